@@ -1,0 +1,43 @@
+# Everything runs from .venv, which the first target that needs it creates and fills.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help demo test check bench
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
+
+demo: .venv/with-charts ## the story of Millbrook, told by the program
+	@$(BIN)/hubbub demo
+
+test: check ## check, then run every test
+	@$(BIN)/python -m pytest
+
+check: .venv/with-charts,dev ## lint, formatting, types, import layers
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy --strict src benchmarks
+	@$(BIN)/lint-imports
+
+bench: .venv/with-bench ## measure, side by side with the peers
+	@$(BIN)/python -m benchmarks.noise
+	@$(BIN)/python -m benchmarks.channels
+
+.venv/pyvenv.cfg:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Hubbub needs Python 3.11 or newer, and $(PYTHON) is not: name one that is, like make PYTHON=python3.12 test" >&2; \
+	  exit 1; }
+	@$(PYTHON) -m venv .venv
+
+# One stamp for each set of extras; a change of the two files below installs again. Setuptools comes first
+# and the build uses it as it is, so that the version in constraints.txt is the one that builds.
+.venv/with-%: pyproject.toml constraints.txt | .venv/pyvenv.cfg
+	@echo "Installing hubbub[$*] into .venv" >&2
+	@$(PIP) install --constraint constraints.txt setuptools
+	@$(PIP) install --constraint constraints.txt --no-build-isolation --editable '.[$*]'
+	@touch $@

@@ -1,0 +1,55 @@
+"""Exact counts for crowds of at least k, nothing below (crowd-blending paper; Hist_h of the lecture notes)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from numpy.typing import ArrayLike
+
+from hubbub.channels.channel import NOTHING, Published
+from hubbub.channels.exact_above import exact_above_law, exact_above_release
+from hubbub.channels.law import Law
+from hubbub.exact import Loss, whole
+from hubbub.guarantees.definitions import CrowdBlending
+from hubbub.noise.source import Source
+
+_SILENT = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class ExactOrSuppressed:
+    """Publish the count if it is at least k, else publish that it is hidden.
+
+    Guarantee: (k, 0)-crowd-blending for a histogram on a public partition. Below k, removing a person changes
+    nothing; at or above k, the people of the bin are exactly interchangeable. There is no differential privacy:
+    the count k and the count k - 1 look different with certainty.
+    """
+
+    name: ClassVar[str] = "exact-or-suppressed"
+    k: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", whole(self.k, "k", least=2))
+
+    @property
+    def claim(self) -> CrowdBlending:
+        return CrowdBlending(k=self.k, epsilon=_SILENT)
+
+    @property
+    def settles(self) -> int:
+        return self.k
+
+    @property
+    def unbiased(self) -> bool:
+        return False
+
+    def pure_loss(self, count: int) -> tuple[Loss, str]:
+        return (_SILENT, "both counts are hidden") if count < self.k else NOTHING
+
+    def law(self, count: int) -> Law:
+        return exact_above_law(count, self.k, _SILENT)
+
+    def release(self, counts: ArrayLike, source: Source) -> Published:
+        return exact_above_release(counts, self.k, _SILENT, source)

@@ -1,0 +1,103 @@
+"""Plain two-sided geometric noise on every count: the differentially private histogram."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from numpy.typing import ArrayLike
+
+from hubbub.channels.channel import Published, exact_count, exact_counts, noise_rate
+from hubbub.channels.law import Law, two_sided
+from hubbub.exact import Loss, positive, whole
+from hubbub.guarantees.definitions import DifferentialPrivacy
+from hubbub.noise.sampler import two_sided_geometric
+from hubbub.noise.source import Source
+
+_SHIFT = "both counts get the same noise, one step apart"
+
+
+def _released(counts: ArrayLike, rate: Fraction, source: Source) -> Published:
+    truth = exact_counts(counts)
+    values = truth + two_sided_geometric(rate, truth.size, source).reshape(truth.shape)
+    return Published(values, (values * 0).astype("intp"), ("",))
+
+
+@dataclass(frozen=True, slots=True)
+class Geometric:
+    """Publish count + X, P(X = x) = tanh(epsilon/2) e^(-epsilon |x|).
+
+    Guarantee: epsilon-differential privacy when one person is added or removed, at every count, and no smaller
+    epsilon holds.
+    """
+
+    name: ClassVar[str] = "geometric"
+    epsilon: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", noise_rate(self.epsilon))
+
+    @property
+    def claim(self) -> DifferentialPrivacy:
+        return DifferentialPrivacy(epsilon=self.epsilon)
+
+    @property
+    def settles(self) -> int:
+        return 1
+
+    @property
+    def unbiased(self) -> bool:
+        return True
+
+    def pure_loss(self, count: int) -> tuple[Loss, str]:
+        return self.epsilon, _SHIFT
+
+    def law(self, count: int) -> Law:
+        return Law(two_sided(exact_count(count), self.epsilon))
+
+    def release(self, counts: ArrayLike, source: Source) -> Published:
+        return _released(counts, self.epsilon, source)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Example 6: noise of rate epsilon/k on every count, so that k people leaving together cost epsilon.
+
+    Guarantee: epsilon/k-differential privacy for one person, hence epsilon for any group of at most k.
+    """
+
+    name: ClassVar[str] = "group"
+    k: int
+    epsilon: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", whole(self.k, "k", least=1))
+        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
+        noise_rate(self.rate, "epsilon/k")
+
+    @property
+    def rate(self) -> Fraction:
+        """The rate of the noise: what one person costs."""
+        return self.epsilon / self.k
+
+    @property
+    def claim(self) -> DifferentialPrivacy:
+        return DifferentialPrivacy(epsilon=self.rate)
+
+    @property
+    def settles(self) -> int:
+        return 1
+
+    @property
+    def unbiased(self) -> bool:
+        return True
+
+    def pure_loss(self, count: int) -> tuple[Loss, str]:
+        return self.rate, _SHIFT
+
+    def law(self, count: int) -> Law:
+        return Law(two_sided(exact_count(count), self.rate))
+
+    def release(self, counts: ArrayLike, source: Source) -> Published:
+        return _released(counts, self.rate, source)

@@ -1,0 +1,58 @@
+"""Exact counts for crowds of at least k, noise below (crowd-blending paper)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from numpy.typing import ArrayLike
+
+from hubbub.channels.channel import NOTHING, Published, noise_rate
+from hubbub.channels.exact_above import exact_above_law, exact_above_release
+from hubbub.channels.law import Law
+from hubbub.exact import Loss, whole
+from hubbub.guarantees.definitions import CrowdBlending
+from hubbub.noise.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyBelow:
+    """Publish the count if it is at least k, else the count plus two-sided geometric noise of rate epsilon.
+
+    With `tagged`, it is said which of the two was done; without, an exact count is one integer among others, which is
+    more private after sampling (an attacker does not know that a count is exact).
+
+    Guarantee: (k, epsilon)-crowd-blending for a histogram on a public partition. Below k, both neighbours get noise
+    of rate epsilon, so removal costs at most epsilon; at or above k, people of the bin are exactly interchangeable.
+    """
+
+    name: ClassVar[str] = "noisy-below"
+    k: int
+    epsilon: Fraction
+    tagged: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", whole(self.k, "k", least=2))
+        object.__setattr__(self, "epsilon", noise_rate(self.epsilon))
+
+    @property
+    def claim(self) -> CrowdBlending:
+        return CrowdBlending(k=self.k, epsilon=self.epsilon)
+
+    @property
+    def settles(self) -> int:
+        return self.k
+
+    @property
+    def unbiased(self) -> bool:
+        return True
+
+    def pure_loss(self, count: int) -> tuple[Loss, str]:
+        return (self.epsilon, "both counts get the same noise") if count < self.k else NOTHING
+
+    def law(self, count: int) -> Law:
+        return exact_above_law(count, self.k, self.epsilon, tagged=self.tagged)
+
+    def release(self, counts: ArrayLike, source: Source) -> Published:
+        return exact_above_release(counts, self.k, self.epsilon, source, tagged=self.tagged)

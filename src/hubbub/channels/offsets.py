@@ -1,0 +1,81 @@
+"""How far above k a threshold must stand: the offset s of examples 4 and 5, as an exact integer.
+
+A real offset alpha/epsilon behaves, on integers, like its floor, and the tail beyond the floor can exceed the
+e^-alpha/2 that was promised (by up to 2/(1+q)). So offsets are integers, rounded up, or found from the exact tail
+d(s) = P(X > s) = q^(s+1)/(1+q), q = e^-epsilon.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb
+
+from hubbub.channels.staircase import tail
+from hubbub.errors import WrongUse
+from hubbub.exact import ball, exp, log, lower, upper
+
+
+def suppressed_delta(k: int, epsilon: Fraction, offset: int) -> arb:
+    """Example 4, exactly: d(s) (1 - e^-(epsilon - epsilon/k)), the delta at epsilon/k between the counts k and k - 1.
+
+    With t the mass above the threshold at count c, the other direction is smaller by (e^(epsilon/k) - 1)(1 - t (1 + q)) >= 0,
+    and both grow with c <= k; so this is the largest over all outliers and both directions.
+    """
+    return tail(epsilon, offset) * -ball(epsilon / k - epsilon).expm1()
+
+
+def noisy_delta(epsilon: Fraction, offset: int) -> arb:
+    """Example 5 with its bit released: d(s) (1 - e^-epsilon), proved for both directions.
+
+    From c to c - 1 the exact value is that of example 4, a little smaller; from c - 1 to c the coupling leaves out
+    exactly one noise value, of mass d(s) (1 - e^-epsilon).
+    """
+    return tail(epsilon, offset) * -ball(-epsilon).expm1()
+
+
+def smallest(bound: Callable[[int], arb], epsilon: Fraction, delta: Fraction) -> int:
+    """The smallest offset whose bound, falling like e^(-epsilon s), is certainly at most delta."""
+    if not 0 < delta < 1:
+        raise WrongUse(f"delta must lie between 0 and 1, not {delta}")
+    guess = math.floor(lower((bound(0) / ball(delta)).log() / ball(epsilon)))
+    offset = max(guess - 1, 0)
+    while upper(bound(offset)) > delta:
+        offset += 1
+    return offset
+
+
+def rounded_up(alpha: Fraction, epsilon: Fraction) -> int:
+    """alpha/epsilon as an integer that is not smaller."""
+    return math.ceil(alpha / epsilon)
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The offset that meets a delta, three ways."""
+
+    paper: int
+    tail_bound: int
+    exact: int
+
+    def as_json(self) -> dict[str, int]:
+        return {"paper_offset": self.paper, "tail_bound_offset": self.tail_bound, "exact_offset": self.exact}
+
+
+def calibrate(k: int, epsilon: Fraction, delta: Fraction, *, noisy: bool) -> Calibration:
+    """The paper's offset (e^-alpha/2 or, with noise, e^-alpha), the one from the tail d(s), and the exact one."""
+    exact: Callable[[int], arb] = (lambda s: noisy_delta(epsilon, s)) if noisy else (lambda s: suppressed_delta(k, epsilon, s))
+    alpha = -log(delta if noisy else 2 * delta)
+    return Calibration(
+        paper=max(math.ceil(upper(alpha / ball(epsilon))), 0),
+        tail_bound=smallest(lambda s: tail(epsilon, s), epsilon, delta),
+        exact=smallest(exact, epsilon, delta),
+    )
+
+
+def paper_claim(alpha: Fraction, *, noisy: bool) -> arb:
+    """Theorem 15 (e^-alpha/2) or 16 (e^-alpha)."""
+    return exp(-alpha) if noisy else exp(-alpha) / 2

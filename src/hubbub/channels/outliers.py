@@ -1,0 +1,151 @@
+"""Simple outlier differential privacy: examples 4 (suppressed) and 5 (noisy) of the outlier paper.
+
+Both add noise of rate epsilon to every count; a value of at most k + s is then hidden (example 4) or gets noise of
+rate epsilon/k on top (example 5, which says that it did). They are staircases of one level, and run as such.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from numpy.typing import ArrayLike
+
+from hubbub.channels.channel import Published, noise_rate
+from hubbub.channels.law import Law
+from hubbub.channels.offsets import noisy_delta, paper_claim, rounded_up, smallest, suppressed_delta
+from hubbub.channels.staircase import Staircase
+from hubbub.exact import Exact, Loss, positive, rounded, whole
+from hubbub.guarantees.definitions import SimpleOutlier
+from hubbub.noise.source import Source
+
+
+def _checked(k: Exact, epsilon: Exact) -> tuple[int, Fraction]:
+    crowd, rate = whole(k, "k", least=2), noise_rate(epsilon)
+    return crowd, rate
+
+
+@dataclass(frozen=True, slots=True)
+class OutlierSuppressed:
+    """Example 4. `delta` is what is claimed; make it with :meth:`with_alpha`, :meth:`with_offset` or :meth:`with_delta`.
+
+    Guarantee: (k, epsilon, delta)-simple outlier differential privacy (Theorem 15): epsilon for everybody, and (epsilon/k, delta) for
+    people in crowds of at most k, where the exact delta is P(X > offset) (1 - e^-(epsilon - epsilon/k)).
+    """
+
+    name: ClassVar[str] = "outlier-suppressed"
+    k: int
+    epsilon: Fraction
+    offset: int
+    delta: Fraction
+
+    @classmethod
+    def with_alpha(cls, k: Exact, epsilon: Exact, alpha: Exact) -> OutlierSuppressed:
+        """The paper's alpha/epsilon, rounded up, with the paper's claim e^-alpha/2."""
+        crowd, rate = _checked(k, epsilon)
+        a = positive(alpha, "alpha")
+        return cls(crowd, rate, rounded_up(a, rate), rounded(paper_claim(a, noisy=False), up=True))
+
+    @classmethod
+    def with_offset(cls, k: Exact, epsilon: Exact, offset: Exact) -> OutlierSuppressed:
+        """A given offset, with the exact delta as the claim."""
+        crowd, rate = _checked(k, epsilon)
+        shift = whole(offset, "offset")
+        return cls(crowd, rate, shift, rounded(suppressed_delta(crowd, rate, shift), up=True))
+
+    @classmethod
+    def with_delta(cls, k: Exact, epsilon: Exact, delta: Exact) -> OutlierSuppressed:
+        """The smallest offset whose exact delta is at most the one asked for."""
+        crowd, rate = _checked(k, epsilon)
+        target = positive(delta, "delta")
+        return cls(crowd, rate, smallest(lambda s: suppressed_delta(crowd, rate, s), rate, target), target)
+
+    @property
+    def _stairs(self) -> Staircase:
+        return Staircase((self.k,), (self.epsilon, Fraction(0)), (self.offset,), self.delta)
+
+    @property
+    def claim(self) -> SimpleOutlier:
+        return SimpleOutlier(k=self.k, epsilon=self.epsilon, delta=self.delta, differential=True)
+
+    @property
+    def settles(self) -> int:
+        return self.k + 1
+
+    @property
+    def unbiased(self) -> bool:
+        return False
+
+    def pure_loss(self, count: int) -> tuple[Loss, str]:
+        return self._stairs.pure_loss(count)
+
+    def law(self, count: int) -> Law:
+        return self._stairs.law(count)
+
+    def release(self, counts: ArrayLike, source: Source) -> Published:
+        return self._stairs.release(counts, source)
+
+
+@dataclass(frozen=True, slots=True)
+class OutlierNoisy:
+    """Example 5, saying which bins got the second noise. Made like :class:`OutlierSuppressed`.
+
+    Guarantee: (k, epsilon, delta)-simple outlier differential privacy (Theorem 16 with half the paper's delta or less): epsilon for
+    everybody, and (epsilon/k, delta) for people in crowds of at most k, with delta at most P(X > offset) (1 - e^-epsilon).
+    """
+
+    name: ClassVar[str] = "outlier-noisy"
+    k: int
+    epsilon: Fraction
+    offset: int
+    delta: Fraction
+
+    def __post_init__(self) -> None:
+        noise_rate(self.epsilon / self.k, "epsilon/k")
+
+    @classmethod
+    def with_alpha(cls, k: Exact, epsilon: Exact, alpha: Exact) -> OutlierNoisy:
+        """The paper's alpha/epsilon, rounded up, with the paper's claim e^-alpha."""
+        crowd, rate = _checked(k, epsilon)
+        a = positive(alpha, "alpha")
+        return cls(crowd, rate, rounded_up(a, rate), rounded(paper_claim(a, noisy=True), up=True))
+
+    @classmethod
+    def with_offset(cls, k: Exact, epsilon: Exact, offset: Exact) -> OutlierNoisy:
+        """A given offset, with the proved delta as the claim."""
+        crowd, rate = _checked(k, epsilon)
+        shift = whole(offset, "offset")
+        return cls(crowd, rate, shift, rounded(noisy_delta(rate, shift), up=True))
+
+    @classmethod
+    def with_delta(cls, k: Exact, epsilon: Exact, delta: Exact) -> OutlierNoisy:
+        """The smallest offset whose proved delta is at most the one asked for."""
+        crowd, rate = _checked(k, epsilon)
+        target = positive(delta, "delta")
+        return cls(crowd, rate, smallest(lambda s: noisy_delta(rate, s), rate, target), target)
+
+    @property
+    def _stairs(self) -> Staircase:
+        return Staircase((self.k,), (self.epsilon, self.epsilon / self.k), (self.offset,), self.delta)
+
+    @property
+    def claim(self) -> SimpleOutlier:
+        return SimpleOutlier(k=self.k, epsilon=self.epsilon, delta=self.delta, differential=True)
+
+    @property
+    def settles(self) -> int:
+        return self.k + 1
+
+    @property
+    def unbiased(self) -> bool:
+        return True
+
+    def pure_loss(self, count: int) -> tuple[Loss, str]:
+        return self._stairs.pure_loss(count)
+
+    def law(self, count: int) -> Law:
+        return self._stairs.law(count)
+
+    def release(self, counts: ArrayLike, source: Source) -> Published:
+        return self._stairs.release(counts, source)

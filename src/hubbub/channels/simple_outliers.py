@@ -1,0 +1,99 @@
+"""Simple outlier privacy: examples 2 and 3 of the outlier paper (a k-outlier stands in a crowd of at most k)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from numpy.typing import ArrayLike
+
+from hubbub.channels.channel import NOTHING, Published, noise_rate
+from hubbub.channels.exact_above import exact_above_law, exact_above_release
+from hubbub.channels.law import Law
+from hubbub.exact import Loss, positive, whole
+from hubbub.guarantees.definitions import SimpleOutlier
+from hubbub.noise.source import Source
+
+_SILENT = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class SimpleSuppressed:
+    """Example 2: counts of at most k are hidden, the others are exact.
+
+    Guarantee: (k, 0)-simple outlier privacy (Theorem 8): a bin with at most k people is hidden before and
+    after one of them leaves. Nothing is promised to people in larger crowds.
+    """
+
+    name: ClassVar[str] = "simple-suppressed"
+    k: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", whole(self.k, "k", least=1))
+
+    @property
+    def claim(self) -> SimpleOutlier:
+        return SimpleOutlier(k=self.k, epsilon=_SILENT)
+
+    @property
+    def settles(self) -> int:
+        return self.k + 1
+
+    @property
+    def unbiased(self) -> bool:
+        return False
+
+    def pure_loss(self, count: int) -> tuple[Loss, str]:
+        return (_SILENT, "both counts are hidden") if count <= self.k else NOTHING
+
+    def law(self, count: int) -> Law:
+        return exact_above_law(count, self.k + 1, _SILENT)
+
+    def release(self, counts: ArrayLike, source: Source) -> Published:
+        return exact_above_release(counts, self.k + 1, _SILENT, source)
+
+
+@dataclass(frozen=True, slots=True)
+class SimpleNoisy:
+    """Example 3: counts of at most k get noise of rate epsilon/k, the others are exact.
+
+    Guarantee: (k, epsilon)-simple outlier privacy (Theorem 9): a bin with at most k people gets the same noise before
+    and after one of them leaves, which costs epsilon/k, and epsilon for the whole bin. Nothing is promised to
+    people in larger crowds.
+    """
+
+    name: ClassVar[str] = "simple-noisy"
+    k: int
+    epsilon: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", whole(self.k, "k", least=1))
+        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
+        noise_rate(self.rate, "epsilon/k")
+
+    @property
+    def rate(self) -> Fraction:
+        """The rate of the noise below."""
+        return self.epsilon / self.k
+
+    @property
+    def claim(self) -> SimpleOutlier:
+        return SimpleOutlier(k=self.k, epsilon=self.epsilon)
+
+    @property
+    def settles(self) -> int:
+        return self.k + 1
+
+    @property
+    def unbiased(self) -> bool:
+        return True
+
+    def pure_loss(self, count: int) -> tuple[Loss, str]:
+        return (self.rate, "both counts get the same noise") if count <= self.k else NOTHING
+
+    def law(self, count: int) -> Law:
+        return exact_above_law(count, self.k + 1, self.rate)
+
+    def release(self, counts: ArrayLike, source: Source) -> Published:
+        return exact_above_release(counts, self.k + 1, self.rate, source)

@@ -1,0 +1,270 @@
+"""Staircase outlier privacy: example 7 of the outlier paper, nested so that it stays accurate.
+
+Noise of rate epsilon_0 goes on every count. Then, level by level, a value of at most k_i + s_i gets the
+noise of level i on top. As printed, a bin that passed a high threshold is tested again at the next ones, whose
+offsets contain the noise of levels it never saw: with thresholds 1000, 100, 10 every bin below about 1,120 ends up
+suppressed. Nested, a bin stops at the first test it does not meet; the promise is the same, because the same
+coupling proves it. Which levels added noise is always published.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+from flint import arb
+from numpy.typing import ArrayLike
+
+from hubbub.channels.added_noise import Partial, above, add_noise, at_most, start
+from hubbub.channels.channel import Published, exact_count, exact_counts, noise_rate
+from hubbub.channels.divergence import hockey_stick
+from hubbub.channels.law import ONE, SUPPRESSED, Block, Law, Weight
+from hubbub.errors import WrongUse
+from hubbub.exact import Exact, Infinite, Loss, exp, loss, positive, rounded, upper, whole
+from hubbub.guarantees.definitions import StaircaseOutlier
+from hubbub.noise.sampler import two_sided_geometric
+from hubbub.noise.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Staircase:
+    """Thresholds k_1 > ... > k_l, rates epsilon_0 > ... > epsilon_l, and an offset s_i per level: the i-th test is value <= k_i + s_i.
+
+    A last rate of 0 means that the value is hidden; a first rate of infinity that no noise is added at first.
+    `delta` is what is claimed; it comes from one of :func:`from_alpha`, :func:`from_offsets`, :func:`calibrated`.
+
+    Guarantee: (thresholds, epsilons, delta)-staircase outlier privacy with the bits released. Couple the counts c and c - 1 by
+    the same first noises: if every test up to level i adds noise at c, it does at c - 1, and from there on
+    the noise of level i pays epsilon_i; so delta is at most the probability that some test up to level i fails at c = k_i.
+    """
+
+    name: ClassVar[str] = "staircase"
+    thresholds: tuple[int, ...]
+    epsilons: tuple[Loss, ...]
+    offsets: tuple[int, ...]
+    delta: Fraction
+    nested: bool = True
+
+    def __post_init__(self) -> None:
+        levels = len(self.thresholds)
+        if levels == 0 or len(self.epsilons) != levels + 1 or len(self.offsets) != levels:
+            raise WrongUse(
+                "a staircase needs one more epsilon than thresholds and one offset per threshold, "
+                "like --thresholds 100,10 --epsilons 1,0.1,0 --offsets 12,107"
+            )
+        if any(a <= b for a, b in zip(self.thresholds, self.thresholds[1:], strict=False)) or self.thresholds[-1] < 1:
+            raise WrongUse("the thresholds of a staircase must fall and stay above 0, like 1000,100,10")
+        if any(a <= b for a, b in zip(self.epsilons, self.epsilons[1:], strict=False)):
+            raise WrongUse("the epsilons of a staircase must fall, like 1,0.1,0.01,0")
+        if any(a > b for a, b in zip((0, *self.offsets), self.offsets, strict=False)):
+            raise WrongUse("the offsets of a staircase must be whole numbers that do not fall, like 12,107,852")
+        for rate in self.epsilons:
+            if not isinstance(rate, Infinite) and rate:
+                noise_rate(rate)
+
+    @property
+    def claim(self) -> StaircaseOutlier:
+        return StaircaseOutlier(thresholds=self.thresholds, epsilons=self.epsilons, delta=self.delta)
+
+    @property
+    def settles(self) -> int:
+        return self.thresholds[0] + 1
+
+    @property
+    def unbiased(self) -> bool:
+        return self.epsilons[-1] > 0
+
+    @property
+    def cuts(self) -> tuple[int, ...]:
+        """The values up to which each level adds its noise."""
+        return tuple(k + s for k, s in zip(self.thresholds, self.offsets, strict=True))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The bits of each way through the levels, from the most noise to the least."""
+        levels = len(self.thresholds)
+        if self.nested:
+            bits = ["1" * n + "0" * (levels - n) for n in range(levels, -1, -1)]
+        else:
+            bits = [f"{n:0{levels}b}" for n in range(2**levels - 1, -1, -1)]
+        return tuple(sorted((self._tag(b) for b in bits), key=lambda tag: not tag.startswith(SUPPRESSED)))
+
+    def _tag(self, bits: str) -> str:
+        if bits.endswith("1") and self.epsilons[-1] == 0:
+            return SUPPRESSED if self.nested else f"{SUPPRESSED} {bits}"
+        return bits
+
+    def pure_loss(self, count: int) -> tuple[Loss, str]:
+        return self.epsilons[0], "everything is computed from the value after the first noise"
+
+    def law(self, count: int) -> Law:
+        return _law(self, exact_count(count))
+
+    def release(self, counts: ArrayLike, source: Source) -> Published:
+        truth = exact_counts(counts)
+        values = truth + two_sided_geometric(self.epsilons[0], truth.size, source).reshape(truth.shape)
+        bits = np.zeros(truth.shape, dtype=np.int64)
+        running = np.ones(truth.shape, dtype=bool)
+        for rate, cut in zip(self.epsilons[1:], self.cuts, strict=True):
+            hit = (values <= cut) & running
+            if self.nested:
+                running = hit
+            bits = 2 * bits + hit
+            if rate == 0:
+                values = np.where(hit, 0, values)
+            else:  # drawn for every bin, so that how much is drawn tells nothing
+                values = values + np.where(hit, two_sided_geometric(rate, truth.size, source).reshape(truth.shape), 0)
+        names = self.tags
+        index = np.zeros(2 ** len(self.thresholds), dtype=np.intp)
+        for code in range(index.size):
+            tag = self._tag(f"{code:0{len(self.thresholds)}b}")
+            index[code] = names.index(tag) if tag in names else 0
+        return Published(values, index[bits], names)
+
+
+@lru_cache(maxsize=512)
+def _law(channel: Staircase, count: int) -> Law:
+    """The law of every way through the levels: (bits so far, part of the law)."""
+    paths: list[tuple[str, Partial]] = [("", start(count, channel.epsilons[0]))]
+    for rate, cut in zip(channel.epsilons[1:], channel.cuts, strict=True):
+        following = []
+        for bits, part in paths:
+            if channel.nested and bits.endswith("0"):
+                following.append((bits + "0", part))
+                continue
+            following.append((bits + "0", above(part, cut)))
+            below = at_most(part, cut)
+            assert isinstance(rate, Fraction)
+            following.append((bits + "1", _hidden(below) if rate == 0 else add_noise(below, rate)))
+        paths = following
+    blocks: list[Block] = []
+    dense = []
+    for bits, part in paths:
+        closed, tables = part.tagged(channel._tag(bits))
+        blocks += closed
+        dense += tables
+    missing = sum((part.missing for _, part in paths), Fraction(0))
+    return Law(tuple(blocks), tuple(dense), channel.tags, missing)
+
+
+def _hidden(part: Partial) -> Partial:
+    """Everything in `part` as one hidden outcome."""
+    mass = part.total()
+    if mass.is_zero():
+        return Partial((), missing=part.missing)
+    weight = ONE if mass == 1 else Weight(("hidden", object()), mass)
+    return Partial((Block(0, 0, weight, Fraction(0)),), missing=part.missing)
+
+
+def tail(epsilon: Loss, offset: int) -> arb:
+    """P(X > offset) for a two-sided geometric: q^(offset+1) / (1 + q)."""
+    if isinstance(epsilon, Infinite):
+        return arb(0)
+    return exp(-epsilon * (offset + 1)) / (1 + exp(-epsilon))
+
+
+def _parse(thresholds: tuple[Exact, ...], epsilons: tuple[Exact | Infinite, ...]) -> tuple[tuple[int, ...], tuple[Loss, ...]]:
+    return (
+        tuple(whole(k, "a threshold", least=1) for k in thresholds),
+        tuple(loss(e, "an epsilon") for e in epsilons),
+    )
+
+
+def from_alpha(
+    thresholds: tuple[Exact, ...], epsilons: tuple[Exact | Infinite, ...], alpha: Exact, *, nested: bool = True
+) -> Staircase:
+    """Offsets alpha (1/epsilon_0 + ... + 1/epsilon_(i-1)), rounded up, with the paper's claim l e^-alpha (Theorem 18)."""
+    ks, es = _parse(thresholds, epsilons)
+    a = positive(alpha, "alpha")
+    spans = [Fraction(0) if isinstance(e, Infinite) else a / e for e in es[:-1] if e]
+    offsets = tuple(math.ceil(sum(spans[: i + 1], Fraction(0))) for i in range(len(spans)))
+    return Staircase(ks, es, offsets, rounded(len(ks) * exp(-a), up=True), nested)
+
+
+def from_offsets(
+    thresholds: tuple[Exact, ...],
+    epsilons: tuple[Exact | Infinite, ...],
+    offsets: tuple[Exact, ...],
+    *,
+    nested: bool = True,
+) -> Staircase:
+    """Given offsets, with the claim that the coupling proves: delta <= sum over levels of P(the noise exceeds its share)."""
+    ks, es = _parse(thresholds, epsilons)
+    shifts = tuple(whole(s, "an offset") for s in offsets)
+    shares = [b - a for a, b in zip((0, *shifts), shifts, strict=False)]
+    bound = sum((tail(e, share) for e, share in zip(es, shares, strict=False)), arb(0))
+    return Staircase(ks, es, shifts, rounded(bound, up=True), nested)
+
+
+def level_delta(channel: Staircase, level: int, count: int) -> arb:
+    """The exact delta at epsilon_level between count and count - 1 if the staircase ended with this level.
+
+    What comes after the noise of a level is post-processing, so this bounds the whole staircase.
+    """
+    ended = Staircase(
+        channel.thresholds[:level], channel.epsilons[: level + 1], channel.offsets[:level], channel.delta, channel.nested
+    )
+    more, fewer, epsilon = ended.law(count), ended.law(count - 1), channel.epsilons[level]
+    return hockey_stick(more, fewer, epsilon).max(hockey_stick(fewer, more, epsilon))
+
+
+def calibrated(
+    thresholds: tuple[Exact, ...], epsilons: tuple[Exact | Infinite, ...], delta: Exact, *, nested: bool = True
+) -> Staircase:
+    """The smallest offsets, level by level, whose exact delta is at most `delta` at every count.
+
+    The exact delta is found at c = k_i, where it is largest in every case computed; then every other count of the
+    level is certified, by the coupling bound where that is small enough and by the exact law where it is not.
+    """
+    ks, es = _parse(thresholds, epsilons)
+    target = positive(delta, "delta")
+    offsets: tuple[int, ...] = ()
+    for level in range(1, len(ks) + 1):
+        before = offsets[-1] if offsets else 0
+
+        def meets(offset: int, level: int = level, offsets: tuple[int, ...] = offsets) -> bool:
+            trial = Staircase(ks[:level], es[: level + 1], (*offsets, offset), target, nested)
+            return upper(level_delta(trial, level, ks[level - 1])) <= target
+
+        offset = _smallest(before, meets, es[level - 1])
+        while not _certified(Staircase(ks[:level], es[: level + 1], (*offsets, offset), target, nested), level, target):
+            offset += 1
+        offsets = (*offsets, offset)
+    return Staircase(ks, es, offsets, target, nested)
+
+
+def _smallest(least: int, meets: Callable[[int], bool], rate: Loss) -> int:
+    if meets(least):
+        return least
+    step = 1 if isinstance(rate, Infinite) else max(math.ceil(1 / rate), 1)
+    high = least + step
+    while not meets(high):
+        high += step * 4
+    low = max(high - step * 4, least)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if meets(middle) else (middle, high)
+    return high
+
+
+def _certified(channel: Staircase, level: int, target: Fraction) -> bool:
+    """Whether the exact delta of the last level is at most the target at each of its counts.
+
+    The coupling bound, the probability that some test fails, only falls as the count falls: once it is small
+    enough, every smaller count is done.
+    """
+    for count in range(channel.thresholds[level - 1], 0, -1):
+        law = channel.law(count)
+        passed = channel._tag("1" * level)
+        fails = sum((part.total() for part in law.blocks if part.tag != passed), arb(0))
+        fails += sum((sum(part.masses, arb(0)) for part in law.dense if part.tag != passed), arb(0))
+        if upper(fails) + law.missing <= target:
+            return True
+        if upper(level_delta(channel, level, count)) > target:
+            return False
+    return True

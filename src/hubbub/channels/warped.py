@@ -1,0 +1,225 @@
+"""The warped geometric channel: any curve, no delta, and no pure mechanism does better.
+
+For a curve epsilon(1) <= epsilon(2) <= ... put E(c) = epsilon(1) + ... + epsilon(c), b_m = 1/(1 + e^-epsilon(m)), b_0 = 1, and
+publish J with
+
+    f_c(j) = w_j exp(-|E(c) - E(j)|),     w_j = b_j + b_(j+1) - 1,     j = 0, 1, 2, ...
+
+The weight w_j depends on the column only, so f_c(j) / f_(c-1)(j) is e^epsilon(c) or e^-epsilon(c) at every j. The sum is one because
+w_j e^-E(j) and w_j e^E(j) telescope, which also gives the tails:
+
+    P(J >= m | c) = b_m e^-(E(m) - E(c)) for m > c,      P(J <= m | c) = b_(m+1) e^-(E(c) - E(m)) for m < c.
+
+epsilon = 0 means "tell nothing", epsilon = infinity "tell everything": an infinite step cuts the counts into two halves
+that are handled apart (the lower one capped at its last count, with b = 1 there). The flat case is the
+geometric mechanism of Ghosh, Roughgarden and Sundararajan; in general it is a tight-constraints mechanism for the
+line metric |E(c) - E(j)|.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar, Final
+
+import numpy as np
+from flint import arb
+from numpy.typing import ArrayLike
+
+from hubbub.channels.channel import LARGEST_RATE, SMALLEST_RATE, Published, exact_count, exact_counts
+from hubbub.channels.law import SUPPRESSED, Block, Law, Weight, point
+from hubbub.channels.warped_walk import walk
+from hubbub.errors import WrongUse
+from hubbub.exact import Infinite, Loss, exp, whole
+from hubbub.guarantees.curve import Curve
+from hubbub.guarantees.definitions import OutlierPrivacy
+from hubbub.noise.source import Source
+
+_NEGLIGIBLE: Final = 150
+"""Values further than this from the count, in units of E, are lumped together (mass below e^-150)."""
+
+_LAST: Final = 2**63
+
+
+@dataclass(frozen=True)
+class Warped:
+    """Publish J ~ f_c for the curve; with `show_above` = T, publish J only if J > T and hide it otherwise.
+
+    Guarantee: outlier privacy with the curve and delta = 0 (Theorem W1), for a histogram in which every bin of a public
+    partition is published. Hiding values up to T is post-processing and changes nothing in the promise.
+    """
+
+    name: ClassVar[str] = "warped"
+    curve: Curve
+    show_above: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.curve.is_monotone:
+            raise WrongUse("the warped channel needs a curve that never decreases; use curve.envelope()")
+        if self.show_above is not None:
+            object.__setattr__(self, "show_above", whole(self.show_above, "show-above"))
+        for piece in self.curve.pieces:
+            level = piece.rate or piece.value
+            if not isinstance(level, Infinite) and level and not SMALLEST_RATE <= level <= LARGEST_RATE:
+                raise WrongUse("the levels and slopes of a curve must lie between 0.000001 and 50, or be 0 or inf")
+
+    @property
+    def claim(self) -> OutlierPrivacy:
+        return OutlierPrivacy(curve=self.curve)
+
+    @property
+    def settles(self) -> int:
+        return 1
+
+    @property
+    def unbiased(self) -> bool:
+        return False
+
+    def pure_loss(self, count: int) -> tuple[Loss, str]:
+        return self.curve.at(count), "Theorem W1: the ratio is e^epsilon(c) or e^-epsilon(c) at every published value"
+
+    @cached_property
+    def cap(self) -> int | None:
+        """The last count below the first infinite step (0 if nothing is ever told), or None."""
+        if self.curve.limit == 0:
+            return 0
+        return next((p.start - 1 for p in self.curve.pieces if isinstance(p.value, Infinite)), None)
+
+    @cached_property
+    def _before(self) -> tuple[Fraction, ...]:
+        """E just before each finite piece."""
+        sums, total = [], Fraction(0)
+        for piece, end in self.curve.ends():
+            if isinstance(piece.value, Infinite):
+                break
+            sums.append(total)
+            if end is not None:
+                n = end - piece.start + 1
+                total += piece.value * n + piece.rate * (n * (n - 1) // 2)
+        return tuple(sums)
+
+    def total_loss(self, count: int) -> Fraction:
+        """E(count), for counts below the first infinite step."""
+        if count == 0:
+            return Fraction(0)
+        i = self.curve.index(count)
+        piece, n = self.curve.pieces[i], count - self.curve.pieces[i].start + 1
+        assert not isinstance(piece.value, Infinite)
+        return self._before[i] + piece.value * n + piece.rate * (n * (n - 1) // 2)
+
+    def _b(self, m: int) -> tuple[object, arb]:
+        """b_m with its name: 1 at 0 and just above the cap."""
+        if m == 0 or (self.cap is not None and m > self.cap):
+            return "one", arb(1)
+        epsilon = self.curve.at(m)
+        assert not isinstance(epsilon, Infinite)
+        return epsilon, 1 / (1 + exp(-epsilon))
+
+    def weight(self, j: int) -> Weight:
+        """w_j."""
+        (left, b_left), (right, b_right) = self._b(j), self._b(j + 1)
+        return Weight(("warped", left, right), b_left + b_right - 1)
+
+    def law(self, count: int) -> Law:
+        return self._law(count, *self._window(exact_count(count)))
+
+    def release(self, counts: ArrayLike, source: Source) -> Published:
+        truth = exact_counts(counts)
+        values = walk(self.curve, self.cap, truth.ravel(), source).reshape(truth.shape)
+        if self.show_above is None:
+            return Published(values, np.zeros(values.shape, dtype=np.intp), ("",))
+        shown = values > self.show_above
+        return Published(np.where(shown, values, 0), shown.astype(np.intp), (SUPPRESSED, ""))
+
+    def neighbours(self, count: int) -> tuple[Law, Law]:
+        """f_count and f_(count-1), cut at the same places."""
+        lo, _ = self._window(count - 1)
+        _, hi = self._window(count)
+        return self._law(count, lo, hi), self._law(count - 1, lo, hi)
+
+    def _window(self, count: int) -> tuple[int, int | None]:
+        """The values outside which the law is lumped: E is more than _NEGLIGIBLE away."""
+        if self.cap is not None and count > self.cap:
+            return 0, None
+        here = self.total_loss(count)
+        lo = _first(0, count, lambda m: here - self.total_loss(m) <= _NEGLIGIBLE)
+        top = _LAST if self.cap is None else self.cap
+        if self.total_loss(top) - here <= _NEGLIGIBLE:
+            return lo, None
+        return lo, _first(count, top, lambda m: self.total_loss(m) - here > _NEGLIGIBLE)
+
+    def _law(self, count: int, lo: int, hi: int | None) -> Law:
+        tags = ("",) if self.show_above is None else (SUPPRESSED, "")
+        first = 0 if self.show_above is None else self.show_above + 1
+        if self.cap is not None and (count > self.cap or self.curve.limit == 0):
+            told = 0 if self.curve.limit == 0 else count
+            return point(0, SUPPRESSED, tags) if told < first else point(told, "", tags)
+        blocks = [] if first == 0 else [self._hidden(count, first)]
+        if self.cap is None or first <= self.cap:
+            blocks += self._shown(count, first, lo, None if hi is None else max(hi, first))
+        return Law(tuple(block for block in blocks if not block.weight.value.is_zero()), tags=tags)
+
+    def _hidden(self, count: int, first: int) -> Block:
+        """P(J < first | count) as the one suppressed outcome."""
+        here = self.total_loss(count)
+        if self.cap is not None and first > self.cap:
+            return Block(0, 0, Weight(("one",), arb(1)), Fraction(0), tag=SUPPRESSED)
+        key, b = self._b(first)
+        if first - 1 <= count:
+            return Block(0, 0, Weight(("b", key), b), self.total_loss(first - 1) - here, tag=SUPPRESSED)
+        rest = 1 - b * exp(here - self.total_loss(first))
+        return Block(0, 0, Weight(("hidden", self, count), rest), Fraction(0), tag=SUPPRESSED)
+
+    def _shown(self, count: int, first: int, lo: int, hi: int | None) -> list[Block]:
+        """f_count from `first` on: a lump below lo, exponentials up to hi, a lump from hi on."""
+        here = self.total_loss(count)
+        blocks = []
+        if lo > first:
+            key, b = self._b(lo)
+            if first:  # P(J < lo) - P(J < first)
+                b -= self._b(first)[1] * exp(self.total_loss(first - 1) - self.total_loss(lo - 1))
+            name = ("warped below", self.curve, first, lo)
+            blocks.append(Block(first, lo - 1, Weight(("b", key, first, lo), b), self.total_loss(lo - 1) - here, shape=name))
+        for a, z in self._segments(max(lo, first), self.cap if hi is None else hi - 1):
+            weight, start = self.weight(a), self.total_loss(a)
+            rate = Fraction(0) if a == z else self.curve.at(a)
+            assert isinstance(rate, Fraction)
+            if a <= count:
+                last = count if z is None else min(z, count)
+                blocks.append(Block(a, last, weight, start - rate * a - here, rate))
+            if z is None or z > count:
+                blocks.append(Block(max(a, count + 1), z, weight, here - start + rate * a, -rate))
+        if hi is not None:
+            key, b = self._b(hi)
+            name = ("warped above", self.curve, hi)
+            blocks.append(Block(hi, self.cap, Weight(("b", key), b), here - self.total_loss(hi), shape=name))
+        return blocks
+
+    def _segments(self, lo: int, hi: int | None) -> Iterator[tuple[int, int | None]]:
+        """Stretches lo..hi of values over which the weight is constant and E linear (None: endless)."""
+        j = lo
+        while hi is None or j <= hi:
+            last: int | None = j
+            if j > 0:
+                i = self.curve.index(j)
+                if not self.curve.pieces[i].rate:  # flat: w_j is constant up to the last but one value of the piece
+                    following = self.curve.pieces[i + 1].start if i + 1 < len(self.curve.pieces) else None
+                    last = hi if following is None else max(j, following - 2)
+                    if last is not None and hi is not None and last >= hi:
+                        last = hi
+                    if last == self.cap and last is not None:  # the weight at the cap is another
+                        last = max(j, last - 1)
+            yield j, last
+            if last is None:
+                return
+            j = last + 1
+
+
+def _first(lo: int, hi: int, holds: Callable[[int], bool]) -> int:
+    """The smallest m in lo..hi for which a condition that stays true once true holds (it holds at hi)."""
+    while lo < hi:
+        middle = (lo + hi) // 2
+        lo, hi = (lo, middle) if holds(middle) else (middle + 1, hi)
+    return lo

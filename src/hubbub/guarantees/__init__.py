@@ -1,0 +1,1 @@
+"""What is promised: definitions as values, and the theorems that turn one into another. Pure."""

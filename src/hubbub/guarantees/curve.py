@@ -1,0 +1,253 @@
+"""Curves: a privacy loss epsilon(c) for every crowd size c = 1, 2, 3, ...
+
+Text forms::
+
+    0.5                       the same for everybody
+    1:0.01,101:1              steps: 0.01 up to a crowd of 100, 1 from 101 on
+    slope:0.02                0.02 c
+    slope:0.01<=1             0.01 c, at most 1
+    0.1+slope:0.0009<=1       0.1 + 0.0009 c, at most 1
+    0, inf                    nothing is told, nothing is hidden; also as values of steps
+
+A record in a crowd of c is a k-outlier for every k >= c, so what a curve demands at c is
+inf over k >= c of epsilon(k). Only non-decreasing curves say what they demand; any other is replaced
+by that infimum (:meth:`Curve.envelope`), and :func:`read` tells whether it was.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from hubbub.errors import WrongUse
+from hubbub.exact import INFINITY, Exact, Infinite, Loss, loss, positive, rational, to_text, whole
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """epsilon(c) = value + rate * (c - start), from `start` up to the next piece."""
+
+    start: int
+    value: Loss
+    rate: Fraction = Fraction(0)
+
+    def at(self, count: int) -> Loss:
+        if isinstance(self.value, Infinite):
+            return INFINITY
+        return self.value + self.rate * (count - self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A function from crowd sizes 1, 2, ... to [0, infinity], linear and non-decreasing on each piece."""
+
+    pieces: tuple[Piece, ...]
+
+    def __post_init__(self) -> None:
+        if not self.pieces or self.pieces[0].start != 1:
+            raise WrongUse("a curve must say what holds from a crowd of 1 on; begin its first step with 1:")
+        for earlier, later in pairwise(self.pieces):
+            if later.start <= earlier.start:
+                raise WrongUse("the steps of a curve must start at growing crowd sizes, like 1:0.01,101:1")
+        for piece in self.pieces:
+            if piece.value < 0 or piece.rate < 0:
+                raise WrongUse(
+                    "a step of a curve must start at 0 or above and never fall; raise its value or its slope"
+                )
+            if isinstance(piece.value, Infinite) and piece.rate:
+                raise WrongUse("an infinite step of a curve cannot rise; leave its slope out")
+
+    def index(self, count: int) -> int:
+        """Which piece holds at `count` (at 1 for a count of 0: epsilon(0) is epsilon(1))."""
+        return max(bisect_right(self.pieces, count, key=lambda p: p.start) - 1, 0)
+
+    def piece(self, count: int) -> Piece:
+        """The piece that holds at `count`."""
+        return self.pieces[self.index(count)]
+
+    def at(self, count: int) -> Loss:
+        """epsilon(count); epsilon(0) is set to epsilon(1), because nobody stands in an empty bin."""
+        count = max(count, 1)
+        return self.piece(count).at(count)
+
+    def ends(self) -> Iterable[tuple[Piece, int | None]]:
+        """Each piece with its last crowd size (None: it never ends)."""
+        for piece, following in zip(self.pieces, (*self.pieces[1:], None), strict=True):
+            yield piece, None if following is None else following.start - 1
+
+    @property
+    def limit(self) -> Loss:
+        """The supremum of the curve, reached or approached as the crowd grows."""
+        tops = [
+            INFINITY if end is None and p.rate > 0 else p.at(p.start if end is None else end) for p, end in self.ends()
+        ]
+        return max(tops)
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether it never decreases."""
+        return all(
+            isinstance(later.value, Infinite) or p.at(later.start - 1) <= later.value
+            for p, later in pairwise(self.pieces)
+        )
+
+    def envelope(self) -> Curve:
+        """The largest non-decreasing curve below this one: what the outlier definition really demands.
+
+        >>> str(read("1:0.5,100:1,200:0.2").curve)
+        '0.2'
+        """
+        kept: list[Piece] = []
+        ceiling: Loss = INFINITY  # infimum of everything to the right
+        for piece, end in reversed(list(self.ends())):
+            kept.extend(reversed(_under(piece, end, ceiling)))
+            ceiling = min(ceiling, piece.value)
+        return Curve(_joined(reversed(kept)))
+
+    def __add__(self, other: Curve) -> Curve:
+        """The pointwise sum: what two releases on one partition cost each person together."""
+        starts = sorted({p.start for p in self.pieces} | {p.start for p in other.pieces})
+        parts = []
+        for start in starts:
+            mine, theirs = self.piece(start), other.piece(start)
+            total = mine.at(start) + theirs.at(start)
+            flat = isinstance(total, Infinite)
+            parts.append(Piece(start, total, Fraction(0) if flat else mine.rate + theirs.rate))
+        return Curve(_joined(parts))
+
+    def at_most(self, other: Curve) -> bool:
+        """Whether this curve is nowhere above `other`, at every one of the infinitely many crowd sizes."""
+        starts = sorted({p.start for p in self.pieces} | {p.start for p in other.pieces})
+        for start, following in zip(starts, (*starts[1:], None), strict=True):
+            mine, theirs = self.piece(start), other.piece(start)
+            if mine.at(start) > theirs.at(start):
+                return False
+            if isinstance(theirs.value, Infinite):
+                continue
+            last_is_worse = mine.rate > theirs.rate
+            if last_is_worse and (following is None or mine.at(following - 1) > theirs.at(following - 1)):
+                return False
+        return True
+
+    def __str__(self) -> str:
+        texts = []
+        for piece in self.pieces:
+            slope = f"+slope:{to_text(piece.rate)}" if piece.rate else ""
+            texts.append((piece.start, to_text(piece.value) + slope))
+        if len(self.pieces) == 1 and not self.pieces[0].rate:
+            return texts[0][1]
+        short = self._as_slope()
+        return short or ",".join(f"{start}:{text}" for start, text in texts)
+
+    def _as_slope(self) -> str | None:
+        first = self.pieces[0]
+        if not first.rate or isinstance(first.value, Infinite) or len(self.pieces) > 2:
+            return None
+        base, cap = first.value - first.rate, ""
+        if len(self.pieces) == 2:
+            last = self.pieces[1]
+            if last != _capped(base, first.rate, last.value):
+                return None
+            cap = f"<={to_text(last.value)}"
+        return f"{to_text(base) + '+' if base else ''}slope:{to_text(first.rate)}{cap}"
+
+
+def _under(piece: Piece, end: int | None, ceiling: Loss) -> list[Piece]:
+    """`piece` cut off at `ceiling`, as one or two pieces."""
+    if isinstance(ceiling, Infinite):
+        return [piece]
+    if isinstance(piece.value, Infinite) or piece.value >= ceiling:
+        return [Piece(piece.start, ceiling)]
+    if not piece.rate:
+        return [piece]
+    crossing = piece.start + math.ceil((ceiling - piece.value) / piece.rate)
+    if end is not None and crossing > end:
+        return [piece]
+    return [piece, Piece(crossing, ceiling)]
+
+
+def _joined(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
+    """Without the borders at which nothing changes."""
+    kept: list[Piece] = []
+    for piece in pieces:
+        if kept and kept[-1].rate == piece.rate and kept[-1].at(piece.start) == piece.value:
+            continue
+        kept.append(piece)
+    return tuple(kept)
+
+
+def flat(epsilon: Exact | Infinite) -> Curve:
+    """The same loss for every crowd."""
+    return Curve((Piece(1, loss(epsilon, "epsilon")),))
+
+
+def steps(*levels: tuple[int, Exact | Infinite]) -> Curve:
+    """Steps given as (first crowd size, loss): ``steps((1, "0.01"), (101, 1))``."""
+    return Curve(_joined(Piece(start, loss(value, f"the step at {start}")) for start, value in levels))
+
+
+def slope(rate: Exact, *, base: Exact = 0, cap: Exact | Infinite = INFINITY) -> Curve:
+    """min(base + rate * c, cap)."""
+    r, b = positive(rate, "the slope"), rational(base, "the base of a slope")
+    top = loss(cap, "the cap of a slope")
+    if b + r < 0:
+        raise WrongUse("a slope must be at least 0 at a crowd of 1")
+    if isinstance(top, Infinite):
+        return Curve((Piece(1, b + r, r),))
+    last = _capped(b, r, top)
+    return Curve((last,) if last.start == 1 else (Piece(1, b + r, r), last))
+
+
+def _capped(base: Fraction, rate: Fraction, cap: Loss) -> Piece:
+    if isinstance(cap, Infinite):
+        return Piece(1, cap)
+    return Piece(max(math.ceil((cap - base) / rate), 1), cap)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A curve read from text, and whether it had to be lowered to its envelope."""
+
+    curve: Curve
+    lowered: bool
+
+    @property
+    def remark(self) -> str:
+        """What to tell the user; empty when the curve was taken as it stood."""
+        if not self.lowered:
+            return ""
+        return (
+            "the curve decreases somewhere, and a person in a small crowd is owed the smallest loss of any larger one; "
+            f"it was replaced by its envelope from below, {self.curve}"
+        )
+
+
+def read(text: str) -> Reading:
+    """The curve that `text` says, lowered to its envelope if it decreases."""
+    curve = _parse(text.strip())
+    return Reading(curve, False) if curve.is_monotone else Reading(curve.envelope(), True)
+
+
+def _parse(text: str) -> Curve:
+    if "," in text or ":" in text.replace("slope:", ""):
+        levels = []
+        for part in text.split(","):
+            start, colon, value = part.partition(":")
+            if not colon:
+                raise WrongUse(f"a step of a curve is written CROWD:LOSS, like 101:1, not {part[:40]!r}")
+            levels.append(_step(whole(start, "the crowd size of a step", least=1), value))
+        return Curve(tuple(levels))
+    if "slope:" in text:
+        base, _, rest = text.partition("slope:")
+        rate, capped, cap = rest.partition("<=")
+        return slope(rate, base=base.strip().removesuffix("+") or 0, cap=cap if capped else INFINITY)
+    return flat(text)
+
+
+def _step(start: int, text: str) -> Piece:
+    value, sloped, rate = text.partition("+slope:")
+    return Piece(start, loss(value, f"the step at {start}"), positive(rate, "the slope") if sloped else Fraction(0))

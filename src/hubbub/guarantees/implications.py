@@ -1,0 +1,143 @@
+"""From one notion of privacy to another: each function is a theorem, premises in, conclusion out.
+
+Pure: nothing is run and no data is seen. What does not follow is refused with the reason, and with the witness
+where there is one. Group forms stand in :mod:`hubbub.guarantees.groups`, weakenings in
+:mod:`hubbub.guarantees.weakening`; all of them can be imported from here.
+"""
+
+from __future__ import annotations
+
+from hubbub.errors import Refused
+from hubbub.exact import Infinite, to_text
+from hubbub.guarantees.closeness import chained, mixed, times
+from hubbub.guarantees.curve import flat
+from hubbub.guarantees.definitions import (
+    CrowdBlending,
+    DifferentialPrivacy,
+    Neighbours,
+    OutlierPrivacy,
+    RandomSample,
+    SimpleOutlier,
+    StaircaseOutlier,
+    ZeroKnowledge,
+)
+from hubbub.guarantees.derivation import BBG, DMNS, GHLP, GLP, HERE, LUI_PASS, Derivation, texts
+from hubbub.guarantees.groups import differential_group as differential_group
+from hubbub.guarantees.groups import outlier_group as outlier_group
+from hubbub.guarantees.groups import zero_knowledge_group as zero_knowledge_group
+from hubbub.guarantees.groups import zero_knowledge_group_by_sampling as zero_knowledge_group_by_sampling
+from hubbub.guarantees.groups import zero_knowledge_group_total_variation as zero_knowledge_group_total_variation
+from hubbub.guarantees.parameters import size
+from hubbub.guarantees.weakening import weaken as weaken
+from hubbub.guarantees.weakening import weaken_aggregate as weaken_aggregate
+
+BLANK = "a blank row is a row that the mechanism accepts"
+SYMMETRIC = "the mechanism ignores the order of its rows, or is handed them in a secret random order"
+SECRET = "the sample is drawn afresh for this release, uniformly, and nobody learns who is in it"  # noqa: S105
+PUBLIC_SIZES = "the number of rows and the size of the sample are public"
+
+
+def _add_remove(premise: Derivation, theorem: str, because: str) -> DifferentialPrivacy:
+    given = premise.concluding(DifferentialPrivacy, theorem)
+    if given.neighbours is not Neighbours.ADD_REMOVE:
+        raise Refused(
+            f"{theorem} needs add/remove neighbours: the mechanism that publishes |D| is 0-DP under replacement, and "
+            f"{because}; state the premise for add/remove"
+        )
+    return given
+
+
+def _replace(premise: Derivation, theorem: str) -> DifferentialPrivacy:
+    given = premise.concluding(DifferentialPrivacy, theorem)
+    if given.neighbours is not Neighbours.REPLACE:
+        raise Refused(f"{theorem} compares data sets of one size; turn {given} with add_remove_to_replace first")
+    return given
+
+
+def add_remove_to_replace(premise: Derivation) -> Derivation:
+    """Replacing a person is removing one and adding another.
+
+    Guarantee: if M is (epsilon, delta)-DP under add/remove, then it is (2 epsilon, (1 + e^epsilon) delta)-DP under
+    replacement, for groups of the same size (two links through the data set without the person).
+    """
+    theorem = "Two steps (add/remove to replace)"
+    given = premise.concluding(DifferentialPrivacy, theorem)
+    if given.neighbours is not Neighbours.ADD_REMOVE:
+        raise Refused(f"{theorem} starts from add/remove neighbours, and {given} is about replacement already")
+    epsilon, delta = chained(given.epsilon, given.delta, 2)
+    return Derivation(
+        conclusion=DifferentialPrivacy(
+            epsilon=epsilon, delta=delta, neighbours=Neighbours.REPLACE, group=given.group
+        ),
+        theorem=theorem,
+        source=DMNS,
+        premises=(premise,),
+        numbers=texts(epsilon=given.epsilon, delta=given.delta, epsilon_out=epsilon, delta_out=delta),
+    )
+
+
+def zero_knowledge_to_differential(premise: Derivation) -> Derivation:
+    """Two people who differ in one row meet at the simulator, which sees that row in neither.
+
+    Guarantee: if M is (epsilon, delta)-ZK with respect to any class, for groups of c, then it is
+    (2 epsilon, (1 + e^epsilon) delta)-DP under replacement, for groups of c (Proposition 7; with delta, proved here).
+    Not under add/remove: the simulator is told |D|.
+    """
+    theorem = "Proposition 7 (zero-knowledge to differential)"
+    given = premise.concluding(ZeroKnowledge, theorem)
+    epsilon, delta = chained(given.epsilon, given.delta, 2)
+    return Derivation(
+        conclusion=DifferentialPrivacy(
+            epsilon=epsilon, delta=delta, neighbours=Neighbours.REPLACE, group=given.group
+        ),
+        theorem=theorem,
+        source=f"{GLP}; delta {HERE}",
+        premises=(premise,),
+        numbers=texts(epsilon=given.epsilon, delta=given.delta, epsilon_out=epsilon, delta_out=delta),
+    )
+
+
+def differential_to_zero_knowledge(premise: Derivation, *, n: int) -> Derivation:
+    """A simulator that knows everybody else runs the mechanism itself.
+
+    Guarantee: if M is (epsilon, delta)-DP under replacement for groups of c, on data sets of n rows, then it is
+    (epsilon, delta)-ZK with respect to RS(n) for groups of c (Proposition 8).
+    """
+    theorem = "Proposition 8 (differential to zero-knowledge)"
+    given = _replace(premise, theorem)
+    return Derivation(
+        conclusion=ZeroKnowledge(
+            epsilon=given.epsilon, delta=given.delta, aggregate=RandomSample(k=n, n=n), group=given.group
+        ),
+        theorem=theorem,
+        source=GLP,
+        premises=(premise,),
+        numbers=texts(n=n),
+        assumptions=(BLANK, PUBLIC_SIZES),
+    )
+
+
+def sanitize_sample(premise: Derivation, *, k: int, n: int, group: int = 1) -> Derivation:
+    """Draw k of n rows in secret and run a differentially private mechanism on them.
+
+    Guarantee: if M is (epsilon, delta)-DP under replacement on k rows and symmetric in them, then M on k of n rows
+    drawn without replacement is (e, p delta)-ZK with respect to RS(k), e = ln(1 + p (e^epsilon - 1)), p = k/n
+    (Theorem A1, which nothing improves); for groups of c it is (c e, p delta (e^(c e) - 1)/(e^e - 1))-ZK, by blanking
+    the group row by row.
+    """
+    theorem = "Theorem A1 (sample and sanitize)"
+    given = _replace(premise, theorem)
+    sample = RandomSample(k=size(k, "the sample size k"), n=size(n, "the number of rows n"))
+    p = texts_of_share(k, n)
+    one = mixed(given.epsilon, p)
+    epsilon, delta = chained(one, p * given.delta, size(group, "the group size"))
+    return Derivation(
+        conclusion=ZeroKnowledge(epsilon=epsilon, delta=delta, aggregate=sample, group=group),
+        theorem=theorem,
+        source=f"{BBG}; {HERE}",
+        premises=(premise,),
+        numbers=texts(
+            k=k, n=n, group=group, epsilon=given.epsilon, delta=given.delta, p=p, epsilon_out=epsilon, delta_out=delta
+        ),
+        assumptions=(SYMMETRIC, SECRET, BLANK, PUBLIC_SIZES),
+    )

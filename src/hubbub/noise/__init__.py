@@ -1,0 +1,1 @@
+"""Where randomness comes from, and the exact integer laws drawn with it."""

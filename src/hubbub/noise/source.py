@@ -1,0 +1,275 @@
+"""The one door to entropy: no other file of Hubbub touches the operating system's randomness.
+
+::
+
+    SystemSource      operating-system entropy; the only one a release accepts
+    RecordingSource   passes another source through and keeps what it gave
+    ReplaySource      plays a recording back                 (audit)
+    ScriptedSource    plays words somebody chose             (tests alone)
+
+Noise that somebody else can predict is no noise: two releases with the same noise differ by the
+difference of their exact counts. Hence there is no seed, a forked child and its parent never share a
+keystream, neither do two threads, and no word is handed out twice.
+
+Why AES-256 in counter mode and not ChaCha20: with the AES instructions that servers and laptops have, it
+makes 780 million words per second against 365 million, and OpenSSL's code without those instructions
+still runs in constant time. Counter mode differs from true randomness in that no two blocks of a key
+are alike; the 2**22 blocks taken from one key show that with probability below 2**-85.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from numpy.typing import NDArray
+
+from hubbub.errors import CheckFailed, WrongUse
+
+Words = NDArray[np.uint64]
+
+REKEY_BYTES: Final = 1 << 26
+"""After this many bytes (64 MiB) a key is forgotten: who sees the memory then learns nothing drawn before."""
+
+BUFFER_WORDS: Final = 1 << 13
+"""64 KiB made at once, so that a request for one word does not pay for a call into the cipher."""
+
+_ZEROS: Final = bytes(1 << 18)  # what the cipher encrypts; its output is then the keystream itself
+
+
+class Source(Protocol):
+    """Anything that gives uniform, independent 64-bit words."""
+
+    def words(self, n: int) -> Words:
+        """`n` fresh words in an array that belongs to the caller.
+
+        Guarantee: each word is uniform on 0..2**64-1, independent of all others ever given (for the
+        keystream of a secret key: as far as anybody can tell), and given once.
+        """
+        ...  # pragma: no cover
+
+
+class _Keystream:
+    """AES-256-CTR under one key, from its first byte on."""
+
+    __slots__ = ("_encryptor", "made")
+
+    def __init__(self, key: bytes) -> None:
+        # The counter starts at 0: no key is ever used for a second stream.
+        self._encryptor = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
+        self.made = 0  # bytes
+
+    def fill(self, out: Words) -> None:
+        """Overwrite `out` with the next words."""
+        raw = out.data.cast("B")
+        zeros = memoryview(_ZEROS)
+        for start in range(0, len(raw), len(_ZEROS)):
+            piece = raw[start : start + len(_ZEROS)]
+            self._encryptor.update_into(zeros[: len(piece)], piece)
+        self.made += len(raw)
+
+
+_forks = 0  # how many forks lie between the first process and this one
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+    os.register_at_fork(after_in_child=_count_fork)
+
+
+def _process() -> tuple[int, int]:
+    """Differs between a process and every child of it.
+
+    The count tells apart a process and a later one that got the same number; the number sees forks made
+    by C code, which Python is not told of.
+    """
+    return os.getpid(), _forks
+
+
+class _PerThread(threading.local):
+    """What one thread of one process has in hand. (A thread starts with these values, not with another's.)"""
+
+    process: tuple[int, int] | None = None
+    stream: _Keystream | None = None
+    buffer: Words = np.empty(0, dtype=np.uint64)
+    used: int = 0  # words of `buffer` already given and wiped
+
+
+class SystemSource:
+    """Entropy of the operating system, stretched by a stream cipher. It takes no seed.
+
+    Guarantee: if AES-256 is a pseudo-random permutation and the operating system's entropy is good, nobody
+    can tell the words from uniform independent ones. Each thread and each process has a key of its
+    own, fresh from the operating system, and replaces it every `REKEY_BYTES`; a word leaves memory here
+    when it is given. What this cannot see is a virtual machine frozen and resumed twice: both copies go
+    on with the same key until it is replaced.
+    """
+
+    __slots__ = ("_here",)
+
+    def __init__(self) -> None:
+        self._here = _PerThread()
+
+    def __reduce__(self) -> tuple[type[SystemSource], tuple[()]]:
+        return SystemSource, ()  # a copy, here or in another process, starts with a key of its own
+
+    def words(self, n: int) -> Words:
+        _check_size(n)
+        here = self._here
+        if here.process != _process():
+            here.stream, here.buffer, here.used = None, np.empty(0, dtype=np.uint64), 0
+            here.process = _process()
+        if n > BUFFER_WORDS:
+            return self._make(n)
+        out = np.empty(n, dtype=np.uint64)
+        got = 0
+        while got < n:
+            if here.used == len(here.buffer):
+                here.buffer, here.used = self._make(BUFFER_WORDS), 0
+            start, take = here.used, min(n - got, len(here.buffer) - here.used)
+            here.used += take  # first, so that a signal handler that asks for words gets later ones
+            given = here.buffer[start : start + take]
+            out[got : got + take] = given
+            given[:] = 0
+            got += take
+        return out
+
+    def _make(self, n: int) -> Words:
+        """Words straight from the keystream, with a new key when the old one has done its share."""
+        out = np.empty(n, dtype=np.uint64)
+        here, per_key = self._here, REKEY_BYTES // 8
+        for start in range(0, n, per_key):
+            piece = out[start : start + per_key]
+            if here.stream is None or here.stream.made + piece.nbytes > REKEY_BYTES:
+                here.stream = _Keystream(os.urandom(32))
+            here.stream.fill(piece)
+        return out
+
+
+class ScriptedSource:
+    """FOR TESTS ALONE: the words are known beforehand, so whatever is drawn with them hides nobody.
+
+    It plays `words` and then raises, or, with ``then="some label"``, goes on with a pseudo-random script
+    that is the same for the same label.
+    """
+
+    __slots__ = ("_endless", "_played", "_script")
+
+    def __init__(self, words: Iterable[int] = (), *, then: str | None = None) -> None:
+        self._script = np.array(list(words), dtype=np.uint64)
+        self._played = 0
+        self._endless = None if then is None else _Keystream(hashlib.sha256(then.encode()).digest())
+
+    @classmethod
+    def from_label(cls, label: str) -> ScriptedSource:
+        """An endless script made from a label, so that a statistical test does the same thing each time."""
+        return cls(then=label)
+
+    @property
+    def left(self) -> int:
+        """How many chosen words have not been played."""
+        return len(self._script) - self._played
+
+    def words(self, n: int) -> Words:
+        _check_size(n)
+        if n > self.left and self._endless is None:
+            raise WrongUse(
+                f"the script of this ScriptedSource is over: {n} words were asked for and {self.left} of "
+                f"{len(self._script)} are left; give it more words, or then=a label to go on with"
+            )
+        out = np.empty(n, dtype=np.uint64)
+        chosen = min(n, self.left)
+        out[:chosen] = self._script[self._played : self._played + chosen]
+        self._played += chosen
+        if chosen < n and self._endless is not None:
+            self._endless.fill(out[chosen:])
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a source was asked for and gave, request by request. As secret as the data: it undoes the noise."""
+
+    requests: tuple[bytes, ...] = field(repr=False)  # the words of one request, 8 bytes each, as they lie in memory
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of words of each request."""
+        return tuple(len(given) // 8 for given in self.requests)
+
+
+class RecordingSource:
+    """Passes `inner` through and keeps every request, for an audit that runs the same noise on other data."""
+
+    __slots__ = ("_given", "inner")
+
+    def __init__(self, inner: Source) -> None:
+        self.inner = inner
+        self._given: list[bytes] = []
+
+    def words(self, n: int) -> Words:
+        given = self.inner.words(n)
+        self._given.append(given.tobytes())
+        return given
+
+    @property
+    def record(self) -> Record:
+        return Record(tuple(self._given))
+
+
+class ReplaySource:
+    """Plays a recording back, and raises `CheckFailed` as soon as a run asks for anything else than the recorded one.
+
+    Not for releases: the same noise on two tables tells their difference.
+    """
+
+    __slots__ = ("_next", "_record")
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._next = 0
+
+    @property
+    def finished(self) -> bool:
+        """Whether every recorded request has been asked for."""
+        return self._next == len(self._record.requests)
+
+    def words(self, n: int) -> Words:
+        if self.finished:
+            raise CheckFailed(
+                f"request {self._next + 1} for {n} words is beyond the recording, which holds {self._next}: "
+                "this run draws more noise than the recorded one did"
+            )
+        given = np.frombuffer(self._record.requests[self._next], dtype=np.uint64)
+        if len(given) != n:
+            raise CheckFailed(
+                f"request {self._next + 1} is for {n} words and the recording has {len(given)} there: "
+                "this run does not draw the noise that the recorded one did"
+            )
+        self._next += 1
+        return given.copy()
+
+
+def is_secure(source: Source) -> bool:
+    """Whether a release may draw from `source`: a `SystemSource`, or a recording of one.
+
+    Guarantee: False for everything else, subclasses and unknown types included; a release path refuses those.
+    """
+    while type(source) is RecordingSource:
+        source = source.inner
+    return type(source) is SystemSource
+
+
+def _check_size(n: int) -> None:
+    if n < 0:
+        raise WrongUse(f"the number of random words must be at least 0, not {n}")

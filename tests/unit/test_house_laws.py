@@ -1,0 +1,367 @@
+"""The laws of the house that a program can check on the tree itself. Each check has a control that it can fail."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import hubbub
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "hubbub"
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+
+def inside(path: Path) -> str:
+    """The path below src/hubbub, with forward slashes."""
+    return path.relative_to(SOURCE).as_posix()
+
+
+# --- one door to randomness -------------------------------------------------------------------------------------
+
+DOOR = "noise/source.py"
+SEEDED_ALLOWED = "demo/"  # invents public data, the same every time
+
+RANDOM_MODULES = ("random", "numpy.random", "secrets", "uuid")
+RANDOM_NAMES = frozenset({"urandom", "getrandom", "default_rng", "SystemRandom", "RandomState"})
+RANDOM_DEVICES = ("/dev/random", "/dev/urandom", "/dev/hwrng")
+SEEDED = frozenset(
+    {"random", "random.Random", "numpy.random"}
+    | {f"numpy.random.{name}" for name in ("default_rng", "Generator", "PCG64", "PCG64DXSM", "Philox", "SeedSequence")}
+)
+
+
+class Entropy(ast.NodeVisitor):
+    """Collects every use of randomness in a module, by import, alias, attribute, name or device file."""
+
+    def __init__(self, *, seeded: bool) -> None:
+        self.seeded = seeded
+        self.found: list[str] = []
+        self.origins: dict[str, str] = {}  # local name -> dotted name it stands for
+
+    def report(self, node: ast.AST, what: str) -> None:
+        self.found.append(f"line {getattr(node, 'lineno', '?')}: {what}")
+
+    def meet(self, node: ast.AST, dotted: str) -> None:
+        is_random = any(f"{dotted}.".startswith(f"{module}.") for module in RANDOM_MODULES)
+        is_random = is_random or not RANDOM_NAMES.isdisjoint(dotted.split("."))
+        if is_random and not (self.seeded and dotted in SEEDED):
+            self.report(node, dotted)
+
+    def visit_Import(self, node: ast.Import) -> None:
+        for name in node.names:
+            local = name.asname or name.name.partition(".")[0]
+            self.origins[local] = name.name if name.asname else local
+            self.meet(node, name.name)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        if node.level == 0 and node.module:
+            for name in node.names:
+                dotted = f"{node.module}.{name.name}"
+                self.origins[name.asname or name.name] = dotted
+                self.meet(node, dotted)
+
+    def dotted(self, node: ast.expr) -> str | None:
+        """The dotted name that an expression stands for, if its first part was imported."""
+        if isinstance(node, ast.Name):
+            return self.origins.get(node.id)
+        if isinstance(node, ast.Attribute):
+            start = self.dotted(node.value)
+            return start and f"{start}.{node.attr}"
+        return None
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        dotted = self.dotted(node)
+        if dotted is not None:
+            self.meet(node, dotted)
+            return
+        if node.attr in RANDOM_NAMES:
+            self.report(node, node.attr)
+        self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        self.meet(node, self.origins.get(node.id, f"local.{node.id}"))
+
+    def visit_Call(self, node: ast.Call) -> None:
+        callee = self.dotted(node.func) or (node.func.id if isinstance(node.func, ast.Name) else "")
+        texts = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
+        if callee in ("getattr", "__import__", "importlib.import_module", "importlib.__import__"):
+            for text in texts:
+                self.meet(node, text)
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        unseeded = not given or all(isinstance(arg, ast.Constant) and arg.value is None for arg in given)
+        if self.seeded and callee in SEEDED and unseeded:
+            self.report(node, f"{callee} without a seed")
+        self.generic_visit(node)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        if isinstance(node.value, str) and node.value in RANDOM_DEVICES:
+            self.report(node, node.value)
+
+
+def entropy(source: str, *, seeded: bool = False) -> list[str]:
+    """Every use of randomness in `source`; with `seeded`, a generator that was given a seed is let through."""
+    # Imports first, wherever they stand: a function may use a name that the module imports further down.
+    tree = ast.parse(source)
+    visitor = Entropy(seeded=seeded)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            visitor.visit(node)
+    visitor.found.clear()
+    visitor.visit(tree)
+    return visitor.found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=inside)
+def test_randomness_comes_through_one_door(path: Path) -> None:
+    if inside(path) == DOOR:
+        assert entropy(path.read_text(encoding="utf-8")), "the door draws no entropy: is it still the door?"
+    else:
+        seeded = inside(path).startswith(SEEDED_ALLOWED)
+        assert entropy(path.read_text(encoding="utf-8"), seeded=seeded) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import random",
+        "import random as chance",
+        "from random import choice",
+        "import secrets",
+        "from secrets import token_bytes as word",
+        "import uuid",
+        "from uuid import uuid4",
+        "import numpy.random",
+        "import numpy.random as npr",
+        "from numpy import random",
+        "from numpy.random import Generator",
+        "import numpy as np\nx = np.random.normal()",
+        "import numpy\nx = numpy.random.Generator",
+        "def f():\n    return np.random.normal()\nimport numpy as np",
+        "import os\nos.urandom(8)",
+        "import os as system\nread = system.urandom",
+        "from os import urandom",
+        "import os\nos.getrandom(8)",
+        "import os\ngetattr(os, 'urandom')(8)",
+        "rng = default_rng()",
+        "rng = module().default_rng(3)",
+        "__import__('random').random()",
+        "import importlib\nimportlib.import_module('numpy.random')",
+        "open('/dev/urandom', 'rb').read(8)",
+    ],
+)
+def test_the_walker_sees_every_disguise(source: str) -> None:
+    assert entropy(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(random):\n    return random.choice",
+        "import numpy as np\nnp.zeros(3)",
+        "import os\nos.path.join('a', 'b')",
+        "from hubbub.noise.source import Source\nSource",
+        "'words about random and secrets'",
+        "import randomness, secretsharing",
+    ],
+)
+def test_the_walker_leaves_the_innocent_alone(source: str) -> None:
+    assert entropy(source) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "refused"),
+    [
+        ("import random\nr = random.Random(7)\nr.random()", False),
+        ("import random\nr = random.Random()", True),
+        ("import random\nrandom.choice('ab')", True),
+        ("import random\nrandom.seed(3)", True),
+        ("from random import Random\nr: Random = Random('Millbrook')", False),
+        ("import numpy as np\nr = np.random.default_rng(7)", False),
+        ("import numpy as np\nr = np.random.default_rng(seed=None)", True),
+        ("import numpy as np\nnp.random.normal()", True),
+        ("import secrets", True),
+        ("import os\nos.urandom(8)", True),
+        ("import random\nrandom.SystemRandom(3)", True),
+    ],
+)
+def test_the_demo_may_use_a_seeded_generator_and_nothing_else(source: str, refused: bool) -> None:
+    assert bool(entropy(source, seeded=True)) is refused
+
+
+# --- every claim says its guarantee -----------------------------------------------------------------------------
+
+CLAIMING = ("guarantees/implications.py", "guarantees/composition.py", "noise/sampler.py")
+GUARANTEE = re.compile(r"^\s*Guarantee:\s*\S", re.MULTILINE)
+
+
+def silent_functions(source: str) -> list[str]:
+    """The public functions of a module whose docstring has no ``Guarantee:`` paragraph."""
+    functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
+    public = [function for function in functions if not function.name.startswith("_")]
+    return [function.name for function in public if not GUARANTEE.search(ast.get_docstring(function) or "")]
+
+
+def is_mechanism(cls: type) -> bool:
+    """Whether a class publishes values: it has a law and a release, and is not the protocol that asks for them."""
+    acts = all(callable(getattr(cls, name, None)) for name in ("law", "release"))
+    return acts and not cls.__name__.startswith("_") and not getattr(cls, "_is_protocol", False)
+
+
+def is_silent(cls: type) -> bool:
+    return not GUARANTEE.search(cls.__doc__ or "")
+
+
+def mechanisms() -> Iterator[type]:
+    """Every mechanism that a module of hubbub.channels defines."""
+    if not (SOURCE / "channels" / "__init__.py").exists():
+        return
+    for found in pkgutil.iter_modules([str(SOURCE / "channels")], "hubbub.channels."):
+        module = importlib.import_module(found.name)
+        for _, cls in inspect.getmembers(module, inspect.isclass):
+            if cls.__module__ == found.name and is_mechanism(cls):
+                yield cls
+
+
+@pytest.mark.parametrize("name", CLAIMING)
+def test_public_functions_with_a_claim_say_their_guarantee(name: str) -> None:
+    path = SOURCE / name
+    if not path.exists():
+        pytest.skip(f"{name} does not exist yet")
+    assert silent_functions(path.read_text(encoding="utf-8")) == []
+
+
+def test_mechanisms_say_their_guarantee() -> None:
+    assert [cls.__qualname__ for cls in mechanisms() if is_silent(cls)] == []
+
+
+def test_a_silent_claim_is_noticed() -> None:
+    spoken = '"""Adds.\n\n    Guarantee: the sum is private (Thm. 1).\n    """'
+    source = f'def a():\n    {spoken}\n\ndef b():\n    """Guarantee:"""\n\ndef c(): ...\n\ndef _d(): ...\n'
+    assert silent_functions(source) == ["b", "c"]
+
+    class Sender:
+        def law(self) -> None: ...
+        def release(self) -> None: ...
+
+    class Heir(Sender):
+        """Guarantee: whatever the parent says."""
+
+    class Bystander:
+        def law(self) -> None: ...
+
+    assert [is_mechanism(cls) for cls in (Sender, Heir, Bystander)] == [True, True, False]
+    assert [is_silent(cls) for cls in (Sender, Heir)] == [True, False]
+
+
+# --- the shape of the tree --------------------------------------------------------------------------------------
+
+LONGEST = 400  # lines
+
+
+@pytest.mark.parametrize("path", MODULES, ids=inside)
+def test_a_file_has_a_subject_a_size_and_a_place(path: Path) -> None:
+    assert path.name not in ("utils.py", "helpers.py"), "name the file for its one concept"
+    lines = len(path.read_text(encoding="utf-8").splitlines())
+    assert lines <= LONGEST, f"{lines} lines: two concepts in one file?"
+    assert len(path.relative_to(SOURCE).parts) <= 2, "hubbub/folder/file.py is as deep as it goes"
+
+
+# --- nothing of the machine it was written on -------------------------------------------------------------------
+
+MACHINE = re.compile(r"(?<![\w.])/(?:root|home|work|Users)/")
+REGISTRY = re.compile(r"https?://\S*pypi|files\.pythonhosted", re.IGNORECASE)
+NOT_OURS = frozenset({".git", ".venv", "build", "dist", "out", "hubbub-demo"})
+PIN = re.compile(r"[A-Za-z0-9][\w.-]*==\d[\w.!+]*")
+
+
+def project_files() -> list[Path]:
+    """What git tracks or would track; without git, everything but the folders that git ignores."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if listed.returncode == 0 and listed.stdout:
+        return [path for name in listed.stdout.split("\0") if name and (path := ROOT / name).is_file()]
+    return [
+        path
+        for path in ROOT.rglob("*")
+        if path.is_file()
+        and not any(
+            part in NOT_OURS or part.endswith(("_cache", "__pycache__", ".egg-info", ".hypothesis"))
+            for part in path.relative_to(ROOT).parts
+        )
+    ]
+
+
+def addresses(text: str) -> list[str]:
+    return [match.group() for pattern in (MACHINE, REGISTRY) for match in pattern.finditer(text)]
+
+
+def test_no_machine_paths_or_registry_addresses() -> None:
+    files = project_files()
+    assert ROOT / "pyproject.toml" in files
+    found = {}
+    for path in files:
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue  # a picture or an archive
+        if hits := addresses(text):
+            found[str(path.relative_to(ROOT))] = hits
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ("", "root", "x"),
+        ("see ", "home", "ann"),
+        ("file:", "", "", "work", "main"),
+        ("https:", "", "py" + "pi.org", "simple"),
+        ("files.python" + "hosted.org",),
+    ],
+)
+def test_an_address_is_noticed(parts: tuple[str, ...]) -> None:
+    assert addresses("/".join(parts))
+    assert addresses("docs/work/ and the root of x") == []
+
+
+def test_constraints_are_versions_only_and_cover_every_dependency() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = [line for line in lines if line and not line.startswith("#")]
+    assert [pin for pin in pins if not PIN.fullmatch(pin)] == []
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wanted = [*project["build-system"]["requires"], *project["project"]["dependencies"]]
+    wanted += [need for extra in project["project"]["optional-dependencies"].values() for need in extra]
+    names = {re.split(r"[<>=!~\[; ]", need)[0].lower() for need in wanted}
+    assert names - {pin.partition("==")[0].lower() for pin in pins} == set()
+
+
+# --- the public surface -----------------------------------------------------------------------------------------
+
+LATE = ("altair", "click", "duckdb", "pyarrow", "pyspark", "rich", "scipy", "sqlite3", "starlette", "vl_convert")
+
+
+def test_import_hubbub_loads_nothing_optional() -> None:
+    script = f"import sys, hubbub; print(*sorted(set(sys.modules) & set({LATE!r})))"
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert loaded.stdout.split() == []
+
+
+def test_the_public_surface_is_this_list() -> None:
+    assert sorted(hubbub.__all__) == ["__version__"]
+    assert [name for name in hubbub.__all__ if not hasattr(hubbub, name)] == []
