@@ -148,28 +148,31 @@ def log(number: Fraction | int) -> arb:
     return ball(number).log()
 
 
-def _dyadic(end: arb) -> Fraction:
+_TINIEST = 20_000
+"""Numbers below 2^-20000 are bounded by that or by 0, whichever is on the safe side: written out they fill the memory."""
+
+
+def _dyadic(end: arb, *, up: bool) -> Fraction:
+    if not end.is_finite():
+        raise ArithmeticError("a ball lost all its precision; ask for more bits")
     mantissa, exponent = end.man_exp()
     m, e = int(mantissa), int(exponent)
+    if e > _TINIEST:
+        raise ArithmeticError("a number is too large to be written out")
+    if e + m.bit_length() < -_TINIEST:
+        away = (m > 0) == up  # the bound that is further from zero
+        return Fraction((1 if m > 0 else -1) if away and m else 0, 1 << _TINIEST)
     return Fraction(m << e) if e >= 0 else Fraction(m, 1 << -e)
 
 
 def upper(x: arb | Fraction) -> Fraction:
     """A rational proved to be at least x."""
-    if isinstance(x, Fraction):
-        return x
-    if not x.is_finite():
-        raise ArithmeticError("a ball lost all its precision; ask for more bits")
-    return _dyadic(x.upper())
+    return x if isinstance(x, Fraction) else _dyadic(x.upper(), up=True)
 
 
 def lower(x: arb | Fraction) -> Fraction:
     """A rational proved to be at most x."""
-    if isinstance(x, Fraction):
-        return x
-    if not x.is_finite():
-        raise ArithmeticError("a ball lost all its precision; ask for more bits")
-    return _dyadic(x.lower())
+    return x if isinstance(x, Fraction) else _dyadic(x.lower(), up=False)
 
 
 def rounded(x: arb | Fraction, *, up: bool, digits: int = 20) -> Fraction:

@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from hubbub.channels.law import SUPPRESSED, Law
 from hubbub.errors import WrongUse
-from hubbub.exact import INFINITY, Exact, Loss, rational
+from hubbub.exact import Exact, rational
+from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import Guarantee
 from hubbub.noise.source import Source
 
@@ -41,14 +42,22 @@ class Published:
         return (None if tag.startswith(SUPPRESSED) else int(self.values[i])), tag
 
 
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """f_c and f_(c-1) are (curve(c), delta)-close for every c, and this is why. Infinite where nothing is proved."""
+
+    curve: Curve
+    reason: str
+    delta: Fraction = Fraction(0)
+
+
 @runtime_checkable
 class Channel(Protocol):
     """A family of laws, one per count, with a claim about them.
 
     `law` is exact. `release` draws from it, exactly. `claim` is what the paper or its correction
-    promises; the checker holds it against the laws. `pure_loss` is a *proved* bound on the loss of removing
-    one person from a bin of the given count, with the reason: it is what stands for the infinitely many counts that
-    nobody can enumerate.
+    promises; the checker holds it against the laws. `proofs` bound the loss of removing one person from a bin at
+    *every* count, by short arguments: they stand for the infinitely many counts that nobody can enumerate.
     """
 
     name: ClassVar[str]
@@ -66,22 +75,15 @@ class Channel(Protocol):
         """What is promised."""
         ...
 
-    def pure_loss(self, count: int) -> tuple[Loss, str]:
-        """(bound, why): |ln f_count/f_(count-1)| is at most `bound`. INFINITY promises nothing."""
-        ...
-
     @property
-    def settles(self) -> int:
-        """From this count on, `pure_loss` is proved once for all counts."""
+    def proofs(self) -> tuple[Proof, ...]:
+        """Bounds on the loss that hold at every count, with their reasons."""
         ...
 
     @property
     def unbiased(self) -> bool:
         """Whether the published value, as it stands, has the true count as its mean."""
         ...
-
-
-NOTHING: tuple[Loss, str] = (INFINITY, "nothing is promised for this count")
 
 
 def neighbours(channel: Channel, count: int) -> tuple[Law, Law]:

@@ -25,11 +25,11 @@ def hockey_stick(first: Law, second: Law, epsilon: Loss) -> arb:
     upwards by first.missing and downwards by e^epsilon second.missing. If it is exactly zero, the true value is zero.
     """
     total = arb(0)
-    for tag in _tags(first, second):
-        if any(part.tag == tag for law in (first, second) for part in law.dense):
-            total += _dense_sum(first, second, tag, epsilon)
+    for f_part, g_part in _by_tag(first, second):
+        if f_part.dense or g_part.dense:
+            total += _dense_sum(f_part, g_part, epsilon)
         else:
-            for f, g in _stretches(first, second, tag):
+            for f, g in _stretches(f_part, g_part):
                 total += _positive_part(f, g, epsilon)
     if first.missing:
         total = total.union(total + ball(first.missing))
@@ -48,8 +48,8 @@ def largest_ratio(first: Law, second: Law) -> Loss | arb:
         raise ValueError("the pure loss needs laws in closed form")
     exact: Fraction | None = None
     rough: arb | None = None
-    for tag in _tags(first, second):
-        for f, g in _stretches(first, second, tag):
+    for f_part, g_part in _by_tag(first, second):
+        for f, g in _stretches(f_part, g_part):
             if f is None:
                 continue
             if g is None:
@@ -66,13 +66,26 @@ def largest_ratio(first: Law, second: Law) -> Loss | arb:
     return rough if exact is None else rough.max(ball(exact))
 
 
-def _tags(first: Law, second: Law) -> list[str]:
-    return list(dict.fromkeys((*first.tags, *second.tags)))
+def _by_tag(first: Law, second: Law) -> Iterator[tuple[Law, Law]]:
+    """Both laws restricted to one tag after the other."""
+    halves: tuple[dict[str, Law], dict[str, Law]] = ({}, {})
+    for law, parts in zip((first, second), halves, strict=True):
+        blocks: dict[str, list[Block]] = {}
+        tables: dict[str, list[Dense]] = {}
+        for block in law.blocks:
+            blocks.setdefault(block.tag, []).append(block)
+        for table in law.dense:
+            tables.setdefault(table.tag, []).append(table)
+        for tag in {**blocks, **tables}:
+            parts[tag] = Law(tuple(blocks.get(tag, ())), tuple(tables.get(tag, ())))
+    nothing = Law(())
+    for tag in {**halves[0], **halves[1]}:
+        yield halves[0].get(tag, nothing), halves[1].get(tag, nothing)
 
 
-def _stretches(first: Law, second: Law, tag: str) -> Iterator[tuple[Block | None, Block | None]]:
-    """Both laws cut at each other's borders: pairs of blocks over the same values (None: no mass there)."""
-    ours, theirs = _sorted(first, tag), _sorted(second, tag)
+def _stretches(first: Law, second: Law) -> Iterator[tuple[Block | None, Block | None]]:
+    """Both laws, of one tag, cut at each other's borders: pairs of blocks over the same values (None: no mass there)."""
+    ours, theirs = _sorted(first), _sorted(second)
     both = (*ours, *theirs)
     edges: list[int | None] = [None]
     edges += sorted({b.lo for b in both if b.lo is not None} | {b.hi + 1 for b in both if b.hi is not None})
@@ -85,9 +98,9 @@ def _stretches(first: Law, second: Law, tag: str) -> Iterator[tuple[Block | None
             yield f, g
 
 
-def _sorted(law: Law, tag: str) -> list[Block]:
-    """The blocks with one tag by value; blocks of a law with one tag do not overlap."""
-    return sorted((b for b in law.blocks if b.tag == tag), key=lambda b: (b.lo is not None, b.lo))
+def _sorted(law: Law) -> list[Block]:
+    """The blocks by value; blocks of a law with one tag do not overlap."""
+    return sorted(law.blocks, key=lambda b: (b.lo is not None, b.lo))
 
 
 def _past(blocks: list[Block], i: int, lo: int | None) -> int:
@@ -163,11 +176,11 @@ def _largest_on(f: Block, g: Block) -> Loss | arb:
     return (f.weight.value / g.weight.value).log() + ball(rational)
 
 
-def _dense_sum(first: Law, second: Law, tag: str, epsilon: Loss) -> arb:
+def _dense_sum(first: Law, second: Law, epsilon: Loss) -> arb:
     """The positive part over one tag, value by value where a table is involved, closed form outside the tables."""
-    tables = [part for law in (first, second) for part in law.dense if part.tag == tag]
+    tables = (*first.dense, *second.dense)
     lo, hi = min(t.lo for t in tables), max(t.hi for t in tables)
-    ours, theirs = _column(first, tag, lo, hi), _column(second, tag, lo, hi)
+    ours, theirs = _column(first, lo, hi), _column(second, lo, hi)
     if isinstance(epsilon, Infinite):
         total = sum((f for f, g in zip(ours, theirs, strict=True) if g.is_zero()), arb(0))
     else:
@@ -177,16 +190,14 @@ def _dense_sum(first: Law, second: Law, tag: str, epsilon: Loss) -> arb:
             gain = f - factor * g
             if not gain <= 0:
                 total += gain.nonnegative_part()
-    for f_block, g_block in _stretches(_outside(first, lo, hi), _outside(second, lo, hi), tag):
+    for f_block, g_block in _stretches(_outside(first, lo, hi), _outside(second, lo, hi)):
         total += _positive_part(f_block, g_block, epsilon)
     return total
 
 
-def _column(law: Law, tag: str, lo: int, hi: int) -> list[arb]:
+def _column(law: Law, lo: int, hi: int) -> list[arb]:
     column = [arb(0)] * (hi - lo + 1)
     for part in law.parts:
-        if part.tag != tag:
-            continue
         if isinstance(part, Dense):
             for i, mass in enumerate(part.masses, part.lo - lo):
                 column[i] += mass
@@ -201,4 +212,4 @@ def _column(law: Law, tag: str, lo: int, hi: int) -> list[arb]:
 def _outside(law: Law, lo: int, hi: int) -> Law:
     """The blocks of a law that lie below lo or above hi."""
     cuts = [cut for block in law.blocks for cut in (block.within(None, lo - 1), block.within(hi + 1, None)) if cut]
-    return Law(tuple(cuts), tags=law.tags)
+    return Law(tuple(cuts))

@@ -36,7 +36,9 @@ def exact_above_law(count: int, first: int, rate: Fraction, *, tagged: bool = Fa
     return Law(two_sided(count, rate, tags[0]), tags=tags)
 
 
-def exact_above_release(counts: ArrayLike, first: int, rate: Fraction, source: Source, *, tagged: bool = False) -> Published:
+def exact_above_release(
+    counts: ArrayLike, first: int, rate: Fraction, source: Source, *, tagged: bool = False
+) -> Published:
     """Drawn from :func:`exact_above_law`. Noise is drawn for every bin, so that how much is drawn tells nothing."""
     truth = exact_counts(counts)
     tags = tags_of(rate, tagged)

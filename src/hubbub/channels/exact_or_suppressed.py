@@ -8,10 +8,11 @@ from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
-from hubbub.channels.channel import NOTHING, Published
+from hubbub.channels.channel import Proof, Published
 from hubbub.channels.exact_above import exact_above_law, exact_above_release
 from hubbub.channels.law import Law
-from hubbub.exact import Loss, whole
+from hubbub.exact import INFINITY, whole
+from hubbub.guarantees.curve import steps
 from hubbub.guarantees.definitions import CrowdBlending
 from hubbub.noise.source import Source
 
@@ -38,15 +39,12 @@ class ExactOrSuppressed:
         return CrowdBlending(k=self.k, epsilon=_SILENT)
 
     @property
-    def settles(self) -> int:
-        return self.k
+    def proofs(self) -> tuple[Proof, ...]:
+        return (Proof(steps((1, 0), (self.k, INFINITY)), "below k both counts are hidden"),)
 
     @property
     def unbiased(self) -> bool:
         return False
-
-    def pure_loss(self, count: int) -> tuple[Loss, str]:
-        return (_SILENT, "both counts are hidden") if count < self.k else NOTHING
 
     def law(self, count: int) -> Law:
         return exact_above_law(count, self.k, _SILENT)

@@ -8,9 +8,10 @@ from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
-from hubbub.channels.channel import Published, exact_count, exact_counts, noise_rate
+from hubbub.channels.channel import Proof, Published, exact_count, exact_counts, noise_rate
 from hubbub.channels.law import Law, two_sided
-from hubbub.exact import Loss, positive, whole
+from hubbub.exact import positive, whole
+from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
@@ -43,15 +44,15 @@ class Geometric:
         return DifferentialPrivacy(epsilon=self.epsilon)
 
     @property
-    def settles(self) -> int:
-        return 1
+    def proofs(self) -> tuple[Proof, ...]:
+        return (Proof(flat(self.epsilon), _SHIFT),)
 
     @property
     def unbiased(self) -> bool:
         return True
 
-    def pure_loss(self, count: int) -> tuple[Loss, str]:
-        return self.epsilon, _SHIFT
+    def noise_given(self, tag: str) -> Fraction:
+        return self.epsilon
 
     def law(self, count: int) -> Law:
         return Law(two_sided(exact_count(count), self.epsilon))
@@ -86,15 +87,15 @@ class Group:
         return DifferentialPrivacy(epsilon=self.rate)
 
     @property
-    def settles(self) -> int:
-        return 1
+    def proofs(self) -> tuple[Proof, ...]:
+        return (Proof(flat(self.rate), _SHIFT),)
 
     @property
     def unbiased(self) -> bool:
         return True
 
-    def pure_loss(self, count: int) -> tuple[Loss, str]:
-        return self.rate, _SHIFT
+    def noise_given(self, tag: str) -> Fraction:
+        return self.rate
 
     def law(self, count: int) -> Law:
         return Law(two_sided(exact_count(count), self.rate))

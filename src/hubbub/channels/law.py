@@ -10,7 +10,7 @@ Laws that have no such form (several noises added up) are tables of balls with a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -104,13 +104,15 @@ class Law:
     """The law of one published value.
 
     `tags` lists the tags from the one that means least to the one that means most (suppressed first); outcomes are
-    ordered by tag, then by value. `missing` bounds from above whatever mass is not listed.
+    ordered by tag, then by value. With `order`, tags are ordered by that number, and a law lists only the tags it uses.
+    `missing` bounds from above whatever mass is not listed.
     """
 
     blocks: tuple[Block, ...]
     dense: tuple[Dense, ...] = ()
     tags: tuple[str, ...] = ("",)
     missing: Fraction = Fraction(0)
+    order: Callable[[str], Loss] | None = field(default=None, compare=False)
 
     @property
     def parts(self) -> Iterator[Block | Dense]:
@@ -139,15 +141,17 @@ class Law:
         return self._side(value, tag, up=False)
 
     def _side(self, value: int, tag: str, *, up: bool) -> arb:
-        rank = {name: i for i, name in enumerate(self.tags)}
+        rank = self._rank
         mass = arb(0)
         for part in self.parts:
-            above = rank[part.tag] - rank[tag]
-            if above == 0:
+            if part.tag == tag:
                 mass += _total_within(part, value if up else None, None if up else value)
-            elif (above > 0) == up:
+            elif (rank(part.tag) > rank(tag)) == up:
                 mass += _total(part)
         return mass
+
+    def _rank(self, tag: str) -> Loss:
+        return Fraction(self.tags.index(tag)) if self.order is None else self.order(tag)
 
     def atoms(self, tail: Fraction) -> list[tuple[str, int, arb]]:
         """(tag, value, probability), by tag and value, leaving out less than `tail` in all."""
@@ -160,8 +164,7 @@ class Law:
                 continue
             for value in _listed(part, share):
                 found.append((part.tag, value, part.mass(value)))
-        rank = {name: i for i, name in enumerate(self.tags)}
-        found.sort(key=lambda atom: (rank[atom[0]], atom[1]))
+        found.sort(key=lambda atom: (self._rank(atom[0]), atom[1]))
         return _trimmed(found, tail - self.missing)
 
 

@@ -8,10 +8,11 @@ from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
-from hubbub.channels.channel import NOTHING, Published, noise_rate
+from hubbub.channels.channel import Proof, Published, noise_rate
 from hubbub.channels.exact_above import exact_above_law, exact_above_release
 from hubbub.channels.law import Law
-from hubbub.exact import Loss, whole
+from hubbub.exact import INFINITY, whole
+from hubbub.guarantees.curve import steps
 from hubbub.guarantees.definitions import CrowdBlending
 from hubbub.noise.source import Source
 
@@ -41,15 +42,17 @@ class NoisyBelow:
         return CrowdBlending(k=self.k, epsilon=self.epsilon)
 
     @property
-    def settles(self) -> int:
-        return self.k
+    def proofs(self) -> tuple[Proof, ...]:
+        return (Proof(steps((1, self.epsilon), (self.k, INFINITY)), "below k both counts get the same noise"),)
 
     @property
     def unbiased(self) -> bool:
         return True
 
-    def pure_loss(self, count: int) -> tuple[Loss, str]:
-        return (self.epsilon, "both counts get the same noise") if count < self.k else NOTHING
+    @property
+    def segments(self) -> tuple[int, ...]:
+        """Untagged, a noisy value may exceed an exact one: counts below k and from k on are two stretches."""
+        return (0,) if self.tagged else (0, self.k)
 
     def law(self, count: int) -> Law:
         return exact_above_law(count, self.k, self.epsilon, tagged=self.tagged)

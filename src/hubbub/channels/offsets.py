@@ -67,7 +67,9 @@ class Calibration:
 
 def calibrate(k: int, epsilon: Fraction, delta: Fraction, *, noisy: bool) -> Calibration:
     """The paper's offset (e^-alpha/2 or, with noise, e^-alpha), the one from the tail d(s), and the exact one."""
-    exact: Callable[[int], arb] = (lambda s: noisy_delta(epsilon, s)) if noisy else (lambda s: suppressed_delta(k, epsilon, s))
+    exact: Callable[[int], arb] = (
+        (lambda s: noisy_delta(epsilon, s)) if noisy else (lambda s: suppressed_delta(k, epsilon, s))
+    )
     alpha = -log(delta if noisy else 2 * delta)
     return Calibration(
         paper=max(math.ceil(upper(alpha / ball(epsilon))), 0),

@@ -12,11 +12,11 @@ from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
-from hubbub.channels.channel import Published, noise_rate
+from hubbub.channels.channel import Proof, Published, noise_rate
 from hubbub.channels.law import Law
 from hubbub.channels.offsets import noisy_delta, paper_claim, rounded_up, smallest, suppressed_delta
 from hubbub.channels.staircase import Staircase
-from hubbub.exact import Exact, Loss, positive, rounded, whole
+from hubbub.exact import Exact, positive, rounded, whole
 from hubbub.guarantees.definitions import SimpleOutlier
 from hubbub.noise.source import Source
 
@@ -70,15 +70,14 @@ class OutlierSuppressed:
         return SimpleOutlier(k=self.k, epsilon=self.epsilon, delta=self.delta, differential=True)
 
     @property
-    def settles(self) -> int:
-        return self.k + 1
+    def proofs(self) -> tuple[Proof, ...]:
+        delta = rounded(suppressed_delta(self.k, self.epsilon, self.offset), up=True)
+        coupled = Proof(self.claim.as_outlier().curve, "the exact tail of the first noise", delta)
+        return self._stairs.proofs[0], coupled
 
     @property
     def unbiased(self) -> bool:
         return False
-
-    def pure_loss(self, count: int) -> tuple[Loss, str]:
-        return self._stairs.pure_loss(count)
 
     def law(self, count: int) -> Law:
         return self._stairs.law(count)
@@ -134,15 +133,14 @@ class OutlierNoisy:
         return SimpleOutlier(k=self.k, epsilon=self.epsilon, delta=self.delta, differential=True)
 
     @property
-    def settles(self) -> int:
-        return self.k + 1
+    def proofs(self) -> tuple[Proof, ...]:
+        delta = rounded(noisy_delta(self.epsilon, self.offset), up=True)
+        coupled = Proof(self.claim.as_outlier().curve, "the exact tail of the first noise", delta)
+        return self._stairs.proofs[0], coupled
 
     @property
     def unbiased(self) -> bool:
         return True
-
-    def pure_loss(self, count: int) -> tuple[Loss, str]:
-        return self._stairs.pure_loss(count)
 
     def law(self, count: int) -> Law:
         return self._stairs.law(count)

@@ -8,10 +8,11 @@ from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
-from hubbub.channels.channel import NOTHING, Published, noise_rate
+from hubbub.channels.channel import Proof, Published, noise_rate
 from hubbub.channels.exact_above import exact_above_law, exact_above_release
 from hubbub.channels.law import Law
-from hubbub.exact import Loss, positive, whole
+from hubbub.exact import INFINITY, positive, whole
+from hubbub.guarantees.curve import steps
 from hubbub.guarantees.definitions import SimpleOutlier
 from hubbub.noise.source import Source
 
@@ -37,15 +38,12 @@ class SimpleSuppressed:
         return SimpleOutlier(k=self.k, epsilon=_SILENT)
 
     @property
-    def settles(self) -> int:
-        return self.k + 1
+    def proofs(self) -> tuple[Proof, ...]:
+        return (Proof(steps((1, 0), (self.k + 1, INFINITY)), "up to k both counts are hidden"),)
 
     @property
     def unbiased(self) -> bool:
         return False
-
-    def pure_loss(self, count: int) -> tuple[Loss, str]:
-        return (_SILENT, "both counts are hidden") if count <= self.k else NOTHING
 
     def law(self, count: int) -> Law:
         return exact_above_law(count, self.k + 1, _SILENT)
@@ -82,15 +80,17 @@ class SimpleNoisy:
         return SimpleOutlier(k=self.k, epsilon=self.epsilon)
 
     @property
-    def settles(self) -> int:
-        return self.k + 1
+    def proofs(self) -> tuple[Proof, ...]:
+        return (Proof(steps((1, self.rate), (self.k + 1, INFINITY)), "up to k both counts get the same noise"),)
 
     @property
     def unbiased(self) -> bool:
         return True
 
-    def pure_loss(self, count: int) -> tuple[Loss, str]:
-        return (self.rate, "both counts get the same noise") if count <= self.k else NOTHING
+    @property
+    def segments(self) -> tuple[int, ...]:
+        """A noisy value may exceed an exact one: counts up to k and above are two stretches."""
+        return (0, self.k + 1)
 
     def law(self, count: int) -> Law:
         return exact_above_law(count, self.k + 1, self.rate)

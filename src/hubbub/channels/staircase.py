@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import accumulate
 from typing import ClassVar
 
 import numpy as np
@@ -21,11 +22,12 @@ from flint import arb
 from numpy.typing import ArrayLike
 
 from hubbub.channels.added_noise import Partial, above, add_noise, at_most, start
-from hubbub.channels.channel import Published, exact_count, exact_counts, noise_rate
+from hubbub.channels.channel import Proof, Published, exact_count, exact_counts, noise_rate
 from hubbub.channels.divergence import hockey_stick
-from hubbub.channels.law import ONE, SUPPRESSED, Block, Law, Weight
+from hubbub.channels.law import ONE, SUPPRESSED, Block, Dense, Law, Weight
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, Infinite, Loss, exp, loss, positive, rounded, upper, whole
+from hubbub.exact import Exact, Infinite, Loss, ball, exp, log, loss, positive, rounded, upper, whole
+from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import StaircaseOutlier
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
@@ -72,8 +74,12 @@ class Staircase:
         return StaircaseOutlier(thresholds=self.thresholds, epsilons=self.epsilons, delta=self.delta)
 
     @property
-    def settles(self) -> int:
-        return self.thresholds[0] + 1
+    def proofs(self) -> tuple[Proof, ...]:
+        first = Proof(flat(self.epsilons[0]), "everything is computed from the value after the first noise")
+        coupled = Proof(
+            self.claim.as_outlier().curve, "the staircase lemma", coupling_bound(self.epsilons, self.offsets)
+        )
+        return first, coupled
 
     @property
     def unbiased(self) -> bool:
@@ -92,15 +98,12 @@ class Staircase:
             bits = ["1" * n + "0" * (levels - n) for n in range(levels, -1, -1)]
         else:
             bits = [f"{n:0{levels}b}" for n in range(2**levels - 1, -1, -1)]
-        return tuple(sorted((self._tag(b) for b in bits), key=lambda tag: not tag.startswith(SUPPRESSED)))
+        return tuple(self._tag(b) for b in bits)
 
     def _tag(self, bits: str) -> str:
         if bits.endswith("1") and self.epsilons[-1] == 0:
             return SUPPRESSED if self.nested else f"{SUPPRESSED} {bits}"
         return bits
-
-    def pure_loss(self, count: int) -> tuple[Loss, str]:
-        return self.epsilons[0], "everything is computed from the value after the first noise"
 
     def law(self, count: int) -> Law:
         return _law(self, exact_count(count))
@@ -143,7 +146,7 @@ def _law(channel: Staircase, count: int) -> Law:
             following.append((bits + "1", _hidden(below) if rate == 0 else add_noise(below, rate)))
         paths = following
     blocks: list[Block] = []
-    dense = []
+    dense: list[Dense] = []
     for bits, part in paths:
         closed, tables = part.tagged(channel._tag(bits))
         blocks += closed
@@ -168,7 +171,9 @@ def tail(epsilon: Loss, offset: int) -> arb:
     return exp(-epsilon * (offset + 1)) / (1 + exp(-epsilon))
 
 
-def _parse(thresholds: tuple[Exact, ...], epsilons: tuple[Exact | Infinite, ...]) -> tuple[tuple[int, ...], tuple[Loss, ...]]:
+def _parse(
+    thresholds: tuple[Exact, ...], epsilons: tuple[Exact | Infinite, ...]
+) -> tuple[tuple[int, ...], tuple[Loss, ...]]:
     return (
         tuple(whole(k, "a threshold", least=1) for k in thresholds),
         tuple(loss(e, "an epsilon") for e in epsilons),
@@ -181,9 +186,20 @@ def from_alpha(
     """Offsets alpha (1/epsilon_0 + ... + 1/epsilon_(i-1)), rounded up, with the paper's claim l e^-alpha (Theorem 18)."""
     ks, es = _parse(thresholds, epsilons)
     a = positive(alpha, "alpha")
-    spans = [Fraction(0) if isinstance(e, Infinite) else a / e for e in es[:-1] if e]
-    offsets = tuple(math.ceil(sum(spans[: i + 1], Fraction(0))) for i in range(len(spans)))
+    offsets = tuple(math.ceil(a * span) for span in _spans(es))
     return Staircase(ks, es, offsets, rounded(len(ks) * exp(-a), up=True), nested)
+
+
+def paper_offsets(epsilons: tuple[Loss, ...], delta: Fraction) -> tuple[int, ...]:
+    """The offsets of the paper for a delta: l e^-alpha = delta."""
+    alpha = log(Fraction(len(epsilons) - 1) / delta)
+    return tuple(math.ceil(upper(alpha * ball(span))) for span in _spans(epsilons))
+
+
+def _spans(epsilons: tuple[Loss, ...]) -> list[Fraction]:
+    """1/epsilon_0 + ... + 1/epsilon_(i-1) for each level i."""
+    scales = [Fraction(0) if isinstance(e, Infinite) or e == 0 else 1 / e for e in epsilons[:-1]]
+    return list(accumulate(scales))
 
 
 def from_offsets(
@@ -196,9 +212,17 @@ def from_offsets(
     """Given offsets, with the claim that the coupling proves: delta <= sum over levels of P(the noise exceeds its share)."""
     ks, es = _parse(thresholds, epsilons)
     shifts = tuple(whole(s, "an offset") for s in offsets)
-    shares = [b - a for a, b in zip((0, *shifts), shifts, strict=False)]
-    bound = sum((tail(e, share) for e, share in zip(es, shares, strict=False)), arb(0))
-    return Staircase(ks, es, shifts, rounded(bound, up=True), nested)
+    return Staircase(ks, es, shifts, coupling_bound(es, shifts), nested)
+
+
+def coupling_bound(epsilons: tuple[Loss, ...], offsets: tuple[int, ...]) -> Fraction:
+    """The staircase lemma: the sum over levels of P(the noise of the level before exceeds its share of the offset).
+
+    Up to level i only the first i terms are needed; the sum of all is a bound for every level.
+    """
+    shares = [b - a for a, b in zip((0, *offsets), offsets, strict=False)]
+    terms = (tail(rate, share) for rate, share in zip(epsilons, shares, strict=False))
+    return rounded(sum(terms, arb(0)), up=True)
 
 
 def level_delta(channel: Staircase, level: int, count: int) -> arb:
@@ -207,7 +231,11 @@ def level_delta(channel: Staircase, level: int, count: int) -> arb:
     What comes after the noise of a level is post-processing, so this bounds the whole staircase.
     """
     ended = Staircase(
-        channel.thresholds[:level], channel.epsilons[: level + 1], channel.offsets[:level], channel.delta, channel.nested
+        channel.thresholds[:level],
+        channel.epsilons[: level + 1],
+        channel.offsets[:level],
+        channel.delta,
+        channel.nested,
     )
     more, fewer, epsilon = ended.law(count), ended.law(count - 1), channel.epsilons[level]
     return hockey_stick(more, fewer, epsilon).max(hockey_stick(fewer, more, epsilon))

@@ -28,11 +28,11 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
-from hubbub.channels.channel import LARGEST_RATE, SMALLEST_RATE, Published, exact_count, exact_counts
+from hubbub.channels.channel import LARGEST_RATE, SMALLEST_RATE, Proof, Published, exact_count, exact_counts
 from hubbub.channels.law import SUPPRESSED, Block, Law, Weight, point
 from hubbub.channels.warped_walk import walk
 from hubbub.errors import WrongUse
-from hubbub.exact import Infinite, Loss, exp, whole
+from hubbub.exact import Infinite, ball, exp, whole
 from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import OutlierPrivacy
 from hubbub.noise.source import Source
@@ -70,15 +70,12 @@ class Warped:
         return OutlierPrivacy(curve=self.curve)
 
     @property
-    def settles(self) -> int:
-        return 1
+    def proofs(self) -> tuple[Proof, ...]:
+        return (Proof(self.curve, "Theorem W1: the ratio is e^epsilon(c) or e^-epsilon(c) at every published value"),)
 
     @property
     def unbiased(self) -> bool:
         return False
-
-    def pure_loss(self, count: int) -> tuple[Loss, str]:
-        return self.curve.at(count), "Theorem W1: the ratio is e^epsilon(c) or e^-epsilon(c) at every published value"
 
     @cached_property
     def cap(self) -> int | None:
@@ -121,6 +118,22 @@ class Warped:
         """w_j."""
         (left, b_left), (right, b_right) = self._b(j), self._b(j + 1)
         return Weight(("warped", left, right), b_left + b_right - 1)
+
+    def unbiased_estimate(self, j: int) -> arb | None:
+        """The estimate of an analyst who saw j: its mean is the count. None if epsilon is somewhere 0, or values are hidden."""
+        if self.show_above is not None or self.curve.at(1) == 0:
+            return None
+        if self.cap is not None and j > self.cap:
+            return arb(j)
+        weight = self.weight(j).value
+        return j + (self._u(j) - self._u(j + 1)) / weight
+
+    def _u(self, m: int) -> arb:
+        if m == 0 or (self.cap is not None and m > self.cap):
+            return arb(0)
+        epsilon = self.curve.at(m)
+        assert not isinstance(epsilon, Infinite)
+        return 1 / (2 * ball(epsilon).sinh())
 
     def law(self, count: int) -> Law:
         return self._law(count, *self._window(exact_count(count)))
@@ -170,7 +183,7 @@ class Warped:
         if first - 1 <= count:
             return Block(0, 0, Weight(("b", key), b), self.total_loss(first - 1) - here, tag=SUPPRESSED)
         rest = 1 - b * exp(here - self.total_loss(first))
-        return Block(0, 0, Weight(("hidden", self, count), rest), Fraction(0), tag=SUPPRESSED)
+        return Block(0, 0, Weight(("hidden", self.curve, first, here), rest), Fraction(0), tag=SUPPRESSED)
 
     def _shown(self, count: int, first: int, lo: int, hi: int | None) -> list[Block]:
         """f_count from `first` on: a lump below lo, exponentials up to hi, a lump from hi on."""
@@ -181,7 +194,9 @@ class Warped:
             if first:  # P(J < lo) - P(J < first)
                 b -= self._b(first)[1] * exp(self.total_loss(first - 1) - self.total_loss(lo - 1))
             name = ("warped below", self.curve, first, lo)
-            blocks.append(Block(first, lo - 1, Weight(("b", key, first, lo), b), self.total_loss(lo - 1) - here, shape=name))
+            blocks.append(
+                Block(first, lo - 1, Weight(("b", key, first, lo), b), self.total_loss(lo - 1) - here, shape=name)
+            )
         for a, z in self._segments(max(lo, first), self.cap if hi is None else hi - 1):
             weight, start = self.weight(a), self.total_loss(a)
             rate = Fraction(0) if a == z else self.curve.at(a)
@@ -193,8 +208,8 @@ class Warped:
                 blocks.append(Block(max(a, count + 1), z, weight, here - start + rate * a, -rate))
         if hi is not None:
             key, b = self._b(hi)
-            name = ("warped above", self.curve, hi)
-            blocks.append(Block(hi, self.cap, Weight(("b", key), b), here - self.total_loss(hi), shape=name))
+            shape = ("warped above", self.curve, hi)
+            blocks.append(Block(hi, self.cap, Weight(("b", key), b), here - self.total_loss(hi), shape=shape))
         return blocks
 
     def _segments(self, lo: int, hi: int | None) -> Iterator[tuple[int, int | None]]:

@@ -119,9 +119,9 @@ class Curve:
             parts.append(Piece(start, total, Fraction(0) if flat else mine.rate + theirs.rate))
         return Curve(_joined(parts))
 
-    def at_most(self, other: Curve) -> bool:
-        """Whether this curve is nowhere above `other`, at every one of the infinitely many crowd sizes."""
-        starts = sorted({p.start for p in self.pieces} | {p.start for p in other.pieces})
+    def at_most(self, other: Curve, *, since: int = 1) -> bool:
+        """Whether this curve is nowhere above `other`, at every one of the infinitely many crowd sizes from `since` on."""
+        starts = sorted({max(p.start, since) for p in (*self.pieces, *other.pieces)})
         for start, following in zip(starts, (*starts[1:], None), strict=True):
             mine, theirs = self.piece(start), other.piece(start)
             if mine.at(start) > theirs.at(start):

@@ -7,8 +7,10 @@ where there is one. Group forms stand in :mod:`hubbub.guarantees.groups`, weaken
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from hubbub.errors import Refused
-from hubbub.exact import Infinite, to_text
+from hubbub.exact import Infinite
 from hubbub.guarantees.closeness import chained, mixed, times
 from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import (
@@ -33,7 +35,7 @@ from hubbub.guarantees.weakening import weaken_aggregate as weaken_aggregate
 
 BLANK = "a blank row is a row that the mechanism accepts"
 SYMMETRIC = "the mechanism ignores the order of its rows, or is handed them in a secret random order"
-SECRET = "the sample is drawn afresh for this release, uniformly, and nobody learns who is in it"  # noqa: S105
+SECRET = "the sample is drawn afresh for this release, uniformly, and nobody learns who is in it"
 PUBLIC_SIZES = "the number of rows and the size of the sample are public"
 
 
@@ -66,9 +68,7 @@ def add_remove_to_replace(premise: Derivation) -> Derivation:
         raise Refused(f"{theorem} starts from add/remove neighbours, and {given} is about replacement already")
     epsilon, delta = chained(given.epsilon, given.delta, 2)
     return Derivation(
-        conclusion=DifferentialPrivacy(
-            epsilon=epsilon, delta=delta, neighbours=Neighbours.REPLACE, group=given.group
-        ),
+        conclusion=DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=Neighbours.REPLACE, group=given.group),
         theorem=theorem,
         source=DMNS,
         premises=(premise,),
@@ -87,9 +87,7 @@ def zero_knowledge_to_differential(premise: Derivation) -> Derivation:
     given = premise.concluding(ZeroKnowledge, theorem)
     epsilon, delta = chained(given.epsilon, given.delta, 2)
     return Derivation(
-        conclusion=DifferentialPrivacy(
-            epsilon=epsilon, delta=delta, neighbours=Neighbours.REPLACE, group=given.group
-        ),
+        conclusion=DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=Neighbours.REPLACE, group=given.group),
         theorem=theorem,
         source=f"{GLP}; delta {HERE}",
         premises=(premise,),
@@ -128,7 +126,7 @@ def sanitize_sample(premise: Derivation, *, k: int, n: int, group: int = 1) -> D
     theorem = "Theorem A1 (sample and sanitize)"
     given = _replace(premise, theorem)
     sample = RandomSample(k=size(k, "the sample size k"), n=size(n, "the number of rows n"))
-    p = texts_of_share(k, n)
+    p = Fraction(k, n)
     one = mixed(given.epsilon, p)
     epsilon, delta = chained(one, p * given.delta, size(group, "the group size"))
     return Derivation(
@@ -141,3 +139,139 @@ def sanitize_sample(premise: Derivation, *, k: int, n: int, group: int = 1) -> D
         ),
         assumptions=(SYMMETRIC, SECRET, BLANK, PUBLIC_SIZES),
     )
+
+
+def differential_to_crowd_blending(premise: Derivation, *, k: int) -> Derivation:
+    """Whom the mechanism hardly notices needs no crowd.
+
+    Guarantee: if M is epsilon-DP under add/remove, then it is (k, epsilon)-crowd-blending for every k, by the removal
+    clause (Proposition 5, which fails for replacement: publishing |D| is 0-DP and shows who left a small data set).
+    """
+    theorem = "Proposition 5 (differential to crowd-blending)"
+    given = _add_remove(premise, theorem, "it does not hide one of fewer than k people")
+    _pure(given, theorem)
+    return Derivation(
+        conclusion=CrowdBlending(k=k, epsilon=given.epsilon),
+        theorem=theorem,
+        source=GHLP,
+        premises=(premise,),
+        numbers=texts(k=k, epsilon=given.epsilon),
+    )
+
+
+def differential_to_simple_outlier(premise: Derivation, *, k: int) -> Derivation:
+    """What protects everybody protects outliers.
+
+    Guarantee: if M is (epsilon, delta)-DP under add/remove, then it is (k, k epsilon, delta)-simple outlier private
+    (Proposition 10, read from epsilon/k).
+    """
+    theorem = "Proposition 10 (differential to simple outlier)"
+    given = _add_remove(premise, theorem, "removing a person shows in it")
+    epsilon = times(given.epsilon, size(k, "the crowd size k"))
+    return Derivation(
+        conclusion=SimpleOutlier(k=k, epsilon=epsilon, delta=given.delta),
+        theorem=theorem,
+        source=LUI_PASS,
+        premises=(premise,),
+        numbers=texts(k=k, epsilon=given.epsilon, epsilon_out=epsilon),
+    )
+
+
+def differential_to_outlier(premise: Derivation) -> Derivation:
+    """A flat curve.
+
+    Guarantee: if M is (epsilon, delta)-DP under add/remove, then it is (epsilon(.), delta)-outlier private for the
+    curve that is epsilon everywhere (the remark after Definition 5), and the other way round.
+    """
+    theorem = "Definition 5 (a flat curve)"
+    given = _add_remove(premise, theorem, "removing a person shows in it")
+    return Derivation(
+        conclusion=OutlierPrivacy(curve=flat(given.epsilon), delta=given.delta),
+        theorem=theorem,
+        source=LUI_PASS,
+        premises=(premise,),
+    )
+
+
+def to_outlier(premise: Derivation) -> Derivation:
+    """Simple and staircase outlier privacy are curves.
+
+    Guarantee: simple outlier privacy (Definitions 6, 13, 14) and staircase outlier privacy (Definition 17) say the same
+    as outlier privacy for their curve; what is outlier privacy already stays as it is.
+    """
+    given = premise.conclusion
+    if isinstance(given, OutlierPrivacy):
+        return premise
+    if not isinstance(given, SimpleOutlier | StaircaseOutlier):
+        raise Refused(f"only simple and staircase outlier privacy are curves, and the premise is {given}")
+    return Derivation(
+        conclusion=given.as_outlier(),
+        theorem="Definition 17 (the curve of a staircase)",
+        source=LUI_PASS,
+        premises=(premise,),
+        numbers=(("curve", str(given.as_outlier().curve)),),
+    )
+
+
+def simple_outlier_to_crowd_blending(premise: Derivation) -> Derivation:
+    """Whoever is not an outlier has equals, and equals blend.
+
+    Guarantee: if M is (k, epsilon)-simple outlier private with delta = 0, then it is (k + 1, epsilon/k)-crowd-blending
+    (Proposition 12).
+    """
+    theorem = "Proposition 12 (simple outlier to crowd-blending)"
+    given = premise.concluding(SimpleOutlier, theorem)
+    _pure(given, theorem)
+    return Derivation(
+        conclusion=CrowdBlending(k=given.k + 1, epsilon=given.share),
+        theorem=theorem,
+        source=LUI_PASS,
+        premises=(premise,),
+        numbers=texts(k=given.k, epsilon=given.epsilon, k_out=given.k + 1, epsilon_out=given.share),
+    )
+
+
+def outlier_to_crowd_blending(premise: Derivation, *, k: int) -> Derivation:
+    """The same for any curve.
+
+    Guarantee: if M is epsilon(.)-outlier private with delta = 0, then it is (k, epsilon(k - 1))-crowd-blending for
+    every k >= 2: k equals are a crowd, and whoever has fewer is a (k - 1)-outlier (the proof of Proposition 12).
+    """
+    theorem = "Proposition 12 (outlier to crowd-blending)"
+    given = premise.concluding(OutlierPrivacy, theorem)
+    _pure(given, theorem)
+    epsilon = given.curve.at(size(k, "the crowd size k", least=2) - 1)
+    if isinstance(epsilon, Infinite):
+        raise Refused(f"{theorem}: the curve {given.curve} promises nothing to a crowd of {k - 1}; lower k")
+    return Derivation(
+        conclusion=CrowdBlending(k=k, epsilon=epsilon),
+        theorem=theorem,
+        source=f"{LUI_PASS}; any curve {HERE}",
+        premises=(premise,),
+        numbers=texts(k=k, epsilon_out=epsilon),
+    )
+
+
+def outlier_to_differential(premise: Derivation) -> Derivation:
+    """Nobody loses more than the top of the curve.
+
+    Guarantee: if M is (epsilon(.), delta)-outlier private and the curve is bounded, then M is (sup epsilon, delta)-DP
+    under add/remove: everybody is a c-outlier for the size c of their own class.
+    """
+    theorem = "Definition 5 (the top of the curve)"
+    given = premise.concluding(OutlierPrivacy, theorem)
+    top = given.curve.limit
+    if isinstance(top, Infinite):
+        raise Refused(f"{theorem}: the curve {given.curve} is unbounded, so large crowds have no differential privacy")
+    return Derivation(
+        conclusion=DifferentialPrivacy(epsilon=top, delta=given.delta),
+        theorem=theorem,
+        source=LUI_PASS,
+        premises=(premise,),
+        numbers=texts(epsilon_out=top, delta=given.delta),
+    )
+
+
+def _pure(given: DifferentialPrivacy | OutlierPrivacy | SimpleOutlier, theorem: str) -> None:
+    if given.delta:
+        raise Refused(f"{theorem}: crowd-blending has no delta, and {given} has one; use a mechanism with delta = 0")

@@ -56,7 +56,7 @@ class Keys:
 @pytest.fixture
 def keys(monkeypatch: pytest.MonkeyPatch) -> Keys:
     stand_in = Keys()
-    monkeypatch.setattr(door.os, "urandom", stand_in.urandom)
+    monkeypatch.setattr("hubbub.noise.source.os.urandom", stand_in.urandom)
     return stand_in
 
 
@@ -177,7 +177,7 @@ def test_either_clue_of_a_fork_brings_a_new_key(keys: Keys, monkeypatch: pytest.
     source = SystemSource()
     before = source.words(4)
     if clue == "a new process number":
-        monkeypatch.setattr(door.os, "getpid", lambda: -1)
+        monkeypatch.setattr("hubbub.noise.source.os.getpid", lambda: -1)
     else:
         monkeypatch.setattr(door, "_forks", door._forks + 1)
     after = source.words(4)
@@ -258,6 +258,7 @@ def test_a_replay_gives_the_recorded_words() -> None:
     replay = ReplaySource(record)
     again = [replay.words(n) for n in SIZES]
     assert replay.finished
+    assert all(words.flags.writeable for words in again)
     assert [words.tobytes() for words in again] == list(record.requests)
     assert repeats(*again) == 0
 

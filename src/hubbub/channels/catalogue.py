@@ -1,0 +1,217 @@
+"""Channels by name, with their options as exact text: what the command line and the certificate speak."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any
+
+from hubbub.channels import estimators, staircase
+from hubbub.channels.channel import Channel
+from hubbub.channels.exact_or_suppressed import ExactOrSuppressed
+from hubbub.channels.geometric import Geometric, Group
+from hubbub.channels.lecture import Lecture
+from hubbub.channels.lower_bound import LowerBound
+from hubbub.channels.noisy_below import NoisyBelow
+from hubbub.channels.offsets import calibrate
+from hubbub.channels.outliers import OutlierNoisy, OutlierSuppressed
+from hubbub.channels.simple_outliers import SimpleNoisy, SimpleSuppressed
+from hubbub.channels.staircase import Staircase
+from hubbub.channels.warped import Warped
+from hubbub.errors import WrongUse
+from hubbub.exact import Exact, Infinite, positive, to_text
+from hubbub.guarantees.curve import Curve, read
+
+Options = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A channel made from text, what had to be said about it, and how its offset compares with the paper's."""
+
+    channel: Channel
+    remarks: tuple[str, ...] = ()
+    calibration: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """How one name is made: which options it needs, which it may have, of which it needs exactly one."""
+
+    summary: str
+    example: str
+    make: Callable[[Options], Made]
+    needs: tuple[str, ...] = ()
+    may: tuple[str, ...] = ()
+    one_of: tuple[str, ...] = ()
+
+
+def _plain(kind: Callable[..., Channel]) -> Callable[[Options], Made]:
+    return lambda options: Made(kind(**options))
+
+
+def _outlier(kind: type[OutlierSuppressed] | type[OutlierNoisy]) -> Callable[[Options], Made]:
+    def make(o: Options) -> Made:
+        k, epsilon = o["k"], o["epsilon"]
+        if "alpha" in o:
+            return Made(kind.with_alpha(k, epsilon, o["alpha"]))
+        if "offset" in o:
+            return Made(kind.with_offset(k, epsilon, o["offset"]))
+        channel = kind.with_delta(k, epsilon, o["delta"])
+        offsets = calibrate(channel.k, channel.epsilon, channel.delta, noisy=kind is OutlierNoisy)
+        return Made(channel, calibration=offsets.as_json())
+
+    return make
+
+
+def _staircase(o: Options) -> Made:
+    nested = not o.get("as_printed", False)
+    stairs = tuple(_listed(o["thresholds"])), tuple(_listed(o["epsilons"]))
+    if "alpha" in o:
+        return Made(staircase.from_alpha(*stairs, o["alpha"], nested=nested))
+    if "offsets" in o:
+        return Made(staircase.from_offsets(*stairs, tuple(_listed(o["offsets"])), nested=nested))
+    channel = staircase.calibrated(*stairs, o["delta"], nested=nested)
+    paper = staircase.paper_offsets(channel.epsilons, positive(o["delta"], "delta"))
+    return Made(channel, calibration={"paper_offsets": list(paper), "exact_offsets": list(channel.offsets)})
+
+
+def _lower_bound(o: Options) -> Made:
+    reading = read(o["curve"])
+    extra = {name: o[name] for name in ("delta_a", "grid") if name in o}
+    channel = estimators.lower_bound(reading.curve, o["estimator"], o["epsilon_a"], o["alpha"], **extra)
+    return Made(channel, (reading.remark,) if reading.lowered else ())
+
+
+def _lecture(o: Options) -> Made:
+    if "factor" in o:
+        return Made(Lecture.with_factor(o["t"], o["K"], o["epsilon"], o["factor"]))
+    return Made(Lecture.with_delta(o["t"], o["K"], o["epsilon"], o.get("delta", "1e-6")))
+
+
+def _warped(o: Options) -> Made:
+    reading = read(o["curve"])
+    return Made(Warped(reading.curve, o.get("show_above")), (reading.remark,) if reading.lowered else ())
+
+
+def _listed(text: object) -> list[Exact]:
+    if isinstance(text, str):
+        return [part.strip() for part in text.split(",")]
+    if isinstance(text, list | tuple):
+        return list(text)
+    raise WrongUse("a list is written with commas, like 1000,100,10")
+
+
+CATALOGUE: Mapping[str, Entry] = {
+    "exact-or-suppressed": Entry(
+        "exact counts of at least k, the others hidden", "--k 20", _plain(ExactOrSuppressed), needs=("k",)
+    ),
+    "noisy-below": Entry(
+        "exact counts of at least k, noise below",
+        "--k 20 --epsilon 0.5",
+        _plain(NoisyBelow),
+        needs=("k", "epsilon"),
+        may=("tagged",),
+    ),
+    "geometric": Entry("plain noise on every count", "--epsilon 1", _plain(Geometric), needs=("epsilon",)),
+    "group": Entry("noise that hides k people at once", "--k 100 --epsilon 1", _plain(Group), needs=("k", "epsilon")),
+    "simple-suppressed": Entry("counts up to k hidden (example 2)", "--k 100", _plain(SimpleSuppressed), needs=("k",)),
+    "simple-noisy": Entry(
+        "noise on counts up to k (example 3)", "--k 100 --epsilon 1", _plain(SimpleNoisy), needs=("k", "epsilon")
+    ),
+    "outlier-suppressed": Entry(
+        "noise for all, small values hidden (example 4)",
+        "--k 100 --epsilon 1 --alpha 10",
+        _outlier(OutlierSuppressed),
+        needs=("k", "epsilon"),
+        one_of=("alpha", "offset", "delta"),
+    ),
+    "outlier-noisy": Entry(
+        "noise for all, more noise on small values (example 5)",
+        "--k 100 --epsilon 1 --alpha 10",
+        _outlier(OutlierNoisy),
+        needs=("k", "epsilon"),
+        one_of=("alpha", "offset", "delta"),
+    ),
+    "staircase": Entry(
+        "several levels of noise (example 7)",
+        "--thresholds 1000,100,10 --epsilons 1,0.1,0.01,0 --alpha 10",
+        _staircase,
+        needs=("thresholds", "epsilons"),
+        may=("as_printed",),
+        one_of=("alpha", "offsets", "delta"),
+    ),
+    "lower-bound": Entry(
+        "a private lower bound on the curve sets the noise (example 8)",
+        "--curve 1:0.01,101:1 --estimator count --epsilon-a 0.005 --alpha 10",
+        _lower_bound,
+        needs=("curve", "estimator", "epsilon_a", "alpha"),
+        may=("delta_a", "grid"),
+    ),
+    "lecture": Entry(
+        "noise that shrinks as the crowd grows (lecture notes)",
+        "--t 50 --K 200 --epsilon 0.2",
+        _lecture,
+        needs=("t", "K", "epsilon"),
+        may=("factor", "delta"),
+    ),
+    "warped": Entry(
+        "any curve, no delta, and as accurate as can be",
+        "--curve 1:0.01,101:1",
+        _warped,
+        needs=("curve",),
+        may=("show_above",),
+    ),
+}
+
+
+def flag(option: str) -> str:
+    """The option as it is typed: epsilon_a is --epsilon-a."""
+    return "--" + option.replace("_", "-")
+
+
+def make(name: str, **options: Any) -> Made:
+    """The channel of that name; options that are None or False count as not given."""
+    if name not in CATALOGUE:
+        raise WrongUse(f"there is no channel {name[:40]!r}; choose one of {', '.join(CATALOGUE)}")
+    entry = CATALOGUE[name]
+    given = {key: value for key, value in options.items() if value is not None and value is not False}
+    known = {*entry.needs, *entry.may, *entry.one_of}
+    example = f"like --channel {name} {entry.example}"
+    for key in given:
+        if key not in known:
+            raise WrongUse(f"the channel {name} has no option {flag(key)}; use it {example}")
+    for key in entry.needs:
+        if key not in given:
+            raise WrongUse(f"the channel {name} needs {flag(key)}, {example}")
+    chosen = [key for key in entry.one_of if key in given]
+    if entry.one_of and len(chosen) != 1:
+        choices = ", ".join(map(flag, entry.one_of))
+        raise WrongUse(f"the channel {name} needs exactly one of {choices}, {example}")
+    return entry.make(given)
+
+
+def channel(name: str, **options: Any) -> Channel:
+    """A channel by name, with options as ints, Fractions or text: ``channel("warped", curve="1:0.01,101:1")``."""
+    return make(name, **options).channel
+
+
+def parameters(made: Channel) -> dict[str, object]:
+    """Every parameter of a channel as exact text."""
+    return {field.name: _text(getattr(made, field.name)) for field in fields(made) if field.name != "made"}  # type: ignore[arg-type]
+
+
+def _text(value: object) -> object:
+    if isinstance(value, bool | str) or value is None:
+        return value
+    if isinstance(value, tuple):
+        return [_text(part) for part in value]
+    if isinstance(value, int | Fraction | Infinite):
+        return to_text(Fraction(value) if isinstance(value, int) else value)
+    if isinstance(value, Curve):
+        return str(value)
+    raise TypeError(type(value).__name__)
+
+
+__all__ = ["CATALOGUE", "Entry", "LowerBound", "Made", "Staircase", "channel", "flag", "make", "parameters"]

@@ -1,0 +1,148 @@
+"""What a published value says about the count: the most likely one, an unbiased estimate, an interval.
+
+All three come from the laws, so they hold for every channel. An interval is the set of counts for which the published
+outcome is not in a tail of probability at most (1 - coverage)/2 on either side; whatever the true count is, it is
+left out with probability at most 1 - coverage.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from flint import arb
+
+from hubbub.channels.channel import LARGEST_COUNT, Channel
+from hubbub.channels.law import SUPPRESSED
+from hubbub.channels.warped import Warped
+from hubbub.errors import WrongUse
+from hubbub.exact import Exact, Loss, ball, exp, lower, rational
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The counts from low to high (None: no upper end), right with probability at least `coverage`."""
+
+    low: int
+    high: int | None
+    coverage: Fraction
+
+
+def segments(channel: Channel) -> tuple[int, ...]:
+    """Where stretches of counts begin on which a larger count always publishes more (in distribution)."""
+    found: tuple[int, ...] = getattr(channel, "segments", (0,))
+    return found
+
+
+@lru_cache(maxsize=65536)
+def interval(channel: Channel, value: int | None, tag: str = "", coverage: Exact = "0.95") -> Interval:
+    """The counts that the outcome does not contradict.
+
+    Guarantee: for every count c, the interval of a value drawn from law(c) contains c with probability at least
+    `coverage`. Tails are compared as balls, so that doubt widens the interval.
+    """
+    level = rational(coverage, "coverage")
+    if not 0 < level < 1:
+        raise WrongUse(f"coverage must lie between 0 and 1, not {level}")
+    tail = ball((1 - level) / 2)
+    at = 0 if value is None else value
+    given = getattr(channel, "noise_given", None)
+    if given is not None:
+        return _around(at, given(tag), tail, level)
+
+    def reached(count: int) -> bool:  # grows with the count
+        law = channel.law(count)
+        return not law.at_least(at, tag) + ball(law.missing) <= tail
+
+    def passed(count: int) -> bool:  # falls with the count, so it holds up to some count
+        law = channel.law(count)
+        return not law.at_most(at, tag) + ball(law.missing) <= tail
+
+    starts = segments(channel)
+    low, high = LARGEST_COUNT, 0
+    for start, following in zip(starts, (*starts[1:], LARGEST_COUNT + 1), strict=True):
+        last, guess = following - 1, min(max(at, start), following - 1)
+        if reached(last):
+            low = min(low, _first(reached, start, last, guess))
+        if passed(start):
+            high = max(high, _first(lambda c: not passed(c), start, last, guess) - (not passed(last)))
+    return Interval(min(low, high), None if high >= LARGEST_COUNT else high, level)
+
+
+def _around(value: int, rate: Loss, tail: arb, level: Fraction) -> Interval:
+    """For a channel whose tag tells the noise around the count: the value, as far as the noise reaches."""
+    if rate == 0:
+        return Interval(0, None, level)
+    reach = 0
+    if isinstance(rate, Fraction):  # P(X > r) = q^(r+1)/(1+q)
+        beyond = 1 / (1 + exp(-rate))
+        reach = max(math.floor(lower((beyond / tail).log() / ball(rate))) - 1, 0)
+        while not beyond * exp(-rate * (reach + 1)) <= tail:
+            reach += 1
+    return Interval(max(value - reach, 0), max(value + reach, 0), level)
+
+
+def _first(holds: Callable[[int], bool], lo: int, hi: int, guess: int) -> int:
+    """The smallest count in lo..hi where a condition that stays true holds (hi if it holds nowhere below)."""
+    step = 1
+    if holds(guess):
+        while guess > lo and holds(max(guess - step, lo)):
+            guess, step = max(guess - step, lo), 2 * step
+        lo, hi = max(guess - step, lo), guess
+    else:
+        while guess < hi and not holds(min(guess + step, hi)):
+            guess, step = min(guess + step, hi), 2 * step
+        lo, hi = guess, min(guess + step, hi)
+    while lo < hi:
+        middle = (lo + hi) // 2
+        lo, hi = (lo, middle) if holds(middle) else (middle + 1, hi)
+    return lo
+
+
+@lru_cache(maxsize=65536)
+def most_likely(channel: Channel, value: int | None, tag: str = "") -> int:
+    """The count under which the outcome is most probable; of equals, the smallest that was found.
+
+    The likelihood has one peak on each stretch of :func:`segments` for every channel here, and is searched there.
+    """
+    at = 0 if value is None else value
+    if isinstance(channel, Warped):
+        return at  # f_c(j) falls with |E(c) - E(j)|
+    best, most = 0, arb(0)
+    starts = segments(channel)
+    for start, following in zip(starts, (*starts[1:], LARGEST_COUNT + 1), strict=True):
+        for count in {start, min(max(at, start), following - 1), _peak(channel, at, tag, start, following - 1)}:
+            mass = channel.law(count).mass(at, tag)
+            if mass > most:
+                best, most = count, mass
+    return best
+
+
+def _peak(channel: Channel, at: int, tag: str, lo: int, hi: int) -> int:
+    """The top of a likelihood that rises and then falls (ternary search with integer steps)."""
+    hi = min(hi, max(2 * at, lo + 4096))
+
+    def rises(count: int) -> bool:
+        here, following = channel.law(count).mass(at, tag), channel.law(count + 1).mass(at, tag)
+        return bool(here < following)
+
+    while lo < hi:
+        middle = (lo + hi) // 2
+        lo, hi = (middle + 1, hi) if rises(middle) else (lo, middle)
+    return lo
+
+
+def unbiased(channel: Channel, value: int | None, tag: str = "") -> Fraction | arb | None:
+    """An estimate whose mean is the count, whatever the count is; None where the channel has none.
+
+    For noise around the count it is the value. For the warped channel it is j + (u_j - u_(j+1)) / w_j with
+    u_m = 1/(2 sinh epsilon(m)), u_0 = 0, which needs every epsilon(m) above 0 and nothing hidden.
+    """
+    if isinstance(channel, Warped):
+        return None if value is None else channel.unbiased_estimate(value)
+    if not channel.unbiased or value is None or tag.startswith(SUPPRESSED):
+        return None
+    return Fraction(value)

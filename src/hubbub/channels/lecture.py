@@ -1,0 +1,143 @@
+"""The lecture notes' outlier private histogram Out_h: noise whose rate grows with the crowd.
+
+epsilon(k) = t epsilon / (K - k) below K - t, and epsilon from there on. The notes promise (O(epsilon(k)), O(|B| e^(-epsilon t))); with numbers it is
+(factor * epsilon(k), delta) with no dependence on the number of bins, worst at the boundary k = K - t, and it is useful only
+when t epsilon is about 10 or more. One direction (the person leaves) is pure, with loss at most (1 + 1/(t epsilon)) epsilon(k).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import ClassVar, Final
+
+import numpy as np
+from flint import arb
+from numpy.typing import ArrayLike
+
+from hubbub.channels.channel import Proof, Published, exact_count, exact_counts, noise_rate
+from hubbub.channels.divergence import hockey_stick
+from hubbub.channels.law import Law, two_sided
+from hubbub.errors import WrongUse
+from hubbub.exact import INFINITY, Exact, positive, rounded, upper, whole
+from hubbub.guarantees.curve import Curve, steps
+from hubbub.guarantees.definitions import OutlierPrivacy
+from hubbub.noise.sampler import two_sided_geometric_each
+from hubbub.noise.source import Source
+
+_FINEST: Final = 1000  # factors are multiples of 1/1000
+_LARGEST_K: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Lecture:
+    """Publish k + X with X two-sided geometric of rate epsilon(k). Make it with :meth:`with_delta` or :meth:`with_factor`.
+
+    Guarantee: (factor * epsilon(k), delta)-outlier privacy (Theorem 8 of the notes with constants): delta is the largest exact
+    value over the finitely many k up to K - t, both directions; above, both neighbours get the same noise.
+    """
+
+    name: ClassVar[str] = "lecture"
+    t: int
+    K: int
+    epsilon: Fraction
+    factor: Fraction
+    delta: Fraction
+
+    @classmethod
+    def with_factor(cls, t: Exact, K: Exact, epsilon: Exact, factor: Exact) -> Lecture:  # noqa: N803
+        """The exact delta at a given factor of at least 1."""
+        base = cls._checked(t, K, epsilon)
+        c = positive(factor, "factor")
+        if c < 1:
+            raise WrongUse(f"factor must be at least 1, not {c}")
+        worst = max(upper(base.delta_at(k, c)) for k in range(1, base.boundary + 1))
+        return cls(base.t, base.K, base.epsilon, c, rounded(worst, up=True))
+
+    @classmethod
+    def with_delta(cls, t: Exact, K: Exact, epsilon: Exact, delta: Exact = "1e-6") -> Lecture:  # noqa: N803
+        """The smallest factor, in thousandths, whose exact delta is at most the one asked for."""
+        base = cls._checked(t, K, epsilon)
+        target = positive(delta, "delta")
+        return cls(base.t, base.K, base.epsilon, _smallest_factor(base, target), target)
+
+    @classmethod
+    def _checked(cls, t: Exact, K: Exact, epsilon: Exact) -> Lecture:  # noqa: N803
+        span, top, rate = whole(t, "t", least=1), whole(K, "K", least=2), noise_rate(epsilon)
+        if span >= top:
+            raise WrongUse(f"t must be below K, not {span} and {top}")
+        if top > _LARGEST_K:
+            raise WrongUse(f"K must be at most {_LARGEST_K:,}, because its delta is checked at every count; not {top}")
+        noise_rate(span * rate / top, "t epsilon / K")
+        return cls(span, top, rate, Fraction(1), Fraction(0))
+
+    @property
+    def boundary(self) -> int:
+        """K - t: from here on the rate is epsilon."""
+        return self.K - self.t
+
+    def rate(self, count: int) -> Fraction:
+        """epsilon(count)."""
+        return self.epsilon if count >= self.boundary else self.t * self.epsilon / (self.K - count)
+
+    def delta_at(self, count: int, factor: Fraction) -> arb:
+        """The exact delta at factor * epsilon(count) between count and count - 1, the larger of both directions."""
+        more, fewer, epsilon = self.law(count), self.law(count - 1), factor * self.rate(count)
+        return hockey_stick(more, fewer, epsilon).max(hockey_stick(fewer, more, epsilon))
+
+    @property
+    def curve(self) -> Curve:
+        """factor * epsilon(k) as steps."""
+        return steps(*((k, self.factor * self.rate(k)) for k in range(1, self.boundary + 1)))
+
+    @property
+    def claim(self) -> OutlierPrivacy:
+        return OutlierPrivacy(curve=self.curve, delta=self.delta)
+
+    @property
+    def proofs(self) -> tuple[Proof, ...]:
+        above = steps((1, INFINITY), (self.boundary + 1, self.epsilon))
+        return (
+            Proof(above, "above K - t both counts get the same noise"),
+            Proof(self.curve, "the exact delta was taken over every count up to K - t", self.delta),
+        )
+
+    @property
+    def unbiased(self) -> bool:
+        return True
+
+    @property
+    def segments(self) -> tuple[int, ...]:
+        """Smaller counts have wider noise, so no two counts below the boundary are ordered."""
+        return tuple(range(self.boundary + 1))
+
+    def law(self, count: int) -> Law:
+        return Law(two_sided(exact_count(count), self.rate(count)))
+
+    def release(self, counts: ArrayLike, source: Source) -> Published:
+        truth = exact_counts(counts)
+        level = np.minimum(truth, self.boundary).astype(np.intp)  # which rate, one per count up to the boundary
+        rates = [self.rate(k) for k in range(self.boundary + 1)]
+        values = truth + two_sided_geometric_each(rates, level.ravel(), source).reshape(truth.shape)
+        return Published(values, np.zeros(truth.shape, dtype=np.intp), ("",))
+
+
+@lru_cache(maxsize=64)
+def _smallest_factor(base: Lecture, target: Fraction) -> Fraction:
+    """Searched at the boundary, where delta is largest, then certified at every other count."""
+
+    def meets(n: int, count: int) -> bool:
+        return upper(base.delta_at(count, Fraction(n, _FINEST))) <= target
+
+    high = _FINEST
+    while not meets(high, base.boundary):
+        high *= 2
+    low = high // 2 if high > _FINEST else _FINEST - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if meets(middle, base.boundary) else (middle, high)
+    for count in range(1, base.boundary):
+        while not meets(high, count):
+            high += 1
+    return Fraction(high, _FINEST)

@@ -1,0 +1,236 @@
+"""A promise in plain words, and the theorems behind it, for somebody who has never heard of epsilon.
+
+Numbers in sentences are rounded against us and short; :func:`formula` has them exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Final
+
+from hubbub.exact import Infinite, Loss, ball, precision, to_text, upper
+from hubbub.guarantees.closeness import odds_below
+from hubbub.guarantees.definitions import (
+    Aggregate,
+    BernoulliSample,
+    CrowdBlending,
+    DifferentialPrivacy,
+    DistributionalPrivacy,
+    ExplorationSample,
+    Guarantee,
+    NeighbourhoodSample,
+    Neighbours,
+    OutlierGroup,
+    OutlierPrivacy,
+    RandomSample,
+    RobustSample,
+    SimpleOutlier,
+    StaircaseOutlier,
+    ZeroKnowledge,
+)
+from hubbub.guarantees.derivation import Derivation
+
+DIGITS: Final = 3
+LARGEST_SPELT_OUT: Final = 14  # e^14 is a bit more than a million; above, only the power of ten is readable
+
+
+def explain(derivation: Derivation) -> str:
+    """The promise, how it follows step by step, and what is taken for granted."""
+    steps = list(derivation.steps())
+    number = {id(step): place for place, step in enumerate(steps, start=1)}
+    lines = [
+        "What is promised",
+        *_indented(explain_guarantee(derivation.conclusion).splitlines()),
+        "",
+        "How it follows",
+    ]
+    for place, step in enumerate(steps, start=1):
+        used = [str(number[id(premise)]) for premise in step.premises]
+        origin = f"from {_listed(used)}, by" if used else "by"
+        lines.append(f"  {place}. {step.conclusion}: {origin} {step.theorem} ({step.source}).")
+        lines.extend(_indented([_meaning(step.conclusion)], by=5))
+    assumptions = derivation.all_assumptions()
+    if assumptions:
+        lines += ["", "Taken for granted", *(f"  - {text}" for text in assumptions)]
+    return "\n".join(lines)
+
+
+def explain_guarantee(guarantee: Guarantee) -> str:
+    """What a promise means, what its k is, and what it does not promise."""
+    parts = [_meaning(guarantee), _crowd(guarantee), f"Not promised: {_not_promised(guarantee)}"]
+    return "\n".join(part for part in parts if part)
+
+
+def formula(derivation: Derivation) -> str:
+    """The derivation as an indented tree, conclusions above their premises, with theorems and exact numbers."""
+    lines: list[str] = []
+    told: set[int] = set()
+    waiting = [(derivation, 0)]
+    while waiting:
+        step, depth = waiting.pop()
+        numbers = "; " + ", ".join(f"{name} = {text}" for name, text in step.numbers) if step.numbers else ""
+        again = id(step) in told and bool(step.premises)
+        lines.append(f"{'  ' * depth}{step.conclusion}  [{step.theorem}{numbers}{'; premises above' if again else ''}]")
+        if not again:
+            told.add(id(step))
+            waiting.extend((premise, depth + 1) for premise in reversed(step.premises))
+    return "\n".join(lines)
+
+
+def _meaning(guarantee: Guarantee) -> str:
+    match guarantee:
+        case DifferentialPrivacy(neighbours=Neighbours.REPLACE, group=group):
+            within = _within(guarantee.epsilon, guarantee.delta)
+            return f"Change the data of {_people(group)} to anything else: {within}."
+        case DifferentialPrivacy(group=group):
+            within = _within(guarantee.epsilon, guarantee.delta)
+            return f"Take {_people(group)} out of the data, or put them in: {within}."
+        case ZeroKnowledge(group=group):
+            return (
+                f"Whatever somebody can find out about {_people(group)} from the release, they could find out without "
+                f"it from {_sampled(guarantee.aggregate)}, with the data of {_people(group)} hidden: "
+                f"{_within(guarantee.epsilon, guarantee.delta)}."
+            )
+        case CrowdBlending(k=1):
+            return "Nothing: with k = 1 everybody counts as a crowd of one."
+        case CrowdBlending(k=k):
+            return (
+                f"Everybody either has at least {k} people in the data, themselves included, any of whom could stand "
+                "in their place, or can be left out. Put such a stand-in, or leave the person out: "
+                f"{_within(guarantee.epsilon, Fraction(0))}."
+            )
+        case OutlierPrivacy():
+            return f"The fewer people are like you, the less you show. Leave out one person: {_levels(guarantee)}."
+        case SimpleOutlier() | StaircaseOutlier():
+            return _meaning(guarantee.as_outlier())
+        case OutlierGroup():
+            return (
+                f"Leave out up to {guarantee.size} people together, each with at most {guarantee.k} of their kind in "
+                f"the data: {_within(guarantee.epsilon, guarantee.delta)}."
+            )
+        case DistributionalPrivacy():
+            return (
+                f"If the people in the data were picked at random, {_rates(guarantee.sample)}, then leave out any one "
+                f"who was picked: {_within(guarantee.epsilon, guarantee.delta)}."
+            )
+
+
+def _crowd(guarantee: Guarantee) -> str:
+    match guarantee:
+        case ZeroKnowledge(aggregate=RandomSample() | ExplorationSample() | NeighbourhoodSample() as sample):
+            return f"k = {sample.k} is how many people's data it is fair to know; the fewer, the stronger the promise."
+        case ZeroKnowledge():
+            return (
+                "The sampling rate says how much of the data it is fair to know; the lower, the stronger the promise."
+            )
+        case CrowdBlending(k=k) if k > 1:
+            return f"k = {k} is the size of a crowd, yourself included."
+        case OutlierPrivacy() | SimpleOutlier() | StaircaseOutlier():
+            return "Your crowd is everybody in the data whom the release treats exactly like you, yourself included."
+        case OutlierGroup(k=k):
+            return f"k = {k} is how many people of a kind still count as rare."
+        case _:
+            return ""
+
+
+def _not_promised(guarantee: Guarantee) -> str:
+    match guarantee:
+        case DifferentialPrivacy(neighbours=Neighbours.REPLACE):
+            return "that nobody learns how many people there are, or learns about you from the data of others."
+        case DifferentialPrivacy():
+            return "that nobody learns about you from the data of others, such as your friends."
+        case ZeroKnowledge():
+            return (
+                "that so many people picked at random tell nothing about you; and the number of people is not hidden."
+            )
+        case CrowdBlending():
+            return (
+                "that what a whole crowd has in common stays hidden, that somebody who knows all others of your crowd "
+                "learns nothing, or that a second release of this kind about the same people leaves this one standing."
+            )
+        case OutlierPrivacy() | SimpleOutlier() | StaircaseOutlier():
+            return (
+                "that what a large crowd has in common stays hidden, or that a release with other bins leaves your "
+                "crowd as large as it is."
+            )
+        case OutlierGroup():
+            return "anything to people with more of their kind, or to a larger group."
+        case DistributionalPrivacy():
+            return "anything, if people were picked in another way or if it is known who was picked."
+
+
+def _within(epsilon: Loss, delta: Fraction, *, rising_to: Loss | None = None) -> str:
+    """How far the chance of what comes out may move."""
+    top = epsilon if rising_to is None else rising_to
+    if isinstance(epsilon, Infinite) or isinstance(top, Infinite) or delta == 1:
+        return "nothing is promised about what comes out then"
+    extra = f", save for an extra chance of at most 1 in {int(1 / delta):,}" if delta else ""
+    if top == 0:
+        return f"everything that can come out is exactly as likely as before{extra}"
+    factor = _factor(top) if rising_to is None else f"{_factor(epsilon)} to {_factor(top)}"
+    return f"nothing that can come out gets more than {factor} times as likely or as unlikely{extra}"
+
+
+def _factor(epsilon: Fraction) -> str:
+    if epsilon <= LARGEST_SPELT_OUT:
+        return to_text(odds_below(epsilon, DIGITS))
+    with precision():
+        return f"10^{math.ceil(upper(ball(epsilon) / ball(10).log()))}"
+
+
+def _levels(guarantee: OutlierPrivacy) -> str:
+    ends = list(guarantee.curve.ends())
+    parts = []
+    for piece, end in ends:
+        last = piece.at(end) if piece.rate and end is not None else None
+        within = _within(piece.value, guarantee.delta, rising_to=last)
+        if piece.rate and end is None:
+            parts.append(
+                f"in a crowd of {piece.start}, {within}, and {_factor(piece.rate)} times that for each further one"
+            )
+        else:
+            parts.append(
+                f"{'in any crowd' if len(ends) == 1 else f'in a crowd of {_span(piece.start, end)}'}, {within}"
+            )
+    return "; ".join(parts)
+
+
+def _span(start: int, end: int | None) -> str:
+    if end is None:
+        return f"{start} or more"
+    return f"{start}" if start == end else f"{start} to {end}"
+
+
+def _sampled(aggregate: Aggregate) -> str:
+    match aggregate:
+        case RandomSample(k=k, n=n):
+            return f"the raw data of {k} people picked at random" + (f" out of {n}" if n is not None else "")
+        case BernoulliSample() | RobustSample():
+            return f"the raw data of people picked at random, {_rates(aggregate)}"
+        case ExplorationSample(k=k, s=s):
+            return f"the raw data and links of {k} people picked at random and of those around them, {s} for each"
+        case NeighbourhoodSample(k=k, radius=radius):
+            return f"the raw data and links of {k} people picked at random and of all within {radius} links of them"
+
+
+def _rates(sample: BernoulliSample | RobustSample) -> str:
+    if isinstance(sample, BernoulliSample):
+        return f"each with probability {to_text(sample.p)}"
+    common = f"each with probability 0 or {to_text(sample.low)} to {to_text(sample.high)}"
+    if not sample.exempt:
+        return common
+    return f"{common}, but for {_people(sample.exempt)} with up to {to_text(sample.highest)}"
+
+
+def _people(number: int) -> str:
+    return "one person" if number == 1 else f"up to {number} people"
+
+
+def _listed(texts: list[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def _indented(lines: Iterable[str], by: int = 2) -> list[str]:
+    return [f"{' ' * by}{line}" for line in lines]

@@ -1,0 +1,267 @@
+"""Several releases about the same people, taken as one.
+
+Each function is a theorem about the mechanism that publishes all of them; what does not compose is refused, with
+what holds instead. `compose` picks the theorem for two releases and refuses what it does not understand.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NoReturn
+
+from hubbub.errors import Refused, WrongUse
+from hubbub.guarantees.aggregates import (
+    Aggregate,
+    BernoulliSample,
+    ExplorationSample,
+    NeighbourhoodSample,
+    RandomSample,
+    RobustSample,
+    robust,
+)
+from hubbub.guarantees.closeness import times, total, total_delta
+from hubbub.guarantees.definitions import (
+    CrowdBlending,
+    DifferentialPrivacy,
+    Neighbours,
+    OutlierKind,
+    OutlierPrivacy,
+    ZeroKnowledge,
+)
+from hubbub.guarantees.derivation import DMNS, GHLP, GLP, HERE, LUI_PASS, Derivation, texts
+from hubbub.guarantees.implications import differential_to_outlier, sanitize_sample, to_outlier
+
+INDEPENDENT = "the releases draw their randomness, samples included, independently of each other"
+ONE_PARTITION = (
+    "every release publishes each bin of one and the same public partition by itself, so that people are "
+    "interchangeable in all of them exactly when they share a bin"
+)
+EXACT_CROWDS = (
+    "people who blend in the crowd-blending release are exactly interchangeable there (one bin of a partition)"
+)
+
+WAYS_OUT = (
+    "publish a function of the first release; or make the second differentially private (Proposition 8); or draw "
+    "a fresh secret sample for each, since zero-knowledge privacy composes; or publish both as one cube through "
+    "their common refinement"
+)
+"""What to do instead of composing two crowd-blending releases."""
+
+
+def _several(derivations: tuple[Derivation, ...], theorem: str) -> None:
+    if len(derivations) < 2:
+        raise WrongUse(f"{theorem} is about at least two releases, and {len(derivations)} was given; give them all")
+
+
+def differential(*derivations: Derivation) -> Derivation:
+    """Losses add.
+
+    Guarantee: if M_j is (epsilon_j, delta_j)-DP, all under the same neighbours, each possibly chosen after seeing the
+    earlier ones, then publishing all of them is (sum of epsilon_j, sum of delta_j)-DP, for the smallest group of any.
+    """
+    theorem = "Basic composition (differential)"
+    _several(derivations, theorem)
+    given = [premise.concluding(DifferentialPrivacy, theorem) for premise in derivations]
+    neighbours = given[0].neighbours
+    if any(each.neighbours is not neighbours for each in given):
+        raise Refused(
+            f"{theorem} needs one neighbouring relation; bring add/remove to replace with add_remove_to_replace"
+        )
+    epsilon, delta = total(each.epsilon for each in given), total_delta(each.delta for each in given)
+    return Derivation(
+        conclusion=DifferentialPrivacy(
+            epsilon=epsilon, delta=delta, neighbours=neighbours, group=min(each.group for each in given)
+        ),
+        theorem=theorem,
+        source=DMNS,
+        premises=derivations,
+        numbers=texts(releases=len(given), epsilon_out=epsilon, delta_out=delta),
+        assumptions=(INDEPENDENT,),
+    )
+
+
+def zero_knowledge(*derivations: Derivation) -> Derivation:
+    """Losses add, and so does what the simulator may know.
+
+    Guarantee: if M_j is (epsilon_j, delta_j)-ZK with respect to a class A_j, each possibly chosen after seeing the
+    earlier ones and with its own randomness, then publishing all of them is (sum of epsilon_j, sum of delta_j)-ZK with
+    respect to the class that can draw all samples: RS(min(n, k_1 + k_2)), iRS(1 - (1 - p_1)(1 - p_2)),
+    RSE(k_1 + k_2, max s), RSN(k_1 + k_2, max radius) (Proposition 2, capped at n; iRS proved here, at :func:`both`).
+    """
+    theorem = "Proposition 2 (zero-knowledge)"
+    _several(derivations, theorem)
+    given = [premise.concluding(ZeroKnowledge, theorem) for premise in derivations]
+    aggregate = given[0].aggregate
+    for each in given[1:]:
+        aggregate = both(aggregate, each.aggregate)
+    epsilon, delta = total(each.epsilon for each in given), total_delta(each.delta for each in given)
+    return Derivation(
+        conclusion=ZeroKnowledge(
+            epsilon=epsilon, delta=delta, aggregate=aggregate, group=min(each.group for each in given)
+        ),
+        theorem=theorem,
+        source=f"{GLP}; {HERE}",
+        premises=derivations,
+        numbers=(*texts(releases=len(given), epsilon_out=epsilon, delta_out=delta), ("aggregate", str(aggregate))),
+        assumptions=(INDEPENDENT,),
+    )
+
+
+def both(first: Aggregate, second: Aggregate) -> Aggregate:
+    """A class that can draw a sample of the first and, independently, one of the second.
+
+    Guarantee: from k_1 + k_2 distinct rows two independent samples are made by drawing their overlap from its
+    hypergeometric law (all rows once k_1 + k_2 >= n). From people chosen independently with probability
+    1 - (1 - p_1)(1 - p_2), two independent choices are made by tossing, for each person chosen, which of the two
+    (or both) chose them. Other pairs are refused.
+    """
+    match first, second:
+        case RandomSample(), RandomSample():
+            if None not in (first.n, second.n) and first.n != second.n:
+                raise Refused(f"{first} and {second} are samples of different data sets; compose releases of one")
+            n, k = first.n if first.n is not None else second.n, first.k + second.k
+            return RandomSample(k=k if n is None else min(k, n), n=n)
+        case BernoulliSample(), BernoulliSample():
+            return BernoulliSample(p=1 - (1 - first.p) * (1 - second.p))
+        case ((BernoulliSample() | RobustSample()), (BernoulliSample() | RobustSample())):
+            one, two = robust(first), robust(second)
+            return RobustSample(
+                low=Fraction(0),  # whoever may thin has no lower limit: it is the same class
+                high=1 - (1 - one.high) * (1 - two.high),
+                highest=1 - (1 - one.highest) * (1 - two.highest),
+                exempt=one.exempt + two.exempt,
+            )
+        case ExplorationSample(), ExplorationSample():
+            return ExplorationSample(k=first.k + second.k, s=max(first.s, second.s))
+        case NeighbourhoodSample(), NeighbourhoodSample():
+            return NeighbourhoodSample(k=first.k + second.k, radius=max(first.radius, second.radius))
+        case _:
+            raise Refused(f"no class is known that draws both {first} and {second}; sample both releases alike")
+
+
+def zero_knowledge_same_sample(*derivations: Derivation, k: int, n: int) -> Derivation:
+    """Several mechanisms on one secret sample: compose inside, then sample once.
+
+    Guarantee: if M_j is (epsilon_j, delta_j)-DP under replacement and symmetric, then all of them on one sample of k of
+    n rows are (ln(1 + p (e^(sum of epsilon_j) - 1)), p sum of delta_j)-ZK with respect to RS(k), p = k/n: k does
+    not grow (composition inside the sample, then Theorem A1). Fresh samples lose less epsilon and need a larger k.
+    """
+    return sanitize_sample(differential(*derivations), k=k, n=n)
+
+
+def outlier_same_partition(*derivations: Derivation) -> Derivation:
+    """On one partition curves add.
+
+    Guarantee: if M_j is (epsilon_j(.), delta_j)-outlier private, or (epsilon_j, delta_j)-DP under add/remove, and all
+    publish each bin of one public partition by itself, then publishing all of them is outlier private with the curve
+    sum of epsilon_j(.) and the sum of delta_j: everybody stands in the same crowd each time. On different partitions
+    this is false.
+    """
+    theorem = "Composition on one partition (outlier)"
+    _several(derivations, theorem)
+    steps = tuple(
+        differential_to_outlier(premise) if isinstance(premise.conclusion, DifferentialPrivacy) else to_outlier(premise)
+        for premise in derivations
+    )
+    given = [step.concluding(OutlierPrivacy, theorem) for step in steps]
+    curve = given[0].curve
+    for each in given[1:]:
+        curve = curve + each.curve
+    delta = total_delta(each.delta for each in given)
+    return Derivation(
+        conclusion=OutlierPrivacy(curve=curve, delta=delta),
+        theorem=theorem,
+        source=f"{LUI_PASS}; {HERE}",
+        premises=steps,
+        numbers=(*texts(releases=len(given), delta_out=delta), ("curve", str(curve))),
+        assumptions=(ONE_PARTITION, INDEPENDENT),
+    )
+
+
+def outlier_different_partitions(first: Derivation, second: Derivation) -> NoReturn:
+    """Always refused.
+
+    Guarantee: none. Whoever has few equals in the pair may have many in each release, and is then owed the small loss
+    of the few while each release spends the large loss of the many. What holds: a person in a crowd of c_1 in the
+    first and c_2 in the second loses at most epsilon_1(c_1) + epsilon_2(c_2), which is no function of one crowd.
+    """
+    raise Refused(
+        f"{first.conclusion} and {second.conclusion} are not known to be on one partition, and then outlier privacy "
+        "does not compose: a person in crowds of c1 and c2 loses up to epsilon1(c1) + epsilon2(c2), which is no curve "
+        "of one crowd; publish both on their common refinement (same_partition), or bring both to differential privacy"
+    )
+
+
+def crowd_blending(first: Derivation, second: Derivation) -> NoReturn:
+    """Always refused.
+
+    Guarantee: none. Proposition 7: k people of kind 1, one of kind 2 and k of kind 3, counted exactly from k on by
+    {1, 2}, {3} and again by {1}, {2, 3}. Each table is (k, epsilon)-crowd-blending; in the pair the one of kind 2
+    blends with nobody else and is missed at once, so it is not (2, epsilon')-crowd-blending for any epsilon'.
+    """
+    one, two = (each.concluding(CrowdBlending, "Proposition 7") for each in (first, second))
+    k = max(one.k, two.k)
+    raise Refused(
+        f"{one} and {two} do not compose (Proposition 7): with {k} people of kind 1, one of kind 2 and {k} of kind 3, "
+        "the tables by {1,2},{3} and by {1},{2,3} are crowd-blending each, and together show whether the one of kind 2 "
+        f"is there; {WAYS_OUT}"
+    )
+
+
+def crowd_blending_with_differential(
+    blending: Derivation, private: Derivation, *, exact_crowds: bool = False
+) -> Derivation:
+    """Beside a crowd-blending release there is room for differential privacy.
+
+    Guarantee: if M_1 is (k, epsilon_1)-crowd-blending and M_2 is epsilon_2-DP under add/remove, then publishing both is
+    (k, epsilon_1 + 2 epsilon_2)-crowd-blending (Proposition 8; the 2 cannot be lowered: to swap two people is to remove
+    one and add one). If crowds in M_1 are exact, (k, max(2 epsilon_2, epsilon_1 + epsilon_2)) (its proof).
+    """
+    theorem = "Proposition 8 (crowd-blending with differential)"
+    one, two = blending.concluding(CrowdBlending, theorem), private.concluding(DifferentialPrivacy, theorem)
+    if two.neighbours is not Neighbours.ADD_REMOVE or two.delta:
+        raise Refused(f"{theorem} needs pure differential privacy under add/remove beside it, and was given {two}")
+    swap, leave = times(two.epsilon, 2), one.epsilon + two.epsilon
+    epsilon = max(swap, leave) if exact_crowds else one.epsilon + swap
+    return Derivation(
+        conclusion=CrowdBlending(k=one.k, epsilon=epsilon),
+        theorem=theorem,
+        source=f"{GHLP}; exact crowds {HERE}" if exact_crowds else GHLP,
+        premises=(blending, private),
+        numbers=texts(k=one.k, epsilon_1=one.epsilon, epsilon_2=two.epsilon, epsilon_out=epsilon),
+        assumptions=(INDEPENDENT, EXACT_CROWDS) if exact_crowds else (INDEPENDENT,),
+    )
+
+
+def compose(first: Derivation, second: Derivation, *, same_partition: bool = False) -> Derivation:
+    """Two releases about the same people, as one.
+
+    Guarantee: the conclusion is that of the one theorem above that fits the two conclusions, in either order;
+    outlier privacy needs `same_partition`, declared by whoever knows the bins. Every other pair is refused.
+    """
+    match first.conclusion, second.conclusion:
+        case DifferentialPrivacy(), DifferentialPrivacy():
+            return differential(first, second)
+        case ZeroKnowledge(), ZeroKnowledge():
+            return zero_knowledge(first, second)
+        case CrowdBlending(), CrowdBlending():
+            crowd_blending(first, second)
+        case CrowdBlending(), DifferentialPrivacy():
+            return crowd_blending_with_differential(first, second)
+        case DifferentialPrivacy(), CrowdBlending():
+            return crowd_blending_with_differential(second, first)
+        case a, b if _is_curved(a, b):
+            if same_partition:
+                return outlier_same_partition(first, second)
+            outlier_different_partitions(first, second)
+        case a, b:
+            raise Refused(
+                f"no theorem composes {a} with {b}; derive one notion for both first, such as differential privacy "
+                "from zero-knowledge or from a bounded curve"
+            )
+
+
+def _is_curved(first: object, second: object) -> bool:
+    curved = isinstance(first, OutlierKind), isinstance(second, OutlierKind)
+    private = isinstance(first, DifferentialPrivacy), isinstance(second, DifferentialPrivacy)
+    return any(curved) and all(c or p for c, p in zip(curved, private, strict=True))

@@ -1,0 +1,131 @@
+"""From one person to a group: what is promised to several people who stand or fall together.
+
+A promise to groups of g is used in blocks: c people are ceil(c/g) blocks.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from hubbub.errors import Refused
+from hubbub.guarantees.closeness import capped, chained, exp_times, total_variation, touched
+from hubbub.guarantees.definitions import (
+    DifferentialPrivacy,
+    OutlierGroup,
+    OutlierPrivacy,
+    RandomSample,
+    ZeroKnowledge,
+)
+from hubbub.guarantees.derivation import DMNS, GLP, HERE, LUI_PASS, Derivation, texts
+from hubbub.guarantees.parameters import size
+
+
+def _blocks(people: int, group: int) -> int:
+    return -(-size(people, "the group size") // group)
+
+
+def differential_group(premise: Derivation, *, group: int) -> Derivation:
+    """One person after another.
+
+    Guarantee: if M is (epsilon, delta)-DP, then for groups of c and the same neighbours it is
+    (c epsilon, delta (e^(c epsilon) - 1)/(e^epsilon - 1))-DP (c links of a chain).
+    """
+    theorem = "Group privacy (differential)"
+    given = premise.concluding(DifferentialPrivacy, theorem)
+    blocks = _blocks(group, given.group)
+    epsilon, delta = chained(given.epsilon, given.delta, blocks)
+    return Derivation(
+        conclusion=DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=given.neighbours, group=group),
+        theorem=theorem,
+        source=DMNS,
+        premises=(premise,),
+        numbers=texts(group=group, steps=blocks, epsilon_out=epsilon, delta_out=delta),
+    )
+
+
+def zero_knowledge_group(premise: Derivation, *, group: int) -> Derivation:
+    """One simulator, and for every further person there and back through theirs.
+
+    Guarantee: if M is (epsilon, delta)-ZK with respect to a class, then for groups of c it is
+    ((2c - 1) epsilon, delta (e^((2c-1) epsilon) - 1)/(e^epsilon - 1))-ZK with respect to it (Proposition 3; with delta,
+    proved here: a chain of 2c - 1 links). Where the class removes people instead of blanking them, the links run
+    through data sets with a fixed person in their place, whom the simulator samples itself.
+    """
+    theorem = "Proposition 3 (zero-knowledge for groups)"
+    given = premise.concluding(ZeroKnowledge, theorem)
+    steps = 2 * _blocks(group, given.group) - 1
+    epsilon, delta = chained(given.epsilon, given.delta, steps)
+    return Derivation(
+        conclusion=ZeroKnowledge(epsilon=epsilon, delta=delta, aggregate=given.aggregate, group=group),
+        theorem=theorem,
+        source=f"{GLP}; delta {HERE}",
+        premises=(premise,),
+        numbers=texts(group=group, steps=steps, epsilon_out=epsilon, delta_out=delta),
+    )
+
+
+def zero_knowledge_group_total_variation(premise: Derivation, *, group: int) -> Derivation:
+    """All of it as a probability of being told apart.
+
+    Guarantee: if M is (epsilon, delta)-ZK with respect to a class, then for groups of c it is
+    (0, (2c - 1) (e^epsilon - 1 + 2 delta)/(e^epsilon + 1))-ZK with respect to it (Proposition 4, sharpened: a link of
+    the chain moves no event by more than its total variation).
+    """
+    theorem = "Proposition 4 (zero-knowledge for groups, total variation)"
+    given = premise.concluding(ZeroKnowledge, theorem)
+    steps = 2 * _blocks(group, given.group) - 1
+    delta = capped(steps * total_variation(given.epsilon, given.delta))
+    return Derivation(
+        conclusion=ZeroKnowledge(epsilon=Fraction(0), delta=delta, aggregate=given.aggregate, group=group),
+        theorem=theorem,
+        source=f"{GLP}; sharpened, {HERE}",
+        premises=(premise,),
+        numbers=texts(group=group, steps=steps, delta_out=delta),
+    )
+
+
+def zero_knowledge_group_by_sampling(premise: Derivation, *, group: int) -> Derivation:
+    """A small sample seldom meets the rest of a group.
+
+    Guarantee: if M is (epsilon, delta)-ZK with respect to RS(k) on n rows, then for groups of c it is
+    (epsilon, delta + e^epsilon P)-ZK with respect to RS(k), where P = 1 - C(n-c+1, k)/C(n, k) <= (c-1) k/n is the
+    chance that the sample meets one of the other c - 1 (Proposition 5). P is of the order of c k/n and not
+    cryptographically small.
+    """
+    theorem = "Proposition 5 (zero-knowledge for groups, by sampling)"
+    given = premise.concluding(ZeroKnowledge, theorem)
+    sample = given.aggregate
+    if not isinstance(sample, RandomSample) or sample.n is None:
+        raise Refused(f"{theorem} is about RS(k) of n rows with n known, and the class is {sample}; give n")
+    if size(group, "the group size") > sample.n:
+        raise Refused(f"{theorem}: a group of {group} does not fit into {sample.n} rows; choose a smaller group")
+    met = touched(max(group - given.group, 0), sample.k, sample.n)
+    delta = capped(given.delta + exp_times(given.epsilon, met))
+    return Derivation(
+        conclusion=ZeroKnowledge(epsilon=given.epsilon, delta=delta, aggregate=sample, group=group),
+        theorem=theorem,
+        source=GLP,
+        premises=(premise,),
+        numbers=texts(group=group, k=sample.k, n=sample.n, chance_of_meeting=met, delta_out=delta),
+    )
+
+
+def outlier_group(premise: Derivation, *, k: int, size: int) -> Derivation:
+    """Outliers leave one by one, and whoever is left is an outlier still.
+
+    Guarantee: if M is (epsilon(.), delta)-outlier private, then removing at most s people, each a k-outlier, is
+    (s e, delta (e^(s e) - 1)/(e^e - 1))-close, e = epsilon(k). For (k, epsilon, delta)-simple outlier privacy and
+    s = k this is (epsilon, delta (e^epsilon - 1)/(e^(epsilon/k) - 1)) (Proposition 7; with delta, proved here).
+    """
+    theorem = "Proposition 7 (groups of outliers)"
+    given = premise.concluding(OutlierPrivacy, theorem)
+    each = given.curve.at(k)
+    steps = _blocks(size, 1)
+    epsilon, delta = chained(each, given.delta, steps)
+    return Derivation(
+        conclusion=OutlierGroup(k=k, size=size, epsilon=epsilon, delta=delta),
+        theorem=theorem,
+        source=f"{LUI_PASS}; delta {HERE}",
+        premises=(premise,),
+        numbers=texts(k=k, size=size, epsilon_each=each, epsilon_out=epsilon, delta_out=delta),
+    )

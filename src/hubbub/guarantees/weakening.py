@@ -1,0 +1,94 @@
+"""Saying less than is known: the same notion with weaker numbers."""
+
+from __future__ import annotations
+
+from hubbub.errors import Refused
+from hubbub.guarantees.aggregates import covers, includes
+from hubbub.guarantees.definitions import (
+    Aggregate,
+    CrowdBlending,
+    DifferentialPrivacy,
+    DistributionalPrivacy,
+    Guarantee,
+    OutlierGroup,
+    OutlierPrivacy,
+    SimpleOutlier,
+    StaircaseOutlier,
+    ZeroKnowledge,
+)
+from hubbub.guarantees.derivation import GLP, Derivation
+
+
+def is_weaker(weak: Guarantee, strong: Guarantee) -> bool:
+    """Whether `weak` is the same notion as `strong` with numbers that promise no more."""
+    match strong, weak:
+        case DifferentialPrivacy(), DifferentialPrivacy():
+            return strong.neighbours is weak.neighbours and weak.group <= strong.group and _looser(weak, strong)
+        case ZeroKnowledge(), ZeroKnowledge():
+            same_or_larger = weak.aggregate == strong.aggregate or includes(weak.aggregate, strong.aggregate)
+            return same_or_larger and weak.group <= strong.group and _looser(weak, strong)
+        case CrowdBlending(), CrowdBlending():
+            return weak.k <= strong.k and strong.epsilon <= weak.epsilon
+        case (
+            (OutlierPrivacy() | SimpleOutlier() | StaircaseOutlier()),
+            (OutlierPrivacy() | SimpleOutlier() | StaircaseOutlier()),
+        ):
+            return type(weak) is type(strong) and _lower(strong, weak)
+        case OutlierGroup(), OutlierGroup():
+            return weak.k <= strong.k and weak.size <= strong.size and _looser(weak, strong)
+        case DistributionalPrivacy(), DistributionalPrivacy():
+            return covers(strong.sample, weak.sample) and _looser(weak, strong)
+        case _:
+            return False
+
+
+_Pair = DifferentialPrivacy | ZeroKnowledge | OutlierGroup | DistributionalPrivacy
+_Curved = OutlierPrivacy | SimpleOutlier | StaircaseOutlier
+
+
+def _looser(weak: _Pair, strong: _Pair) -> bool:
+    return strong.epsilon <= weak.epsilon and strong.delta <= weak.delta
+
+
+def _lower(strong: _Curved, weak: _Curved) -> bool:
+    low, high = _curve(strong), _curve(weak)
+    return low.curve.at_most(high.curve) and low.delta <= high.delta
+
+
+def _curve(given: _Curved) -> OutlierPrivacy:
+    return given if isinstance(given, OutlierPrivacy) else given.as_outlier()
+
+
+def weaken(premise: Derivation, *, to: Guarantee) -> Derivation:
+    """Round up, on purpose.
+
+    Guarantee: a larger epsilon, a larger delta, a smaller group, a smaller crowd k (crowd-blending), a curve nowhere
+    lower (outlier), a larger class of aggregate information (zero-knowledge) or fewer distributions (distributional)
+    ask for less: if the premise holds then so does `to`, by its definition. Anything else is refused.
+    """
+    if not is_weaker(to, premise.conclusion):
+        raise Refused(f"{to} does not follow from {premise.conclusion} by rounding up; derive it another way")
+    return Derivation(
+        conclusion=to, theorem="Weakening", source="the definition of the conclusion", premises=(premise,)
+    )
+
+
+def weaken_aggregate(premise: Derivation, *, aggregate: Aggregate) -> Derivation:
+    """Let the simulator know more.
+
+    Guarantee: if M is (epsilon, delta)-ZK with respect to a class, then also with respect to every larger one, such as
+    RS(k') for k' >= k: whoever receives a large sample can thin it. So a release on a smaller sample is ZK with
+    respect to the larger one.
+    """
+    theorem = "Monotone aggregate information"
+    given = premise.concluding(ZeroKnowledge, theorem)
+    if not includes(aggregate, given.aggregate):
+        raise Refused(
+            f"{theorem}: {aggregate} is not known to include {given.aggregate}; name a larger class of its kind"
+        )
+    return Derivation(
+        conclusion=ZeroKnowledge(epsilon=given.epsilon, delta=given.delta, aggregate=aggregate, group=given.group),
+        theorem=theorem,
+        source=GLP,
+        premises=(premise,),
+    )
