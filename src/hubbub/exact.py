@@ -149,7 +149,7 @@ def log(number: Fraction | int) -> arb:
 
 
 _TINIEST = 20_000
-"""Numbers below 2^-20000 are bounded by that or by 0, whichever is on the safe side: written out they fill the memory."""
+"""Numbers below 2^-20000 are bounded by that or by 0, whichever is on the safe side; written out, they fill memory."""
 
 
 def _dyadic(end: arb, *, up: bool) -> Fraction:

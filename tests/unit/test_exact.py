@@ -55,10 +55,33 @@ def test_numbers_are_what_they_say(text: Exact, number: Fraction) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "1/0", "1/00", "1_000", "nan", "inf", "--1", "1/ 2", "1/2/3", "0x10", "1e", "1e1000", "9" * 3001, "1.5/2"]
-    + ["\N{ARABIC-INDIC DIGIT THREE}", "1,5", "one", "1 2", "\N{FULLWIDTH DIGIT ONE}"],
+    [
+        "",
+        " ",
+        "1/0",
+        "1/00",
+        "1_000",
+        "nan",
+        "inf",
+        "--1",
+        "1/ 2",
+        "1/2/3",
+        "0x10",
+        "1e",
+        "1e1000",
+        "9" * 3001,
+        "1.5/2",
+    ],
 )
 def test_other_text_is_refused_in_one_sentence(text: str) -> None:
+    with pytest.raises(WrongUse, match="must be a number like"):
+        rational(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["\N{ARABIC-INDIC DIGIT THREE}", "\N{FULLWIDTH DIGIT ONE}", "\N{MINUS SIGN}1", "1,5", "one", "1 2"]
+)
+def test_other_scripts_and_words_are_refused(text: str) -> None:
     with pytest.raises(WrongUse, match="must be a number like"):
         rational(text)
 
@@ -101,14 +124,14 @@ def test_ranges_are_checked() -> None:
 
 
 def test_infinity_is_above_every_rational_and_is_one_object() -> None:
-    one = Fraction(1)
-    assert one < INFINITY
-    assert INFINITY > one
-    assert not INFINITY <= one
-    assert one <= INFINITY
-    assert INFINITY <= INFINITY
-    assert INFINITY >= INFINITY
-    assert not INFINITY < INFINITY
+    one, top = Fraction(1), INFINITY
+    assert one < top
+    assert top > one
+    assert not top <= one
+    assert one <= top
+    assert top <= INFINITY
+    assert top >= INFINITY
+    assert not top < INFINITY
     assert one != INFINITY
     assert max(one, INFINITY) is INFINITY
     assert min(INFINITY, one) == 1
@@ -177,6 +200,14 @@ def test_balls_enclose_and_ends_are_on_their_side() -> None:
         lower(ball(1) / ball(0))
 
 
+def test_what_is_too_small_or_too_large_to_write_out() -> None:
+    small = exp(-(10**6))
+    assert (lower(small), lower(-small) < 0 < upper(small)) == (Fraction(0), True)
+    assert upper(-small) == 0
+    with pytest.raises(ArithmeticError, match="too large"):
+        upper(exp(10**6))
+
+
 def test_a_ball_has_the_promised_bits_from_the_start() -> None:
     assert upper(exp(1)) - lower(exp(1)) < Fraction(1, 2 ** (PRECISION - 10))
 
@@ -187,7 +218,7 @@ def test_rounded_is_short_and_on_the_asked_side(number: str, digits: int) -> Non
     exact = rational(number)
     up, down = rounded(exact, up=True, digits=digits), rounded(exact, up=False, digits=digits)
     assert down <= exact <= up
-    assert up - down <= abs(exact) * Fraction(100) / 10**digits
+    assert up - down <= abs(exact) * 10 / 10**digits
 
 
 def test_rounded_keeps_what_is_short_already() -> None:

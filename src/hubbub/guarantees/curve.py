@@ -120,7 +120,7 @@ class Curve:
         return Curve(_joined(parts))
 
     def at_most(self, other: Curve, *, since: int = 1) -> bool:
-        """Whether this curve is nowhere above `other`, at every one of the infinitely many crowd sizes from `since` on."""
+        """Whether this curve is nowhere above `other`, at every one of the infinitely many crowds from `since` on."""
         starts = sorted({max(p.start, since) for p in (*self.pieces, *other.pieces)})
         for start, following in zip(starts, (*starts[1:], None), strict=True):
             mine, theirs = self.piece(start), other.piece(start)

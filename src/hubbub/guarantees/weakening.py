@@ -20,7 +20,11 @@ from hubbub.guarantees.derivation import GLP, Derivation
 
 
 def is_weaker(weak: Guarantee, strong: Guarantee) -> bool:
-    """Whether `weak` is the same notion as `strong` with numbers that promise no more."""
+    """Whether `weak` is the same notion as `strong` with numbers that promise no more.
+
+    Guarantee: if True, every mechanism with the promise `strong` has the promise `weak`, by the definition. False also
+    where that is not known.
+    """
     match strong, weak:
         case DifferentialPrivacy(), DifferentialPrivacy():
             return strong.neighbours is weak.neighbours and weak.group <= strong.group and _looser(weak, strong)

@@ -33,8 +33,8 @@ def test_a_chain_of_c_links() -> None:
     assert epsilon == Fraction(3, 2)
     assert near(delta, 1e-6 * (1 + math.exp(0.5) + math.e))
     assert chained(Fraction(1, 2), MILLIONTH, 1) == (Fraction(1, 2), MILLIONTH)
-    assert chained(Fraction(0), MILLIONTH, 5) == (0, 5 * MILLIONTH)
-    assert chained(Fraction(9), Fraction(0), 5) == (45, 0)
+    assert chained(Fraction(0), MILLIONTH, 5) == (Fraction(0), 5 * MILLIONTH)
+    assert chained(Fraction(9), Fraction(0), 5) == (Fraction(45), Fraction(0))
 
 
 def test_the_outlier_group_of_100_costs_171_delta() -> None:

@@ -36,7 +36,9 @@ def test_text_forms(text: str, values: dict[int, str]) -> None:
 
 def test_infinite_steps() -> None:
     curve = read("1:0,5:inf").curve
-    assert (curve.at(4), curve.at(5), curve.limit) == (0, INFINITY, INFINITY)
+    assert curve.at(4) == 0
+    assert curve.at(5) is INFINITY
+    assert curve.limit is INFINITY
     assert str(curve) == "1:0,5:inf"
     assert str(flat("inf")) == "inf"
     assert slope(1, cap="inf") == slope(1)
@@ -146,6 +148,22 @@ def test_curves_add_pointwise() -> None:
 )
 def test_at_most_looks_at_every_crowd(low: str, high: str, answer: bool) -> None:
     assert read(low).curve.at_most(read(high).curve) is answer
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "since", "answer"),
+    [
+        ("1:5,9:1", "1:1,9:1", 9, True),
+        ("1:5,9:1", "1:1,9:1", 8, False),
+        ("slope:1<=3", "2", 1, False),
+        ("2", "slope:1<=3", 2, True),
+        ("2", "slope:1<=3", 10**9, True),
+        ("slope:1", "slope:2", 50, True),
+    ],
+)
+def test_at_most_from_some_crowd_on(low: str, high: str, since: int, answer: bool) -> None:
+    one = Curve((Piece(1, Fraction(5)), Piece(9, Fraction(1)))) if low == "1:5,9:1" else read(low).curve
+    assert one.at_most(read(high).curve, since=since) is answer
 
 
 def test_at_most_sees_the_end_of_a_slope() -> None:

@@ -13,6 +13,7 @@ from hubbub.errors import FloatRefused, WrongUse
 from hubbub.exact import INFINITY
 from hubbub.guarantees.curve import Curve, Piece, flat, read
 from hubbub.guarantees.definitions import (
+    NEVER,
     BernoulliSample,
     CrowdBlending,
     DifferentialPrivacy,
@@ -170,16 +171,16 @@ def test_definition_17_staircase_as_a_curve() -> None:
 
 def test_loss_at_says_what_removal_costs_in_a_bin() -> None:
     assert DifferentialPrivacy(epsilon=HALF, delta=TENTH).loss_at(7) == (HALF, TENTH)
-    assert DifferentialPrivacy(epsilon=HALF, neighbours=Neighbours.REPLACE).loss_at(7) == (INFINITY, 0)
+    assert DifferentialPrivacy(epsilon=HALF, neighbours=Neighbours.REPLACE).loss_at(7) == (INFINITY, NEVER)
     crowd = CrowdBlending(k=10, epsilon=HALF)
-    assert [crowd.loss_at(c) for c in (1, 9, 10, 11)] == [(HALF, 0), (HALF, 0), (INFINITY, 0), (INFINITY, 0)]
+    assert [crowd.loss_at(c) for c in (1, 9, 10, 11)] == [(HALF, NEVER)] * 2 + [(INFINITY, NEVER)] * 2
     simple = SimpleOutlier(k=10, epsilon=Fraction(1), delta=TENTH)
     assert [simple.loss_at(c)[0] for c in (1, 10, 11)] == [TENTH, TENTH, INFINITY]
     assert OutlierPrivacy(curve=read("slope:0.1").curve, delta=TENTH).loss_at(3) == (Fraction(3, 10), TENTH)
 
 
 def test_k_equal_to_one_promises_nothing() -> None:
-    assert CrowdBlending(k=1, epsilon=Fraction(0)).loss_at(1) == (INFINITY, 0)
+    assert CrowdBlending(k=1, epsilon=Fraction(0)).loss_at(1) == (INFINITY, NEVER)
 
 
 @pytest.mark.parametrize("guarantee", [g for g, *_ in EXAMPLES if hasattr(g, "loss_at")], ids=str)

@@ -58,7 +58,8 @@ def test_group_privacy_of_differential_privacy() -> None:
 def test_groups_are_taken_in_blocks_of_what_is_known() -> None:
     pairs = stated(DifferentialPrivacy(epsilon=HALF, group=2))
     assert [differential_group(pairs, group=c).conclusion for c in (1, 2, 3, 4)] == [
-        DifferentialPrivacy(epsilon=epsilon, group=c) for c, epsilon in ((1, HALF), (2, HALF), (3, 1), (4, 1))
+        DifferentialPrivacy(epsilon=epsilon, group=c)
+        for c, epsilon in ((1, HALF), (2, HALF), (3, 2 * HALF), (4, 2 * HALF))
     ]
     assert promised(zero_knowledge_group(zk(group=2), group=4)).epsilon == 3 * HALF
 

@@ -59,14 +59,14 @@ def test_proposition_7_zero_knowledge_implies_differential_at_twice_epsilon() ->
     premise = stated(ZeroKnowledge(epsilon=HALF, delta=MILLIONTH, aggregate=RandomSample(k=3), group=4))
     result = zero_knowledge_to_differential(premise).conclusion
     assert isinstance(result, DifferentialPrivacy)
-    assert (result.epsilon, result.neighbours, result.group) == (1, Neighbours.REPLACE, 4)
+    assert (result.epsilon, result.neighbours, result.group) == (Fraction(1), Neighbours.REPLACE, 4)
     assert near(result.delta, (1 + math.exp(0.5)) * 1e-6)
 
 
 def test_two_steps_from_add_remove_to_replace() -> None:
     result = add_remove_to_replace(dp(HALF, MILLIONTH, group=2)).conclusion
     assert isinstance(result, DifferentialPrivacy)
-    assert (result.epsilon, result.neighbours, result.group) == (1, Neighbours.REPLACE, 2)
+    assert (result.epsilon, result.neighbours, result.group) == (Fraction(1), Neighbours.REPLACE, 2)
     assert near(result.delta, (1 + math.exp(0.5)) * 1e-6)
     with pytest.raises(Refused, match="about replacement already"):
         add_remove_to_replace(dp(HALF, replace=True))
@@ -164,11 +164,12 @@ def test_proposition_5_is_refused_for_replacement_with_its_witness() -> None:
 
 
 def test_crowd_blending_has_no_delta() -> None:
-    for call in (
+    calls: list[Callable[[], Derivation]] = [
         lambda: differential_to_crowd_blending(dp(HALF, MILLIONTH), k=2),
         lambda: outlier_to_crowd_blending(outlier("1", MILLIONTH), k=2),
         lambda: simple_outlier_to_crowd_blending(stated(SimpleOutlier(k=2, epsilon=HALF, delta=MILLIONTH))),
-    ):
+    ]
+    for call in calls:
         with pytest.raises(Refused, match="crowd-blending has no delta"):
             call()
 

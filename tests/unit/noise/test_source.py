@@ -172,6 +172,32 @@ def test_forked_children_and_their_parent_draw_different_words() -> None:
     assert len(set(words)) == len(words)
 
 
+INTERRUPT = textwrap.dedent(
+    """
+    import signal
+    from hubbub.noise.source import SystemSource
+
+    source, taken, given = SystemSource(), [], []
+
+    def interrupt(number, frame):
+        taken.extend(source.words(3).tolist())
+
+    signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.0001, 0.0001)
+    while len(taken) < 3000:
+        given.extend(source.words(5).tolist())
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    print(len(taken + given) - len(set(taken + given)))
+    """
+)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no timer signals there")
+def test_a_signal_handler_that_draws_gets_words_of_its_own() -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPT], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0"]
+
+
 @pytest.mark.parametrize("clue", ["a new process number", "a fork that Python saw"])
 def test_either_clue_of_a_fork_brings_a_new_key(keys: Keys, monkeypatch: pytest.MonkeyPatch, clue: str) -> None:
     source = SystemSource()

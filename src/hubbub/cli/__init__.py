@@ -1,0 +1,115 @@
+"""The command line: one file per verb, and here what the verbs share.
+
+Exit codes: 0 done, 2 wrong use, 3 refused, 4 a check failed. With ``--json`` one object goes to stdout and nothing
+else does; words and progress go to stderr. Nothing heavy is imported before a command runs, so help comes at once.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+from hubbub.errors import HubbubError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PATIENCE: Final = 2.0  # seconds without a word
+
+Item = TypeVar("Item")
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Sentence(click.ClickException):
+    """An expected error, as the one sentence that goes to stderr."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        click.echo(f"hubbub: {self.message}", err=file is None, file=file)
+
+
+@contextmanager
+def _in_one_sentence() -> Iterator[None]:
+    try:
+        yield
+    except HubbubError as error:
+        raise Sentence(str(error), error.exit_code) from error
+    except click.UsageError as error:
+        wrong = error.format_message().rstrip(".")
+        where = "hubbub" if error.ctx is None else error.ctx.command_path
+        raise Sentence(f"{wrong[:1].lower()}{wrong[1:]}; see {where} --help", error.exit_code) from error
+
+
+class Commands(click.Group):
+    """A group whose expected errors are one sentence each, and which shows its help when it is given nothing."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        with _in_one_sentence():
+            return super().make_context(info_name, args or ["--help"], parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _in_one_sentence():
+            return super().invoke(ctx)
+
+
+def examples(*lines: str) -> str:
+    """The end of a help text: commands that run as they stand."""
+    return "\n".join(("\b", "Examples:" if len(lines) > 1 else "Example:", *(f"  {line}" for line in lines)))
+
+
+def json_option(command: Command) -> Command:
+    """``--json``, the same everywhere."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object, and nothing else, on stdout.")(
+        command
+    )
+
+
+def print_json(value: Mapping[str, object]) -> None:
+    """One object on stdout. Infinity has no number in JSON and must come as text."""
+    click.echo(json.dumps(value, allow_nan=False, ensure_ascii=False))
+
+
+def say(text: str) -> None:
+    """Words beside the result."""
+    click.echo(text, err=True)
+
+
+def page() -> Console:
+    """Where tables are drawn. What stands in [brackets] is text here, not colour."""
+    from rich.console import Console
+
+    return Console(markup=False, highlight=False, emoji=False)
+
+
+def watched(items: Sequence[Item], what: str) -> Iterator[Item]:
+    """`items` one by one, with a bar on stderr once they have taken a while, if a person is looking."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with_bar = Progress(console=Console(stderr=True), transient=True)
+    task = with_bar.add_task(what, total=len(items))
+    begun, shown = time.monotonic(), False
+    try:
+        for done, item in enumerate(items):
+            with_bar.update(task, completed=done)
+            if not shown and time.monotonic() - begun > PATIENCE:
+                with_bar.start()
+                shown = True
+            yield item
+    finally:
+        if shown:
+            with_bar.stop()

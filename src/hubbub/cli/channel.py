@@ -1,0 +1,408 @@
+"""``hubbub channel``: the exact law of a count channel, and its exact privacy held against its claim."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from hubbub.cli import Command, Commands, examples, json_option, page, print_json, say, watched
+from hubbub.errors import CheckFailed, WrongUse
+
+if TYPE_CHECKING:
+    from flint import arb
+
+    from hubbub.channels.catalogue import Made
+    from hubbub.channels.channel import Channel
+    from hubbub.channels.profile import Row
+    from hubbub.exact import Loss
+    from hubbub.guarantees.verdict import Verdict
+
+TAIL: Final = Fraction(1, 10**12)  # what a listed law may leave out
+MOST_COUNTS: Final = 100_000
+LINES: Final = 24  # of a table on a terminal
+
+OPTIONS: Final[tuple[tuple[str, str | None, str], ...]] = (
+    ("k", "K", "The size of a crowd."),
+    ("epsilon", "EPS", "The privacy loss; with k, often that of k people together."),
+    ("tagged", None, "Say of each value whether it is exact or noisy (noisy-below)."),
+    ("alpha", "A", "Offsets alpha/epsilon, rounded up, with the paper's claim."),
+    ("offset", "S", "The threshold stands at k + S."),
+    ("delta", "D", "The smallest offsets (for lecture: factor) whose exact delta is at most D."),
+    ("thresholds", "K1,K2,..", "The crowd sizes of a staircase, falling."),
+    ("epsilons", "E0,E1,..", "The losses of a staircase, falling, one more than thresholds."),
+    ("offsets", "S1,S2,..", "One offset per threshold of a staircase."),
+    ("as_printed", None, "The staircase as the paper prints it, not nested."),
+    ("curve", "CURVE", "A loss for each crowd size: 1:0.01,101:1 or slope:0.01<=1; 0 and inf are allowed."),
+    ("estimator", "NAME", "count, epsilon-global, epsilon-smooth, scale-global or scale-smooth (lower-bound)."),
+    ("epsilon_a", "EPS", "What the estimate of the curve may cost (lower-bound)."),
+    ("delta_a", "D", "The same for delta, with the smooth estimators."),
+    ("grid", "U", "The step on which the estimate is rounded."),
+    ("t", "T", "How far below K the noise starts to shrink (lecture)."),
+    ("K", "K", "The crowd size from which nobody is rare (lecture)."),
+    ("factor", "C", "Claim C times the curve of the lecture notes."),
+    ("show_above", "T", "Hide values up to T (warped); this costs no privacy."),
+)
+"""Every option of every channel: (name, what it takes or None for a switch, help)."""
+
+
+def channel_options(command: Command) -> Command:
+    """``--channel`` and all of OPTIONS; which of them a channel needs, the catalogue says."""
+    for name, takes, text in reversed(OPTIONS):
+        flag = "--" + name.replace("_", "-")
+        command = click.option(flag, name, is_flag=takes is None, metavar=takes, help=text, default=None)(command)
+    text = "Which channel; hubbub channel list names them all."
+    return click.option("--channel", "channel_name", metavar="NAME", required=True, help=text)(command)
+
+
+@click.group("channel", cls=Commands, epilog=examples("hubbub channel list"))
+def channel() -> None:
+    """Count channels: what they publish for a count, and what that gives away."""
+
+
+@channel.command("list", epilog=examples("hubbub channel list"))
+@json_option
+def list_channels(as_json: bool) -> None:
+    """Name every channel, with an example of its options."""
+    from hubbub.channels.catalogue import CATALOGUE, flag
+
+    if as_json:
+        entries = [
+            {
+                "channel": name,
+                "summary": entry.summary,
+                "example": f"--channel {name} {entry.example}",
+                "needs": [flag(option) for option in entry.needs],
+                "one_of": [flag(option) for option in entry.one_of],
+                "may": [flag(option) for option in entry.may],
+            }
+            for name, entry in CATALOGUE.items()
+        ]
+        print_json({"channels": entries})
+        return
+    for name, entry in CATALOGUE.items():
+        click.echo(f"{name}: {entry.summary}\n    --channel {name} {entry.example}")
+
+
+# --- law --------------------------------------------------------------------------------------------------------
+
+
+@channel.command(
+    "law",
+    epilog=examples(
+        "hubbub channel law --channel warped --curve 1:0.01,101:1 --count 100",
+        "hubbub channel law --channel noisy-below --k 20 --epsilon 0.5 --tagged --count 19 --json",
+    ),
+)
+@channel_options
+@click.option("--count", metavar="C", required=True, help="How many people the bin holds.")
+@json_option
+def law(channel_name: str, count: str, as_json: bool, **options: Any) -> None:
+    """The exact law of what is published for one count.
+
+    Outcomes are listed until less than 1e-12 is left out. Each probability is rounded down to a float, so that they
+    never add up to more than 1; left_out is rounded up, so that it is at least what is not listed. The value of a
+    suppressed outcome is null. A tag is shown where the channel publishes one beside the value.
+    """
+    from flint import arb
+
+    from hubbub.channels.catalogue import make, parameters
+    from hubbub.exact import to_float, whole
+
+    made = make(channel_name, **options)
+    people = whole(count, "--count")
+    exact = made.channel.law(people)
+    atoms = exact.atoms(TAIL)
+    left_out = to_float(_at_least_zero(1 - sum((mass for _, _, mass in atoms), arb(0))), round_up=True)
+    tagged = exact.tags != ("",)
+    entries = [_outcome(tag, value, mass, tagged=tagged) for tag, value, mass in atoms]
+    if as_json:
+        print_json(
+            {
+                "channel": channel_name,
+                "parameters": parameters(made.channel),
+                "count": people,
+                "law": entries,
+                "left_out": left_out,
+                "remarks": list(made.remarks),
+            }
+        )
+        return
+    _tell_remarks(made)
+    _draw_law(f"{_typed(channel_name, options)}, count {people}", entries, left_out, tagged=tagged)
+
+
+def _at_least_zero(mass: arb) -> arb:
+    return mass.nonnegative_part()  # a ball around 0 may begin below it
+
+
+def _outcome(tag: str, value: int, mass: arb, *, tagged: bool) -> dict[str, object]:
+    from hubbub.channels.law import SUPPRESSED
+    from hubbub.exact import to_float
+
+    entry: dict[str, object] = {"value": None if tag.startswith(SUPPRESSED) else value}
+    if tagged:
+        entry["tag"] = tag
+    return {**entry, "probability": to_float(mass, round_up=False)}
+
+
+def _draw_law(title: str, entries: list[dict[str, Any]], left_out: float, *, tagged: bool) -> None:
+    """The most likely outcomes in their order, with a line for each stretch that is left out."""
+    from rich.bar import Bar
+    from rich.table import Table
+
+    chances = [float(entry["probability"]) for entry in entries]
+    likely = sorted(range(len(entries)), key=lambda i: (-chances[i], i))[:LINES]
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    table.add_column("value", justify="right")
+    if tagged:
+        table.add_column("tag")
+    table.add_column("probability", justify="right")
+    table.add_column("", width=30)
+    blank = [""] if tagged else []
+    for kept, stretch in _with_gaps(likely, len(entries)):
+        if not kept:
+            table.add_row("…", *blank, f"{sum(chances[i] for i in stretch):.4g}", f"{len(stretch):,} outcomes together")
+            continue
+        for i in stretch:
+            value = "hidden" if entries[i]["value"] is None else str(entries[i]["value"])
+            tags = [str(entries[i]["tag"])] if tagged else []
+            table.add_row(value, *tags, f"{chances[i]:.4g}", Bar(max(chances), 0, chances[i], width=30))
+    console = page()
+    console.print(table)
+    console.print(f"{len(entries):,} outcomes; less than {left_out:.2g} is left out.")
+
+
+def _with_gaps(kept: Iterable[int], length: int) -> Iterable[tuple[bool, list[int]]]:
+    """0..length-1 in stretches of indices that are kept, or not."""
+    chosen = set(kept)
+    return ((shown, list(stretch)) for shown, stretch in groupby(range(length), key=lambda i: i in chosen))
+
+
+# --- profile ----------------------------------------------------------------------------------------------------
+
+
+@channel.command(
+    "profile",
+    epilog=examples(
+        "hubbub channel profile --channel outlier-suppressed --k 100 --epsilon 1 --alpha 10 --counts 90..110",
+        "hubbub channel profile --channel warped --curve 1:0.01,101:1 --counts 1,50,95..105 --json",
+    ),
+)
+@channel_options
+@click.option("--counts", metavar="COUNTS", required=True, help="Crowd sizes to check, like 5, 1..130 or 1,5,10..20.")
+@click.option("--chart", metavar="FILE", help="Also draw it: a file that ends in .html, .png, .svg or .json.")
+@json_option
+def profile(channel_name: str, counts: str, chart: str | None, as_json: bool, **options: Any) -> None:
+    """What a channel gives away about one person, held against its claim.
+
+    For a bin of each of the counts, one of its people leaves: exact_delta is the exact delta at the claimed epsilon,
+    the larger of both directions, and exact_epsilon the smallest epsilon with delta 0 (null where the law is a table).
+    Floats are rounded up, a 0 is exactly 0, and inf means that nothing is promised. Exit code 4 if the claim fails.
+    """
+    from hubbub.channels.catalogue import make, parameters
+    from hubbub.channels.profile import checkable, judge, worst
+    from hubbub.channels.profile import profile as checked
+
+    if chart is not None:
+        from hubbub import charts
+
+        charts.ready(chart)
+    crowds = read_counts(counts)
+    made = make(channel_name, **options)
+    claim = checkable(made.channel.claim)
+    rows, losses = [], []
+    for count in watched(crowds, "checking counts"):
+        rows += checked(made.channel, [count], claim)
+        losses.append(_pure_loss(made.channel, count))
+    verdict = judge(made.channel, rows, claim)
+    entries = [_entry(row, loss) for row, loss in zip(rows, losses, strict=True)]
+    worst_entry = entries[rows.index(worst(rows))]
+    if chart is not None:
+        charts.save(charts.profile_chart(entries, _typed(channel_name, options)), chart)
+    if as_json:
+        answer: dict[str, object] = {
+            "channel": channel_name,
+            "parameters": parameters(made.channel),
+            "claim": str(claim),
+            "rows": entries,
+            "worst": worst_entry,
+            "verdict": _verdict(verdict),
+            "remarks": list(made.remarks),
+        }
+        answer |= {} if made.calibration is None else {"calibration": dict(made.calibration)}
+        answer |= {} if chart is None else {"chart": chart}
+        print_json(answer)
+    else:
+        _tell_remarks(made)
+        _draw_profile(f"{_typed(channel_name, options)} claims {_cut(str(claim))}", rows, losses, worst(rows))
+        _tell_verdict(made, verdict, chart)
+    _fail_if_refuted(channel_name, verdict)
+
+
+def read_counts(text: str) -> list[int]:
+    """The counts that ``5``, ``1..130`` or ``1,5,10..20`` say, each once, from the smallest."""
+    from hubbub.channels.channel import LARGEST_COUNT
+
+    found: set[int] = set()
+    for part in text.split(","):
+        ends = re.fullmatch(r"\s*(\d{1,19})(?:\.\.(\d{1,19}))?\s*", part, re.ASCII)
+        if ends is None:
+            raise WrongUse(f"--counts takes crowd sizes like 5, 1..130 or 1,5,10..20, not {part.strip()[:40]!r}")
+        first, last = int(ends[1]), int(ends[2] or ends[1])
+        if not 1 <= first <= last <= LARGEST_COUNT:
+            raise WrongUse(
+                f"--counts takes ranges that rise, from 1 to 2^62, not {part.strip()!r}; somebody must stand in the bin"
+            )
+        if len(found) + last - first >= MOST_COUNTS:
+            raise WrongUse(f"--counts takes at most {MOST_COUNTS:,} crowd sizes at once; ask for fewer")
+        found.update(range(first, last + 1))
+    return sorted(found)
+
+
+def _pure_loss(made: Channel, count: int) -> Loss | arb | None:
+    from hubbub.channels.profile import exact_loss
+
+    try:
+        return exact_loss(made, count)
+    except ValueError:  # the law is a table, and the ratio in its tails is not known
+        return None
+
+
+def _entry(row: Row, loss: Loss | arb | None) -> dict[str, object]:
+    from hubbub.exact import to_text
+
+    entry: dict[str, object] = {
+        "count": row.count,
+        "epsilon": _number(row.epsilon),
+        "claimed_delta": _number(row.claimed_delta),
+        "exact_delta": _number(row.exact_delta),
+        "exact_epsilon": None if loss is None else _number(loss),
+    }
+    if isinstance(loss, Fraction):
+        entry["exact_epsilon_text"] = to_text(loss)
+    return entry
+
+
+def _number(x: Loss | arb) -> float | str:
+    """A float that is not below x; 0 is exactly 0, and infinity is text."""
+    from hubbub.exact import INFINITY, to_float
+
+    if x is INFINITY:
+        return "inf"
+    return to_float(x, round_up=True) or 0
+
+
+def _verdict(verdict: Verdict) -> dict[str, object]:
+    from hubbub.guarantees.verdict import Proved, Refuted
+
+    if isinstance(verdict, Proved):
+        return {"answer": "proved", "reason": verdict.reason}
+    if isinstance(verdict, Refuted):
+        return {"answer": "refuted", "reason": verdict.reason, "witness": dict(verdict.witness)}
+    return {"answer": "undecided", "reason": verdict.why}
+
+
+def _fail_if_refuted(name: str, verdict: Verdict) -> None:
+    from hubbub.guarantees.verdict import Refuted
+
+    if isinstance(verdict, Refuted):
+        raise CheckFailed(f"the claim of {name} does not hold, because {verdict.reason}; do not release with it")
+
+
+def _draw_profile(title: str, rows: list[Row], losses: Sequence[Loss | arb | None], worst: Row) -> None:
+    """One line per count; equal lines in a row become one, and the middle of a long table is left out."""
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for heading in ("count", "epsilon", "claimed delta", "exact delta", "looser by", "exact loss"):
+        table.add_column(heading, justify="right")
+    cells = [
+        (_short(row.epsilon), _short(row.claimed_delta), _short(row.exact_delta), _looser(row), _short(loss))
+        for row, loss in zip(rows, losses, strict=True)
+    ]
+    lines = list(_merged([row.count for row in rows], cells))
+    at = next(i for i, (first, last, _) in enumerate(lines) if first <= worst.count <= last)
+    near = {i for i in range(len(lines)) if abs(i - at) <= 3 or i < LINES // 3 or i >= len(lines) - LINES // 3}
+    for kept, stretch in _with_gaps(near if len(lines) > LINES else range(len(lines)), len(lines)):
+        if not kept:
+            first, last = lines[stretch[0]][0], lines[stretch[-1]][1]
+            table.add_row("…", *[""] * 4, f"{first}..{last} left out; --json has them")
+            continue
+        for i in stretch:
+            first, last, texts = lines[i]
+            style = "bold" if i == at and worst.exact_delta > 0 else None
+            table.add_row(str(first) if first == last else f"{first}..{last}", *texts, style=style)
+    page().print(table)
+
+
+def _merged(counts: list[int], cells: list[tuple[str, ...]]) -> Iterable[tuple[int, int, tuple[str, ...]]]:
+    """(first count, last count, texts): neighbouring counts that say the same."""
+    both = zip(counts, cells, range(len(counts)), strict=True)
+    for (_, texts), run in groupby(both, key=lambda row: (row[0] - row[2], row[1])):
+        members = [count for count, _, _ in run]
+        yield members[0], members[-1], texts
+
+
+def _short(x: Loss | arb | None) -> str:
+    """Four digits, rounded up."""
+    from hubbub.exact import INFINITY, rounded, to_float
+
+    if x is None:
+        return "-"
+    if x is INFINITY:
+        return "inf"
+    return f"{to_float(rounded(x, up=True, digits=4), round_up=True):.4g}"  # type: ignore[arg-type]
+
+
+def _looser(row: Row) -> str:
+    from hubbub.exact import to_float, upper
+
+    exact = upper(row.exact_delta)
+    if exact == 0:
+        return "-"
+    return f"{to_float(row.claimed_delta / exact, round_up=False):.3g}"
+
+
+def _tell_verdict(made: Made, verdict: Verdict, chart: str | None) -> None:
+    from hubbub.guarantees.verdict import Proved, Refuted
+
+    console = page()
+    console.print()
+    if isinstance(verdict, Proved):
+        console.print(f"✓ Proved for every count: {verdict.reason}.")
+    elif isinstance(verdict, Refuted):
+        console.print(f"✗ Refuted: {verdict.reason}.")
+        for name, text in verdict.witness:
+            console.print(f"    {name.replace('_', ' ')}: {text}")
+    else:
+        console.print(f"? Undecided: {verdict.why}.")
+    if made.calibration is not None:
+        ways = ", ".join(f"{name.replace('_', ' ')} {_listed(value)}" for name, value in made.calibration.items())
+        console.print(f"Calibrated: {ways}.")
+    if chart is not None:
+        console.print(f"The chart is in {Path(chart)}.")
+
+
+def _listed(value: object) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _tell_remarks(made: Made) -> None:
+    for remark in made.remarks:
+        say(f"Note: {remark}.")
+
+
+def _typed(name: str, options: dict[str, Any]) -> str:
+    """The channel and its options as they were typed."""
+    given = [(f"--{key.replace('_', '-')}", value) for key, value in options.items() if value]
+    return " ".join([name, *(flag if value is True else f"{flag} {value}" for flag, value in given)])
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 100 else f"{text[:99]}…"

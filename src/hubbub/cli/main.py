@@ -1,0 +1,34 @@
+"""The ``hubbub`` command."""
+
+from __future__ import annotations
+
+import click
+
+import hubbub
+from hubbub.cli import Commands, examples
+from hubbub.cli.channel import channel
+from hubbub.cli.demo import demo
+
+
+@click.group(
+    "hubbub",
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=examples("hubbub channel list", "hubbub channel profile --channel warped --curve 1:0.01,101:1 --counts 1..130"),
+)
+@click.version_option(hubbub.__version__, prog_name="hubbub")
+def commands() -> None:
+    """Publish statistics about people so that each person stays lost in the crowd, and say how lost.
+
+    Numbers are given as exact text, like 0.1, 1/3 or 1e-6. Every command takes --json. Exit codes: 0 done, 2 wrong
+    use, 3 refused, 4 a check failed.
+    """
+
+
+commands.add_command(channel)
+commands.add_command(demo)
+
+
+def main() -> None:
+    """What the installed script runs."""
+    commands()

@@ -1,0 +1,69 @@
+"""What an engine does: say which columns there are, and count people in public bins, exactly and once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hubbub.noise.source import Source
+from hubbub.tables.bins import Axis
+
+
+class Kind(Enum):
+    """What a column holds, as far as bins care."""
+
+    TEXT = "text"
+    INTEGER = "whole numbers"
+    DECIMAL = "decimals"
+    FLOAT = "floating-point numbers"
+    DATE = "dates"
+    BOOLEAN = "booleans"
+    OTHER = "something that cannot be binned"
+
+
+class Repeats(Enum):
+    """What to do with a person who has several rows."""
+
+    REFUSE = "refuse"
+    ONE_ROW = "keep one row, chosen secretly and uniformly"
+    DISTINCT = "count once in each of at most so many bins, chosen secretly"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """Count the people in each bin of the partition that the axes make."""
+
+    axes: tuple[Axis, ...]
+    person: str | None = None
+    repeats: Repeats = Repeats.REFUSE
+    most_bins: int = 1  # per person, with DISTINCT
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """Exact counts of the bins that are not empty. Private: never leaves the release that asked.
+
+    `codes` numbers the declared part of each bin (mixed radix over the declared axes, the last axis fastest);
+    `found[i]` holds the labels of the i-th discovered axis, one for each bin, None where the value is missing.
+    """
+
+    codes: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    found: tuple[list[str | None], ...] = ()
+
+
+class Engine(Protocol):
+    """A table of people, somewhere."""
+
+    def columns(self) -> Mapping[str, Kind]:
+        """The columns and what they hold. The schema is public."""
+        ...
+
+    def count(self, question: Question, source: Source) -> Counted:
+        """Exact counts; `source` gives the secret choices among a person's rows."""
+        ...

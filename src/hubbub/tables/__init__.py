@@ -1,0 +1,1 @@
+"""Tables of people: public bins, and the questions asked of them."""

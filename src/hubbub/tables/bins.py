@@ -1,0 +1,271 @@
+"""Bins: a public partition of a column, written down before any data is seen.
+
+::
+
+    department                       every value that occurs (only where an absent bin means a hidden one)
+    department=Police,Fire,null      these values; `null` is the bin of missing values, `other` that of all the rest
+    age:0..100:10                    0 <= age < 100 in steps of 10; append ,null or ,other as above
+    salary:[0,20000,50000,inf)       from each edge up to, not including, the next
+    hired:month                      calendar months (day, month, quarter or year) that occur
+    hired:month:2024-01..2024-12     these months
+
+A value with a comma, or a text that reads null or other, is written in double quotes: ``city="Washington, DC","null"``.
+Whoever fits none of the declared bins is left out, by a rule that does not look at anybody else.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import ClassVar, TypeAlias
+
+from hubbub.errors import WrongUse
+from hubbub.exact import INFINITY, Loss, positive, rational, to_text
+
+NULL, OTHER = "null", "other"
+MOST_BINS = 2**40
+"""Declared bins are all published, so their number is bounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """The listed values, each a bin."""
+
+    kind: ClassVar[str] = "values"
+    column: str
+    values: tuple[str, ...]
+    null: bool = False
+    other: bool = False
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.values
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Half-open intervals between consecutive edges; the first may be minus and the last plus infinity."""
+
+    kind: ClassVar[str] = "edges"
+    column: str
+    edges: tuple[Loss | Fraction, ...]  # None of them infinite but, possibly, the last
+    open_below: bool = False  # the first edge is minus infinity and is not listed
+    null: bool = False
+    other: bool = False
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        texts = (["-inf"] if self.open_below else []) + [to_text(edge) for edge in self.edges]
+        return tuple(f"[{a},{b})" for a, b in pairwise(texts))
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """Calendar periods from the one that starts at `first` to the one that starts at `last`."""
+
+    kind: ClassVar[str] = "dates"
+    column: str
+    unit: str
+    first: datetime.date
+    last: datetime.date
+    null: bool = False
+    other: bool = False
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(period_label(self.unit, i) for i in range(*self.span))
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The numbers of the first period and of the one after the last."""
+        return period_number(self.unit, self.first), period_number(self.unit, self.last) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Discovered:
+    """Every value that occurs (or every period, with a unit). Null is one of them."""
+
+    kind: ClassVar[str] = "discovered"
+    column: str
+    unit: str | None = None
+
+
+Axis: TypeAlias = Values | Edges | Dates | Discovered
+Declared: TypeAlias = Values | Edges | Dates
+
+UNITS = ("day", "month", "quarter", "year")
+
+
+def size(axis: Declared) -> int:
+    """How many bins an axis has, with null and other."""
+    return len(axis.labels) + axis.null + axis.other
+
+
+def all_labels(axis: Declared) -> tuple[str | None, ...]:
+    """The labels in the order of their codes; None is the bin of missing values, "other" comes last."""
+    extra: tuple[str | None, ...] = ((None,) if axis.null else ()) + ((OTHER,) if axis.other else ())
+    return (*axis.labels, *extra)
+
+
+def declared_size(axes: Sequence[Axis]) -> int | None:
+    """The number of bins of a partition, or None if some axis is discovered."""
+    total = 1
+    for axis in axes:
+        if isinstance(axis, Discovered):
+            return None
+        total *= size(axis)
+    if total > MOST_BINS:
+        raise WrongUse(f"the declared bins multiply to {total:,}, more than can be published; declare coarser bins")
+    return total
+
+
+def rule(axis: Axis) -> str:
+    """What happens to values that are not listed, in words for the certificate."""
+    if isinstance(axis, Discovered):
+        return f"every value of {axis.column} that occurs is a bin, and so is a missing value"
+    missing = "missing values are a bin" if axis.null else "missing values count as not listed"
+    rest = "all other values are one bin" if axis.other else "people with any other value are left out"
+    return f"{missing}; {rest}"
+
+
+def parse(spec: str) -> Axis:
+    """The axis that a SPEC says."""
+    text = spec.strip()
+    match = re.match(r'("(?:[^"]|"")*"|[^=:]+)(?:([=:])(.*))?$', text, re.DOTALL)
+    if not match or not match[1].strip():
+        raise WrongUse(f"a bin specification names a column, like department or age:0..100:10, not {spec[:60]!r}")
+    column = match[1].strip()
+    column = _unquoted(column)
+    if match[2] is None:
+        return Discovered(column)
+    if match[2] == "=":
+        return _values(column, match[3])
+    return _binned(column, match[3].strip())
+
+
+def _values(column: str, text: str) -> Values:
+    listed, null, other = _listed(text)
+    if len(set(listed)) != len(listed):
+        raise WrongUse(f"the values of {column} are listed twice somewhere; list each once")
+    if not listed and not null and not other:
+        raise WrongUse(f"{column}= needs at least one value, like {column}=a,b")
+    return Values(column, tuple(listed), null, other)
+
+
+def _listed(text: str) -> tuple[list[str], bool, bool]:
+    """Comma-separated values, in double quotes where needed, and whether null and other are among them."""
+    bare = re.sub(r'"(?:[^"]|"")*"', lambda m: "\0" * len(m[0]), text)  # quoted parts blanked, same length
+    parts, start = [], 0
+    for i, sign in enumerate(bare + ","):
+        if sign == ",":
+            parts.append(text[start:i])
+            start = i + 1
+    tokens = [part.strip() for part in parts]
+    null, other = NULL in tokens, OTHER in tokens
+    values = [_unquoted(token) for token in tokens if token not in (NULL, OTHER)]
+    return values, null, other
+
+
+def _unquoted(token: str) -> str:
+    return token[1:-1].replace('""', '"') if len(token) > 1 and token[0] == token[-1] == '"' else token
+
+
+def _binned(column: str, text: str) -> Axis:
+    body, null, other = _extras(text)
+    if body.startswith("["):
+        return replace(_edges(column, body), null=null, other=other)
+    unit, _, span = body.partition(":")
+    if unit in UNITS:
+        if not span:
+            if null or other:
+                raise WrongUse(f"{column}:{unit} without a span finds its bins in the data, null included; give a span")
+            return Discovered(column, unit)
+        return replace(_dates(column, unit, span), null=null, other=other)
+    return replace(_range(column, body), null=null, other=other)
+
+
+def _extras(text: str) -> tuple[str, bool, bool]:
+    null = other = False
+    while True:
+        body, comma, word = text.rpartition(",")
+        if comma and word.strip() in (NULL, OTHER):
+            null, other, text = null or word.strip() == NULL, other or word.strip() == OTHER, body
+        else:
+            return text.strip(), null, other
+
+
+def _range(column: str, text: str) -> Edges:
+    match = re.fullmatch(r"([^:]+)\.\.([^:]+):([^:]+)", text)
+    if not match:
+        raise WrongUse(
+            f"the bins of {column} are written {column}:0..100:10, {column}:[0,50,100) or {column}:month, "
+            f"not {text[:40]!r}"
+        )
+    what = f"a bound of {column}"
+    low, high, width = rational(match[1], what), rational(match[2], what), positive(match[3], f"the width of {column}")
+    steps = (high - low) / width
+    if steps <= 0 or steps.denominator != 1 or steps > 10_000_000:
+        raise WrongUse(f"the range of {column} must be a whole number of steps, at most 10,000,000; check its width")
+    return Edges(column, tuple(low + i * width for i in range(int(steps) + 1)))
+
+
+def _edges(column: str, text: str) -> Edges:
+    if not re.fullmatch(r"\[.*[\])]", text):
+        raise WrongUse(f"edges of {column} are written {column}:[0,20000,50000,inf), not {text[:40]!r}")
+    parts = [part.strip() for part in text[1:-1].split(",")]
+    open_below = parts[0] == "-inf"
+    edges: list[Loss] = [_edge(part, column) for part in parts[open_below:]]
+    if len(parts) < 2 or any(a >= b for a, b in pairwise(edges)) or not edges:
+        raise WrongUse(f"the edges of {column} must grow, like {column}:[0,20000,50000,inf)")
+    return Edges(column, tuple(edges), open_below)
+
+
+def _edge(text: str, column: str) -> Loss:
+    if text == "inf":
+        return INFINITY
+    return rational(text, f"an edge of {column}")
+
+
+def _dates(column: str, unit: str, span: str) -> Dates:
+    first, dots, last = span.partition("..")
+    if not dots:
+        raise WrongUse(f"a span of dates is written {column}:{unit}:2024-01..2024-12, not {span[:40]!r}")
+    begin, end = _date(first, column), _date(last, column, end=True)
+    if period_number(unit, begin) > period_number(unit, end):
+        raise WrongUse(f"the span of {column} must not end before it begins")
+    return Dates(column, unit, begin, end)
+
+
+def _date(text: str, column: str, *, end: bool = False) -> datetime.date:
+    """2024, 2024-01 or 2024-01-31; what is not said is the first of it, or the last with `end`."""
+    parts = text.strip().split("-")
+    try:
+        year, month, day = (int(part) for part in (*parts, *("0",) * (3 - len(parts))))
+        month = month or (12 if end else 1)
+        if day == 0 and end:
+            following = datetime.date(year + month // 12, month % 12 + 1, 1)
+            return following - datetime.timedelta(days=1)
+        return datetime.date(year, month, day or 1)
+    except (ValueError, OverflowError):
+        raise WrongUse(f"a date of {column} is written 2024, 2024-01 or 2024-01-31, not {text[:20]!r}") from None
+
+
+def period_number(unit: str, day: datetime.date) -> int:
+    """Consecutive numbers for consecutive periods."""
+    if unit == "day":
+        return day.toordinal()
+    months = day.year * 12 + day.month - 1
+    return {"month": months, "quarter": months // 3, "year": day.year}[unit]
+
+
+def period_label(unit: str, number: int) -> str:
+    """The inverse, as text that sorts."""
+    if unit == "day":
+        return datetime.date.fromordinal(number).isoformat()
+    if unit == "month":
+        return f"{number // 12:04d}-{number % 12 + 1:02d}"
+    return f"{number // 4:04d}-Q{number % 4 + 1}" if unit == "quarter" else f"{number:04d}"
