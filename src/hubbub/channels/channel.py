@@ -62,6 +62,8 @@ class Channel(Protocol):
 
     name: ClassVar[str]
 
+    def __hash__(self) -> int: ...
+
     def law(self, count: int) -> Law:
         """The exact law of what is published for this count."""
         ...

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
+import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
-from hubbub.channels.channel import LARGEST_COUNT, Channel
+from hubbub.channels.channel import LARGEST_COUNT, Channel, Published
 from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.warped import Warped
 from hubbub.errors import WrongUse
@@ -52,6 +54,8 @@ def interval(channel: Channel, value: int | None, tag: str = "", coverage: Exact
     given = getattr(channel, "noise_given", None)
     if given is not None:
         return _around(at, given(tag), tail, level)
+    if isinstance(channel, Warped):
+        return Interval(*channel.counts_within(None if tag == SUPPRESSED else at, tail), level)
 
     def reached(count: int) -> bool:  # grows with the count
         law = channel.law(count)
@@ -146,3 +150,28 @@ def unbiased(channel: Channel, value: int | None, tag: str = "") -> Fraction | a
     if not channel.unbiased or value is None or tag.startswith(SUPPRESSED):
         return None
     return Fraction(value)
+
+
+def intervals(
+    channel: Channel, published: Published, coverage: Exact = "0.95"
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The interval of every bin, as arrays (low, high); high is -1 where there is no upper end.
+
+    Above `channel.last_change` the laws are shifts of one another, so one interval, shifted, serves all larger values.
+    """
+    low, high = np.zeros_like(published.values), np.zeros_like(published.values)
+    edge: int | None = getattr(channel, "last_change", None)
+    for index, tag in enumerate(published.names):
+        here = np.flatnonzero(published.tags == index)
+        if not here.size:
+            continue
+        values, which = np.unique(published.values[here], return_inverse=True)
+        lows, highs = np.empty_like(values), np.empty_like(values)
+        for i, value in enumerate(values.tolist()):
+            found = interval(channel, None if tag.startswith(SUPPRESSED) else value, tag, coverage)
+            lows[i], highs[i] = found.low, -1 if found.high is None else found.high
+            if edge is not None and min(found.low, value) > edge and found.high is not None:
+                lows[i:], highs[i:] = values[i:] - (value - found.low), values[i:] + (found.high - value)
+                break
+        low[here], high[here] = lows[which], highs[which]
+    return low, high

@@ -43,6 +43,10 @@ class ExactOrSuppressed:
         return (Proof(steps((1, 0), (self.k, INFINITY)), "below k both counts are hidden"),)
 
     @property
+    def last_change(self) -> int:
+        return self.k
+
+    @property
     def unbiased(self) -> bool:
         return False
 

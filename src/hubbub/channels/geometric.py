@@ -48,6 +48,10 @@ class Geometric:
         return (Proof(flat(self.epsilon), _SHIFT),)
 
     @property
+    def last_change(self) -> int:
+        return 0
+
+    @property
     def unbiased(self) -> bool:
         return True
 
@@ -89,6 +93,10 @@ class Group:
     @property
     def proofs(self) -> tuple[Proof, ...]:
         return (Proof(flat(self.rate), _SHIFT),)
+
+    @property
+    def last_change(self) -> int:
+        return 0
 
     @property
     def unbiased(self) -> bool:

@@ -104,6 +104,10 @@ class Lecture:
         )
 
     @property
+    def last_change(self) -> int:
+        return self.K
+
+    @property
     def unbiased(self) -> bool:
         return True
 

@@ -46,6 +46,10 @@ class NoisyBelow:
         return (Proof(steps((1, self.epsilon), (self.k, INFINITY)), "below k both counts get the same noise"),)
 
     @property
+    def last_change(self) -> int:
+        return self.k
+
+    @property
     def unbiased(self) -> bool:
         return True
 

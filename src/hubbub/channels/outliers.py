@@ -76,6 +76,10 @@ class OutlierSuppressed:
         return self._stairs.proofs[0], coupled
 
     @property
+    def last_change(self) -> int:
+        return self.k + self.offset
+
+    @property
     def unbiased(self) -> bool:
         return False
 
@@ -137,6 +141,10 @@ class OutlierNoisy:
         delta = rounded(noisy_delta(self.epsilon, self.offset), up=True)
         coupled = Proof(self.claim.as_outlier().curve, "the exact tail of the first noise", delta)
         return self._stairs.proofs[0], coupled
+
+    @property
+    def last_change(self) -> int:
+        return self.k + self.offset
 
     @property
     def unbiased(self) -> bool:

@@ -42,6 +42,10 @@ class SimpleSuppressed:
         return (Proof(steps((1, 0), (self.k + 1, INFINITY)), "up to k both counts are hidden"),)
 
     @property
+    def last_change(self) -> int:
+        return self.k + 1
+
+    @property
     def unbiased(self) -> bool:
         return False
 
@@ -82,6 +86,10 @@ class SimpleNoisy:
     @property
     def proofs(self) -> tuple[Proof, ...]:
         return (Proof(steps((1, self.rate), (self.k + 1, INFINITY)), "up to k both counts get the same noise"),)
+
+    @property
+    def last_change(self) -> int:
+        return self.k + 1
 
     @property
     def unbiased(self) -> bool:

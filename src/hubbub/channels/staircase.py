@@ -82,6 +82,10 @@ class Staircase:
         return first, coupled
 
     @property
+    def last_change(self) -> int:
+        return max(self.cuts)
+
+    @property
     def unbiased(self) -> bool:
         return self.epsilons[-1] > 0
 

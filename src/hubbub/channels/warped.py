@@ -28,7 +28,15 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
-from hubbub.channels.channel import LARGEST_RATE, SMALLEST_RATE, Proof, Published, exact_count, exact_counts
+from hubbub.channels.channel import (
+    LARGEST_COUNT,
+    LARGEST_RATE,
+    SMALLEST_RATE,
+    Proof,
+    Published,
+    exact_count,
+    exact_counts,
+)
 from hubbub.channels.law import SUPPRESSED, Block, Law, Weight, point
 from hubbub.channels.warped_walk import walk
 from hubbub.errors import WrongUse
@@ -72,6 +80,12 @@ class Warped:
     @property
     def proofs(self) -> tuple[Proof, ...]:
         return (Proof(self.curve, "Theorem W1: the ratio is e^epsilon(c) or e^-epsilon(c) at every published value"),)
+
+    @property
+    def last_change(self) -> int | None:
+        """The curve is the same from here on (None: it never is)."""
+        last = self.curve.pieces[-1]
+        return None if last.rate else max(last.start, self.show_above or 0)
 
     @property
     def unbiased(self) -> bool:
@@ -137,6 +151,27 @@ class Warped:
 
     def law(self, count: int) -> Law:
         return self._law(count, *self._window(exact_count(count)))
+
+    def counts_within(self, value: int | None, tail: arb) -> tuple[int, int | None]:
+        """The counts c with P(J >= value | c) and P(J <= value | c) both above `tail` (below 1/2), from the closed tails.
+
+        A hidden value stands for everything up to show_above, with no lower end.
+        """
+        at = value if value is not None else self.show_above
+        assert at is not None
+        if self.cap is not None and at > self.cap:
+            return (at, at) if value is not None else (0, at)
+        if self.curve.limit == 0:
+            return 0, None
+        low = 0
+        if value is not None and value > 0:
+            needed = ball(self.total_loss(at)) - (self._b(at)[1] / tail).log()
+            low = _first(0, at, lambda c: not ball(self.total_loss(c)) <= needed)
+        room = ball(self.total_loss(at)) + (self._b(at + 1)[1] / tail).log()
+        top = LARGEST_COUNT if self.cap is None else self.cap
+        if not ball(self.total_loss(top)) >= room:
+            return low, None if self.cap is None else top
+        return low, _first(at, top, lambda c: ball(self.total_loss(c)) >= room) - 1
 
     def release(self, counts: ArrayLike, source: Source) -> Published:
         truth = exact_counts(counts)

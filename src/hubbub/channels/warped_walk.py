@@ -1,153 +1,149 @@
 """Drawing from the warped law by walking away from the count, exactly and for many counts at once.
 
-P(J >= m + 1 | J >= m) = a_(m+1) (1 + a_m) / (1 + a_(m+1)), a_m = e^-epsilon(m), does not depend on the count the walk started
-from; downwards it is the mirror image. So J is the end of a walk: leave the count or stay, then go on or stop
-at each step. Each of these probabilities is made from fair coins and coins of probability a_m (a Bernoulli
-factory: the restarts below solve p = (x + y + (1 - y) p) / 2). Where the curve is flat the probability to go on
-is a_m itself and a whole stretch is one geometric jump, cut at the end of the stretch, which loses nothing because
-a geometric forgets how far it has come. Where the curve is a slope, the coin of probability e^-(value + rate n)
-is "a coin of e^-value shows heads, and a geometric of that rate is at least n": no table per count is ever needed.
+A fair coin picks the side. The tails of Theorem W1 say how far the walk goes: with b_m = 1/(1 + e^-epsilon(m)),
+
+    P(J >= m | up)   = 2 b_m     e^-(E(m) - E(c))   for m > c,
+    P(J <= m | down) = 2 b_(m+1) e^-(E(c) - E(m))   for m < c
+
+(at most 1, because P(J > c) = 1 - b_(c+1) and P(J < c) = 1 - b_c are at most 1/2), and once it has come as far as s,
+
+    P(J >= m | J >= s) = b_m / b_s         e^-(E(m) - E(s))   for m > s >= c,
+    P(J <= m | J <= s) = b_(m+1) / b_(s+1) e^-(E(s) - E(m))   for m < s <= c,
+
+whatever the count was. So a walk may be interrupted at any value and go on with fresh randomness. It is
+interrupted where a piece of the curve ends, and each piece is one jump, cut at its end:
+
+* flat, from the count: P(n values or further) = 2 q^n/(1 + q), q = e^-epsilon: the law of |Z|, Z two-sided geometric;
+* flat, coming from another piece: a coin of probability (1 - b)/b_s enters it, and P(n further) = q^n is geometric;
+* flat at 0: the walk always goes through;
+* a slope: :mod:`hubbub.channels.warped_slope`.
+
+Upwards the pieces are taken from the first to the last and downwards from the last to the first, each once: who comes
+to the end of a piece is waiting when the next one is taken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
-from typing import TypeAlias
+from functools import lru_cache
+from typing import Final, TypeAlias
 
 import numpy as np
+from flint import arb
 from numpy.typing import NDArray
 
-from hubbub.exact import Infinite
+from hubbub.channels.warped_slope import jump
+from hubbub.errors import WrongUse
+from hubbub.exact import Infinite, exp
 from hubbub.guarantees.curve import Curve
-from hubbub.noise.sampler import bernoulli_exp, geometric
+from hubbub.noise.sampler import geometric, two_sided_geometric
 from hubbub.noise.source import Source
+from hubbub.noise.table import CHUNK, CertifiedTable
 
 Ints: TypeAlias = NDArray[np.int64]
-Bools: TypeAlias = NDArray[np.bool_]
+Places: TypeAlias = NDArray[np.intp]  # positions in the array of values
 
-_FAR = 2**62 + 2**61
-"""Stands for "never" in 64 bits: beyond every count that is accepted."""
+_FAR: Final = 2**62 + 2**61
+"""Stands for "never" in 64 bits: from 2^62, the largest count, nobody comes there but with probability exp(-10^12)."""
 
 
 def walk(curve: Curve, cap: int | None, counts: Ints, source: Source) -> Ints:
     """J for each count. Counts above `cap` (beyond an infinite step) are returned as they are.
 
-    Guarantee: J is drawn exactly from f_c(j) = w_j exp(-|E(c) - E(j)|), independently for each count (Theorem W1).
+    Guarantee: J is drawn exactly from f_c(j) = w_j exp(-|E(c) - E(j)|), independently for each count (Theorem W1). Each
+    jump is exact, as said at the top of this file, and takes fresh words.
     """
-    if cap == 0 and curve.limit == 0:
-        return np.zeros_like(counts)
-    return _Walk(curve, cap, source).run(counts)
+    if cap == 0:
+        return np.zeros_like(counts) if curve.limit == 0 else counts.copy()
+    walks = _Walks(curve, cap, source)
+    values = counts.copy()
+    size = CHUNK * len(walks.pieces)  # what stays in the cache, for each of the pieces
+    for start in range(0, values.size, size):
+        walks.run(values[start : start + size])
+    return values
 
 
-class _Walk:
-    """One batch: the curve as arrays, and where its coins come from."""
+class _Walks:
+    """The finite pieces of a curve with their ends, and where the randomness comes from."""
 
     def __init__(self, curve: Curve, cap: int | None, source: Source) -> None:
-        self.pieces = [p for p in curve.pieces if not isinstance(p.value, Infinite)]
-        self.starts = np.array([p.start for p in self.pieces], dtype=np.int64)
-        ends = [p.start - 1 for p in curve.pieces[1 : len(self.pieces) + 1]]
-        self.ends = np.array((ends + [_FAR])[: len(self.pieces)], dtype=np.int64)
-        self.flat = np.array([not p.rate for p in self.pieces])
+        self.pieces = [piece for piece in curve.pieces if not isinstance(piece.value, Infinite)]
         self.cap = _FAR if cap is None else cap
+        if max(self.cap, self.pieces[-1].start) > _FAR:
+            raise WrongUse("a step of the curve starts beyond 2^62 people, where no count ever is; leave it out")
+        self.starts = np.array([piece.start for piece in self.pieces], dtype=np.int64)
+        self.ends = [*(piece.start - 1 for piece in self.pieces[1:]), self.cap]
         self.source = source
 
-    def run(self, counts: Ints) -> Ints:
-        values = counts.copy()
-        inside = np.flatnonzero(counts <= self.cap)
-        up = self._coins(inside.size)
-        above, below = inside[up], inside[~up]
-        above = above[counts[above] < self.cap]
-        below = below[counts[below] > 0]
-        above = above[self._leave(counts[above] + 1)]
-        below = below[self._leave(counts[below])]
-        values[above] = self._climb(counts[above] + 1)
-        values[below] = self._descend(counts[below] - 1)
-        return values
+    def run(self, values: Ints) -> None:
+        """Replaces each count by its J."""
+        heads = self._coins(values.size)
+        up, down = np.flatnonzero(heads & (values < self.cap)), ~heads & (values > 0) & (values <= self.cap)
+        self._sweep(values, up, 1)
+        self._sweep(values, np.flatnonzero(down), -1)
 
-    def _climb(self, at: Ints) -> Ints:
-        """From J >= at to J."""
-        return self._wander(at, 1)
-
-    def _descend(self, at: Ints) -> Ints:
-        """From J <= at to J."""
-        return self._wander(at, -1)
-
-    def _wander(self, at: Ints, step: int) -> Ints:
-        at = at.copy()
-        going = np.arange(at.size)
-        while going.size:
-            here = at[going]
-            goal = self.cap if step > 0 else 0
-            going, here = going[here != goal], here[here != goal]
-            jumped, stopped = self._jump(here, step)
-            at[going] = jumped
-            going, here = going[~stopped], jumped[~stopped]
-            going, here = going[here != goal], here[here != goal]
-            # The step from m to m + 1 uses (a_m, a_(m+1)); down from m to m - 1 it uses (a_(m+1), a_m).
-            on = self._go_on(here, here + 1) if step > 0 else self._go_on(here + 1, here)
-            going = going[on]
-            at[going] += step
-        return at
-
-    def _jump(self, here: Ints, step: int) -> tuple[Ints, Bools]:
-        """Along flat stretches in one draw each: the new places, and which of them are final."""
-        there, stopped = here.copy(), np.zeros(here.size, dtype=bool)
-        # Upwards the stretch of m ends with its piece; downwards it is the piece of m + 1, left at its start - 1.
-        which = np.searchsorted(self.starts, here if step > 0 else here + 1, side="right") - 1
-        edge = self.ends[which] if step > 0 else self.starts[which] - 1
-        room = (edge - here) * step
-        movable = self.flat[which] & (room > 0)
-        for i in np.unique(which[movable]):
-            piece, on = self.pieces[i], np.flatnonzero(movable & (which == i))
-            assert isinstance(piece.value, Fraction)
-            if piece.value == 0:
-                there[on] = edge[on]
-                continue
-            far = geometric(piece.value, on.size, self.source)
-            stopped[on] = far < room[on]
-            there[on] += step * np.minimum(far, room[on])
-        return there, stopped
-
-    def _leave(self, m: Ints) -> Bools:
-        """Coins of probability 2 a_m / (1 + a_m)."""
-        return self._factory(m.size, lambda todo: self._heads(m[todo]), lambda todo: self._heads(m[todo]))
-
-    def _go_on(self, m: Ints, following: Ints) -> Bools:
-        """Coins of probability (1 + a_m) a_following / (1 + a_following)."""
-
-        def both(todo: Ints) -> Bools:
-            return self._heads(m[todo]) & self._heads(following[todo])
-
-        return self._factory(m.size, both, lambda todo: self._heads(following[todo]))
-
-    def _factory(self, size: int, x: Callable[[Ints], Bools], y: Callable[[Ints], Bools]) -> Bools:
-        """Coins of probability p = (x + y) / (1 + y): on heads answer x; on tails yes if y, else start again."""
-        answer = np.zeros(size, dtype=bool)
-        todo = np.arange(size)
-        while todo.size:
-            side = self._coins(todo.size)
-            answer[todo[side]] = x(todo[side])
-            rest = todo[~side]
-            yes = y(rest)
-            answer[rest[yes]] = True
-            todo = rest[~yes]
-        return answer
-
-    def _heads(self, m: Ints) -> Bools:
-        """Coins of probability a_m = e^-epsilon(m)."""
-        heads = np.zeros(m.size, dtype=bool)
-        which = np.searchsorted(self.starts, m, side="right") - 1
-        for i in np.unique(which):
-            piece, on = self.pieces[i], np.flatnonzero(which == i)
-            assert isinstance(piece.value, Fraction)
-            coin = bernoulli_exp(piece.value, on.size, self.source)
-            if piece.rate:
-                coin &= geometric(piece.rate, on.size, self.source) >= m[on] - piece.start
-            heads[on] = coin
-        return heads
-
-    def _coins(self, size: int) -> Bools:
+    def _coins(self, size: int) -> NDArray[np.bool_]:
         """Fair coins, 64 to a word."""
         words = self.source.words((size + 63) // 64)
-        return np.unpackbits(words.view(np.uint8), count=size).astype(bool)
+        return np.unpackbits(words.view(np.uint8), count=size).view(np.bool_)
+
+    def _sweep(self, values: Ints, walkers: Places, step: int) -> None:
+        """All the walks to one side."""
+        groups = self._by_piece(values, walkers, step)
+        waiting: Places = walkers[:0]
+        for i in range(len(groups))[::step]:
+            through = [waiting]
+            if waiting.size:
+                through = [self._move(values, waiting, i, step, self._passed(i, step))]
+            if groups[i].size:
+                through.append(self._move(values, groups[i], i, step, None))
+            waiting = np.concatenate(through)
+
+    def _by_piece(self, values: Ints, walkers: Places, step: int) -> list[Places]:
+        """For each piece, the walkers whose first loss is there: epsilon(c + 1) upwards, epsilon(c) downwards."""
+        many = len(self.pieces)
+        if many == 1:
+            return [walkers]
+        which = np.searchsorted(self.starts, values[walkers] + (step > 0), side="right") - 1
+        order = np.argsort(which.astype(np.uint16) if many < 2**16 else which, kind="stable")  # 16 bits sort by radix
+        return np.split(walkers[order], np.bincount(which, minlength=many).cumsum()[:-1])
+
+    def _move(self, values: Ints, walkers: Places, i: int, step: int, passed: Fraction | None) -> Places:
+        """One jump within piece i; returns the walkers that have come to its end and go on from there."""
+        at = values[walkers]
+        room = self.ends[i] - at if step > 0 else at - (self.pieces[i].start - 1)
+        far = self._jump(at, room, i, step, passed)
+        values[walkers] = at + step * np.minimum(far, room)
+        is_last = i == (len(self.pieces) - 1 if step > 0 else 0)
+        return walkers[:0] if is_last else walkers[far >= room]
+
+    def _jump(self, at: Ints, room: Ints, i: int, step: int, passed: Fraction | None) -> Ints:
+        """How far each walk goes in piece i, or would go if the piece did not end."""
+        piece = self.pieces[i]
+        assert isinstance(piece.value, Fraction)
+        if piece.rate:
+            return jump(piece, at + (step > 0), room, step, passed, self.source)
+        if passed is None:
+            return np.abs(two_sided_geometric(piece.value, at.size, self.source)) if piece.value else room
+        far = np.zeros(at.size, dtype=np.int64)
+        enters = np.flatnonzero(_entry(passed, piece.value).sample(at.size, self.source) == 0)
+        far[enters] = 1 + geometric(piece.value, enters.size, self.source) if piece.value else room[enters]
+        return far
+
+    def _passed(self, i: int, step: int) -> Fraction:
+        """The last loss on the way to piece i."""
+        before = self.pieces[i - step]
+        loss = before.at(self.ends[i - step] if step > 0 else before.start)
+        assert isinstance(loss, Fraction)
+        return loss
+
+
+@lru_cache(maxsize=256)
+def _entry(passed: Fraction, loss: Fraction) -> CertifiedTable:
+    """Cell 0 says "one value further, into the next piece": its probability is (1 - b(loss)) / b(passed)."""
+
+    def boundaries() -> list[arb]:
+        a = exp(-loss)
+        return [a * (1 + exp(-passed)) / (1 + a)]
+
+    return CertifiedTable(boundaries)

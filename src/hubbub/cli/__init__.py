@@ -31,7 +31,7 @@ class Sentence(click.ClickException):
 
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(message)
-        self.exit_code = exit_code
+        self.exit_code = exit_code  # type: ignore[misc]  # click declares it for the class and reads it here
 
     def show(self, file: IO[Any] | None = None) -> None:
         click.echo(f"hubbub: {self.message}", err=file is None, file=file)

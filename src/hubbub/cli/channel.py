@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import groupby
 from pathlib import Path
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hubbub.guarantees.verdict import Verdict
 
 TAIL: Final = Fraction(1, 10**12)  # what a listed law may leave out
+TAIL_TEXT: Final = "1e-12"
 MOST_COUNTS: Final = 100_000
 LINES: Final = 24  # of a table on a terminal
 
@@ -118,7 +119,8 @@ def law(channel_name: str, count: str, as_json: bool, **options: Any) -> None:
     people = whole(count, "--count")
     exact = made.channel.law(people)
     atoms = exact.atoms(TAIL)
-    left_out = to_float(_at_least_zero(1 - sum((mass for _, _, mass in atoms), arb(0))), round_up=True)
+    rest = 1 - sum((mass for _, _, mass in atoms), arb(0))
+    left_out = to_float(rest.nonnegative_part(), round_up=True)
     tagged = exact.tags != ("",)
     entries = [_outcome(tag, value, mass, tagged=tagged) for tag, value, mass in atoms]
     if as_json:
@@ -135,10 +137,6 @@ def law(channel_name: str, count: str, as_json: bool, **options: Any) -> None:
         return
     _tell_remarks(made)
     _draw_law(f"{_typed(channel_name, options)}, count {people}", entries, left_out, tagged=tagged)
-
-
-def _at_least_zero(mass: arb) -> arb:
-    return mass.nonnegative_part()  # a ball around 0 may begin below it
 
 
 def _outcome(tag: str, value: int, mass: arb, *, tagged: bool) -> dict[str, object]:
@@ -158,7 +156,7 @@ def _draw_law(title: str, entries: list[dict[str, Any]], left_out: float, *, tag
 
     chances = [float(entry["probability"]) for entry in entries]
     likely = sorted(range(len(entries)), key=lambda i: (-chances[i], i))[:LINES]
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
     table.add_column("value", justify="right")
     if tagged:
         table.add_column("tag")
@@ -174,8 +172,10 @@ def _draw_law(title: str, entries: list[dict[str, Any]], left_out: float, *, tag
             tags = [str(entries[i]["tag"])] if tagged else []
             table.add_row(value, *tags, f"{chances[i]:.4g}", Bar(max(chances), 0, chances[i], width=30))
     console = page()
+    console.print(title, style="bold")
     console.print(table)
-    console.print(f"{len(entries):,} outcomes; less than {left_out:.2g} is left out.")
+    rest = "nothing" if left_out == 0 else f"less than {TAIL_TEXT}" if left_out < TAIL else f"at most {left_out:.3g}"
+    console.print(f"{len(entries):,} outcome{'s' * (len(entries) != 1)}; {rest} is left out.")
 
 
 def _with_gaps(kept: Iterable[int], length: int) -> Iterable[tuple[bool, list[int]]]:
@@ -240,7 +240,7 @@ def profile(channel_name: str, counts: str, chart: str | None, as_json: bool, **
         print_json(answer)
     else:
         _tell_remarks(made)
-        _draw_profile(f"{_typed(channel_name, options)} claims {_cut(str(claim))}", rows, losses, worst(rows))
+        _draw_profile(f"{_typed(channel_name, options)} claims\n{_cut(str(claim))}", rows, losses, worst(rows))
         _tell_verdict(made, verdict, chart)
     _fail_if_refuted(channel_name, verdict)
 
@@ -319,7 +319,7 @@ def _draw_profile(title: str, rows: list[Row], losses: Sequence[Loss | arb | Non
     """One line per count; equal lines in a row become one, and the middle of a long table is left out."""
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
     for heading in ("count", "epsilon", "claimed delta", "exact delta", "looser by", "exact loss"):
         table.add_column(heading, justify="right")
     cells = [
@@ -331,17 +331,22 @@ def _draw_profile(title: str, rows: list[Row], losses: Sequence[Loss | arb | Non
     near = {i for i in range(len(lines)) if abs(i - at) <= 3 or i < LINES // 3 or i >= len(lines) - LINES // 3}
     for kept, stretch in _with_gaps(near if len(lines) > LINES else range(len(lines)), len(lines)):
         if not kept:
-            first, last = lines[stretch[0]][0], lines[stretch[-1]][1]
-            table.add_row("…", *[""] * 4, f"{first}..{last} left out; --json has them")
+            table.add_row(_span(lines[stretch[0]][0], lines[stretch[-1]][1]), *["…"] * 5)
             continue
         for i in stretch:
             first, last, texts = lines[i]
             style = "bold" if i == at and worst.exact_delta > 0 else None
-            table.add_row(str(first) if first == last else f"{first}..{last}", *texts, style=style)
-    page().print(table)
+            table.add_row(_span(first, last), *texts, style=style)
+    console = page()
+    console.print(title, style="bold")
+    console.print(table)
 
 
-def _merged(counts: list[int], cells: list[tuple[str, ...]]) -> Iterable[tuple[int, int, tuple[str, ...]]]:
+def _span(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first}..{last}"
+
+
+def _merged(counts: Sequence[int], cells: Sequence[tuple[str, ...]]) -> Iterable[tuple[int, int, tuple[str, ...]]]:
     """(first count, last count, texts): neighbouring counts that say the same."""
     both = zip(counts, cells, range(len(counts)), strict=True)
     for (_, texts), run in groupby(both, key=lambda row: (row[0] - row[2], row[1])):
@@ -350,23 +355,30 @@ def _merged(counts: list[int], cells: list[tuple[str, ...]]) -> Iterable[tuple[i
 
 
 def _short(x: Loss | arb | None) -> str:
-    """Four digits, rounded up."""
-    from hubbub.exact import INFINITY, rounded, to_float
+    """Four digits, rounded up; a bare 0 is exactly 0, and a ball that cannot be told from 0 says so."""
+    from hubbub.exact import Infinite, lower, rounded, to_float, upper
 
     if x is None:
         return "-"
-    if x is INFINITY:
+    if isinstance(x, Infinite):
         return "inf"
-    return f"{to_float(rounded(x, up=True, digits=4), round_up=True):.4g}"  # type: ignore[arg-type]
+    if lower(x) <= 0 < upper(x):
+        return (
+            "< 1e-30"
+            if upper(x) < Fraction(1, 10**30)
+            else f"< {to_float(rounded(x, up=True, digits=1), round_up=True):.0e}"
+        )
+    return f"{to_float(rounded(lower(x), up=True, digits=4), round_up=True):.4g}"
 
 
 def _looser(row: Row) -> str:
-    from hubbub.exact import to_float, upper
+    from hubbub.exact import lower, to_float
 
-    exact = upper(row.exact_delta)
-    if exact == 0:
+    exact = lower(row.exact_delta)
+    if exact <= 0:
         return "-"
-    return f"{to_float(row.claimed_delta / exact, round_up=False):.3g}"
+    ratio = to_float(row.claimed_delta / exact, round_up=False)
+    return f"{ratio:.3g}" if ratio < 1e6 else "> 1e6"
 
 
 def _tell_verdict(made: Made, verdict: Verdict, chart: str | None) -> None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from hubbub.cli import examples, json_option, page, print_json, say
+
+if TYPE_CHECKING:
+    from hubbub.demo.salaries import Outcome
 
 
 @click.command("demo", epilog=examples("hubbub demo --out hubbub-demo"))
@@ -23,8 +27,9 @@ def demo(out: str, as_json: bool) -> None:
     from hubbub.noise.source import SystemSource
 
     rows = salaries.play(SystemSource())
+    if not as_json:
+        _tell(rows)
     files = _draw(rows, Path(out))
-    look = salaries.LOOK_AT
     if as_json:
         print_json(
             {
@@ -35,7 +40,49 @@ def demo(out: str, as_json: bool) -> None:
                 "rows": [row.as_json() for row in rows],
                 "chart": str(files[0]) if files else None,
                 "files": [str(file) for file in files],
-                "look_at": look,
+                "look_at": salaries.LOOK_AT,
             }
         )
-        return
+    elif files:
+        page().print(f"Open {files[0]}. {salaries.LOOK_AT}")
+
+
+def _draw(rows: tuple[Outcome, ...], folder: Path) -> list[Path]:
+    """The chart files, or a word about what is missing to draw them."""
+    from hubbub import charts
+    from hubbub.demo import salaries
+
+    if charts.available():
+        return salaries.draw(rows, folder)
+    say(
+        "No chart was drawn, because altair or vl-convert is not installed; get them with: pip install 'hubbub[charts]'"
+    )
+    return []
+
+
+def _tell(rows: tuple[Outcome, ...]) -> None:
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    from hubbub.demo import salaries
+
+    console = page()
+    console.print(
+        f"{salaries.EMPLOYEES:,} employees earn ordinary salaries, and {salaries.MANAGERS} managers are all in one of "
+        f"{salaries.CANDIDATES} higher bins. An attacker who knows everything else guesses which: blindly, that "
+        f"works {1 / salaries.CANDIDATES:.1%} of the time.\n"
+    )
+    table = Table(box=None, pad_edge=False)
+    table.add_column("mechanism, and the loss\nit promises by crowd", min_width=32)
+    for heading in ("attack\nfinds bin", "error\nper bin"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for heading in ("its\nguess", "\nmanagers", "large\ncrowds"):
+        table.add_column(heading, no_wrap=True)
+    for row in rows:
+        name = Group(Text(row.mechanism.title, "bold"), Padding(Text(row.promise, "dim"), (0, 0, 0, 2)))
+        guess = "right" if row.right else "wrong"
+        table.add_row(name, f"{row.attack:.1%}", f"{row.error:.1f}", guess, row.managers, row.crowds)
+    console.print(table)
+    console.print()

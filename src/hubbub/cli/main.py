@@ -14,7 +14,9 @@ from hubbub.cli.demo import demo
     "hubbub",
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog=examples("hubbub channel list", "hubbub channel profile --channel warped --curve 1:0.01,101:1 --counts 1..130"),
+    epilog=examples(
+        "hubbub channel list", "hubbub channel profile --channel warped --curve 1:0.01,101:1 --counts 1..130"
+    ),
 )
 @click.version_option(hubbub.__version__, prog_name="hubbub")
 def commands() -> None:

@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Iterator, Mapping
 from glob import glob
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import duckdb
 import numpy as np
@@ -52,7 +52,7 @@ def _kind(type_name: str) -> Kind:
 
 
 class DuckDB:
-    """A table of people that DuckDB can read. Make it with :func:`open_file`, :func:`open_frame` or :func:`open_table`."""
+    """A table of people that DuckDB can read, made by :func:`open_file`, :func:`open_frame` or :func:`open_table`."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, relation: str, temporary: Path | None = None) -> None:
         self._connection = connection
@@ -65,10 +65,15 @@ class DuckDB:
     def columns(self) -> Mapping[str, Kind]:
         return self._columns
 
+    def resolve(self, axes: tuple[Axis, ...]) -> tuple[Axis, ...]:
+        kinds = [self._kind_of(axis.column) for axis in axes]
+        known = tuple(resolved(axis, kind) for axis, kind in zip(axes, kinds, strict=True))
+        for axis, kind in zip(known, kinds, strict=True):
+            check(axis, kind)
+        return known
+
     def count(self, question: Question, source: Source) -> Counted:
-        axes = tuple(resolved(axis, self._kind_of(axis.column)) for axis in question.axes)
-        for axis in axes:
-            check(axis, self._kind_of(axis.column))
+        axes = self.resolve(question.axes)
         if question.person is not None:
             self._kind_of(question.person)
         people = self._relation
@@ -253,6 +258,11 @@ def open_frame(frame: object) -> DuckDB:
 def open_table(connection: duckdb.DuckDBPyConnection, table: str) -> DuckDB:
     """A table or view of a DuckDB connection that is already open."""
     return DuckDB(connection.cursor(), _table_name(connection, table))
+
+
+def is_connection(source: object) -> TypeGuard[duckdb.DuckDBPyConnection]:
+    """Whether it is an open DuckDB connection."""
+    return isinstance(source, duckdb.DuckDBPyConnection)
 
 
 def _table_name(connection: duckdb.DuckDBPyConnection, table: str) -> str:

@@ -64,6 +64,10 @@ class Engine(Protocol):
         """The columns and what they hold. The schema is public."""
         ...
 
+    def resolve(self, axes: tuple[Axis, ...]) -> tuple[Axis, ...]:
+        """The axes with what the schema alone tells, or one sentence if such bins cannot be made of such columns."""
+        ...
+
     def count(self, question: Question, source: Source) -> Counted:
         """Exact counts; `source` gives the secret choices among a person's rows."""
         ...

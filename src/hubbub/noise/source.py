@@ -42,6 +42,8 @@ BUFFER_WORDS: Final = 1 << 13
 
 _ZEROS: Final = bytes(1 << 18)  # what the cipher encrypts; its output is then the keystream itself
 
+_NOTHING: Final = np.empty(0, dtype=np.uint64)
+
 
 class Source(Protocol):
     """Anything that gives uniform, independent 64-bit words."""
@@ -101,8 +103,7 @@ class _PerThread(threading.local):
 
     process: tuple[int, int] | None = None
     stream: _Keystream | None = None
-    buffer: Words = np.empty(0, dtype=np.uint64)
-    used: int = 0  # words of `buffer` already given and wiped; beyond its end when all are
+    buffer: Words = _NOTHING  # words made and not yet given
 
 
 class SystemSource:
@@ -127,22 +128,16 @@ class SystemSource:
         _check_size(n)
         here = self._here
         if here.process != _process():
-            here.stream, here.buffer, here.used = None, np.empty(0, dtype=np.uint64), 0
-            here.process = _process()
-        if n > BUFFER_WORDS:
+            here.stream, here.buffer, here.process = None, _NOTHING, _process()
+        if n > BUFFER_WORDS // 8:
             return self._make(n)
-        out = np.empty(n, dtype=np.uint64)
-        got = 0
-        while got < n:
-            if here.used >= len(here.buffer):
-                here.buffer, here.used = self._make(BUFFER_WORDS), 0
-            # Claimed before it is read, with no call in between: a signal handler that draws gets later words.
-            buffer, start = here.buffer, here.used
-            here.used = start + n - got
-            given = buffer[start : start + n - got]
-            out[got : got + given.size] = given
-            got += given.size
-            given[:] = 0
+        # The buffer is taken away while it is in use: a signal handler that draws meanwhile makes one of its own.
+        buffer, here.buffer = here.buffer, _NOTHING
+        if buffer.size < n:
+            buffer = self._make(BUFFER_WORDS)  # what is left of the old one is thrown away
+        out = buffer[:n].copy()
+        buffer[:n] = 0
+        here.buffer = buffer[n:]
         return out
 
     def _make(self, n: int) -> Words:

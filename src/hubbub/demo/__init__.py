@@ -1,0 +1,1 @@
+"""Stories with invented, public data that show what the mechanisms do."""

@@ -1,0 +1,115 @@
+"""A release as files: the values as CSV or Parquet, with the certificate that goes with them.
+
+A file is written beside its place, readable by its owner only, and moved there when it is whole. In a CSV, a text that a
+spreadsheet would run as a formula gets an apostrophe in front.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as arrow_csv
+import pyarrow.parquet as parquet
+
+from hubbub.certificate import certificate
+from hubbub.errors import WrongUse
+from hubbub.release import Release
+
+FORMATS: Final = ("csv", "parquet")
+_BATCH: Final = 1 << 20
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+_NUMBERS: Final = ("count", "low", "high")
+_STATUS: Final = "status"
+
+
+def columns(release: Release) -> list[str]:
+    """The names of the key columns; one that would collide with a column of ours gets `by_` in front."""
+    ours = {*_NUMBERS, _STATUS}
+    return [f"by_{axis.column}" if axis.column in ours else axis.column for axis in release.axes]
+
+
+def batches(release: Release, *, safe_text: bool) -> Iterator[pa.RecordBatch]:
+    """The release, a million bins at a time: keys, published value (null if hidden), interval, status."""
+    names = [*columns(release), *_NUMBERS, _STATUS]
+    shown = release.shown
+    statuses = [name or "shown" for name in release.published.names]
+    for start in range(0, release.bins, _BATCH) or [0]:
+        stop = min(start + _BATCH, release.bins)
+        arrays = [_labelled(which, _safe(labels) if safe_text else labels) for which, labels in release.keys(start, stop)]
+        arrays.append(pa.array(release.published.values[start:stop], mask=~shown[start:stop]))
+        arrays.append(pa.array(release.low[start:stop]))
+        arrays.append(pa.array(release.high[start:stop], mask=release.high[start:stop] < 0))
+        arrays.append(_labelled(release.published.tags[start:stop], statuses))
+        yield pa.record_batch(arrays, names=names)
+
+
+def _labelled(which: np.ndarray[Any, Any], labels: Sequence[str | None]) -> pa.DictionaryArray:
+    missing = np.array([label is None for label in labels], dtype=bool)
+    texts = pa.array(["" if label is None else label for label in labels], pa.string())
+    mask = missing[which] if missing.any() else None
+    return pa.DictionaryArray.from_arrays(pa.array(which.astype(np.int32), mask=mask), texts)
+
+
+def _safe(labels: Sequence[str | None]) -> list[str | None]:
+    return [f"'{label}" if label is not None and label.startswith(_FORMULA) else label for label in labels]
+
+
+def save(release: Release, folder: str | os.PathLike[str], *, form: str = "csv") -> dict[str, str]:
+    """Write release.csv or release.parquet, and certificate.json, into a folder; returns their paths."""
+    if form not in FORMATS:
+        raise WrongUse(f"format must be csv or parquet, not {form[:20]!r}")
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    values, promise = place / f"release.{form}", place / "certificate.json"
+    write = _write_csv if form == "csv" else _write_parquet
+    digest = _whole_file(values, lambda out: write(release, out))
+    text = json.dumps(certificate(release, digest), indent=1, sort_keys=True, ensure_ascii=True) + "\n"
+    _whole_file(promise, lambda out: out.write(text.encode()))
+    return {"release": str(values), "certificate": str(promise)}
+
+
+def _write_csv(release: Release, out: IO[bytes]) -> None:
+    options = arrow_csv.WriteOptions(quoting_style="needed")
+    writer = None
+    for batch in batches(release, safe_text=True):
+        plain = pa.record_batch(
+            [c.dictionary_decode() if isinstance(c, pa.DictionaryArray) else c for c in batch.columns], names=batch.schema.names
+        )
+        writer = writer or arrow_csv.CSVWriter(out, plain.schema, write_options=options)
+        writer.write_batch(plain)
+    if writer is not None:
+        writer.close()
+
+
+def _write_parquet(release: Release, out: IO[bytes]) -> None:
+    writer = None
+    for batch in batches(release, safe_text=False):
+        writer = writer or parquet.ParquetWriter(out, batch.schema, compression="zstd", compression_level=1)
+        writer.write_batch(batch)
+    if writer is not None:
+        writer.close()
+
+
+def _whole_file(place: Path, write: Callable[[IO[bytes]], object]) -> str:
+    """All of it or nothing; returns the SHA-256 of what was written."""
+    handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
+    try:
+        with os.fdopen(handle, "wb") as out:
+            write(out)
+        digest = hashlib.sha256()
+        with open(name, "rb") as back:
+            while chunk := back.read(1 << 20):
+                digest.update(chunk)
+        os.replace(name, place)
+    except BaseException:
+        os.unlink(name)
+        raise
+    return digest.hexdigest()

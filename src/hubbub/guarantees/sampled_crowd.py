@@ -1,0 +1,307 @@
+"""Theorem A: what is left of a loss when a secret sample hides who took part. Certified, and sharp.
+
+Somebody, t, stands in a class of people who blend with t. Each of the n others is sampled independently with
+probability p, and t with probability p_t; b_m = Pr[Bin(n, p) = m]. P is the law of the release on the sample without t,
+Q on the sample with t, and H_g(Q||P) the largest Q(Y) - g P(Y) over events Y. With t in the population or not,
+
+    H_(e^E)(p_t Q + (1 - p_t) P || P) = p_t H_g(Q||P),     g  = (e^E - 1 + p_t)/p_t                       "joining"
+    H_(e^E)(P || p_t Q + (1 - p_t) P) = w  H_g'(P||Q),     g' = p_t e^E/w,  w = (1 - (1 - p_t) e^E)_+     "leaving"
+
+Two facts bound them, x_m and y_m being the probabilities of Y under P and Q given that m others were sampled:
+y_m and x_(m+1) are beta-close (t blends), and y_m and x_m are eta-close for m <= K - 2 (a crowd below K: t can leave).
+For e-close x and y, the largest u y - g v x is
+
+    f_e(u, v) = kappa (u - g e^-e v)_+ + (1 - kappa) (u - g e^e v)_+,     kappa = e^e/(1 + e^e),
+
+so that everything is made of two families, with F the distribution function of b:
+
+    joining:   sum over m >= K - 1 of f_beta(b_m, b_(m+1))  +  h F(K - 2),     h = f_eta(1, 1)
+    leaving:   f_max(eta, beta)(F(K - 1), F(K - 2))  +  sum over m >= K of f_beta(b_m, b_(m-1))
+
+    U_n(R) = sum over m >= K - 1 of (b_m - R b_(m+1))_+
+    L_n(R) = (F(K - 1) - R F(K - 2))_+ + sum over m >= K of (b_m - R b_(m-1))_+
+
+**The worst n.** b for n + 1 is p times b shifted plus (1 - p) b. So U_n(R) + h F(K - 2) grows by
+p ((1 - h) b_(K-2) - R b_(K-1)) while b_(K-2) > R b_(K-1), and no longer after that (convexity): one peak, at
+K - 2 + ceil((1 - h)(K - 1)(1 - p)/(p R)). L_n(R) has one peak at K - 2 + ceil(R (K - 1)(1 - p)/p).
+With beta = 0 (people of one bin of a histogram are exactly interchangeable) joining is one such function, and the
+supremum of leaving is max{sup L(g'), kappa_eta sup L(g' e^-eta)}. With beta > 0 both are sums of two functions of n
+whose peaks lie apart, and the best n lies between the peaks, where one function rises and the other falls: an
+interval is bounded by the better end for each, and halved until nothing in it can win.
+
+eta = beta = 0 is suppression, and no (k, 0)-crowd-blending mechanism is worse; eta = beta = epsilon is any (k, epsilon)-
+crowd-blending mechanism; eta = epsilon, beta = 0 is a histogram with noise below k; p_t = 1 is distributional privacy.
+Gehrke, Hay, Lui, Pass 2012, Theorems 13 and 16; Lui, Pass 2015, Theorem 22. Proofs: docs/theorem-map.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import Final, TypeAlias
+
+from flint import arb
+
+from hubbub.errors import WrongUse
+from hubbub.exact import INFINITY, PRECISION, Loss, ball, exp, lower, precision, upper
+from hubbub.guarantees.binomial_law import at_least, at_most, mass
+from hubbub.guarantees.parameters import chance, level, size
+
+JOINING: Final = "joining"
+"""The release with t in the population is too likely under an event that is rare without t."""
+LEAVING: Final = "leaving"
+"""The other way round."""
+
+LARGEST_CROWD: Final = 10**9
+_MOST_BITS: Final = 1 << 14
+_SLACK: Final = 1 + Fraction(1, 1 << 40)  # how close the bound on a stretch of n comes to the best n
+_EXACT_POWER: Final = 4096  # up to this crowd p^K is written out as a fraction
+
+Delta: TypeAlias = arb | Fraction
+
+
+class _TooWide(Exception):
+    """A ball holds several integers: more bits are needed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One kind of protected person: the others are sampled with `rate`, the person with `own`; K is `crowd`.
+
+    `removal` is eta and `blending` is beta, as above. A crowd of at most 1 promises nothing.
+    """
+
+    rate: Fraction
+    own: Fraction
+    crowd: int
+    removal: Fraction
+    blending: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rate", chance(self.rate, "the sampling rate"))
+        object.__setattr__(self, "own", chance(self.own, "the person's own sampling rate"))
+        if size(max(self.crowd, 1), "the crowd size") > LARGEST_CROWD:
+            raise WrongUse(f"the crowd size must be at most {LARGEST_CROWD:,}, not {self.crowd}; lower k")
+        for name in ("removal", "blending"):
+            loss: Loss = level(getattr(self, name), f"the loss of {name}")
+            if loss is INFINITY:
+                raise WrongUse(f"the loss of {name} must be finite, because nothing follows from an infinite one")
+
+    @property
+    def floor(self) -> Delta:
+        """p_t p^(K-1): no epsilon has a smaller delta, because K - 1 others may be all there are, and all be sampled."""
+        if self.own == 0 or self.rate in (0, 1) or self.crowd <= 1:
+            return self.own if self.crowd <= 1 or self.rate else Fraction(0)
+        if self.crowd <= _EXACT_POWER:
+            return self.own * self.rate ** (self.crowd - 1)
+        with precision():
+            return ball(self.own) * ball(self.rate) ** (self.crowd - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Worst:
+    """The delta at an epsilon, with the number of others in the class and the direction in which it is reached."""
+
+    delta: Delta
+    others: int
+    direction: str
+
+
+@lru_cache(maxsize=4096)
+def worst(case: Case, epsilon: Fraction) -> Worst:
+    """The delta of a case at `epsilon`, over all class sizes and both directions.
+
+    Guarantee: the upper end of `delta` is at least sup over n of joining and leaving, hence at least the true delta of
+    every mechanism with the two facts above; for eta = beta = 0 it is the supremum, in a ball, and for eta = beta
+    and epsilon >= ln(p_t e^eta + 1 - p_t) it is within 2^-40 of it and some mechanism reaches it (Theorem A).
+    """
+    if epsilon < 0:
+        raise WrongUse("a loss below 0 does not exist; ask for the delta at an epsilon of at least 0")
+    if case.own == 0:
+        return Worst(Fraction(0), 0, JOINING)
+    if case.crowd <= 1 or case.rate == 1:
+        return Worst(case.own, max(case.crowd - 1, 0), JOINING)
+    if case.rate == 0:
+        return _alone(case, epsilon)
+    bits = PRECISION
+    while True:
+        try:
+            with precision(bits):
+                joining = _joining(case, epsilon)
+                return _larger(joining, _leaving(case, epsilon, joining))
+        except _TooWide:
+            if bits >= _MOST_BITS:
+                raise ArithmeticError("a class size is not determined by 16384 bits") from None
+            bits *= 2
+
+
+def _larger(*found: Worst | None) -> Worst:
+    """The one with the largest delta; balls that overlap are joined, so that the upper end stays true."""
+    best, *others = [worst for worst in found if worst is not None]
+    for other in others:
+        a, b = _as_ball(best.delta), _as_ball(other.delta)
+        if b <= a:
+            continue
+        best = other if b >= a else Worst(a.max(b), best.others, best.direction)
+    return best
+
+
+def _as_ball(delta: Delta) -> arb:
+    return ball(delta) if isinstance(delta, Fraction) else delta
+
+
+def _parts(closeness: Fraction, base: arb) -> list[tuple[arb, arb]]:
+    """(weight, R) of f_e(u, v) = sum of weight (u - R v)_+."""
+    if closeness == 0:
+        return [(arb(1), base)]
+    kappa = 1 / (1 + exp(-closeness))
+    return [(kappa, base * exp(-closeness)), (1 - kappa, base * exp(closeness))]
+
+
+# --- both directions --------------------------------------------------------------------------------------------
+
+
+def _joining(case: Case, epsilon: Fraction) -> Worst:
+    g = 1 + ball(epsilon).expm1() / ball(case.own)
+    head = sum((weight * (1 - r).nonnegative_part() for weight, r in _parts(case.removal, g)), arb(0))
+    hills = []
+    for weight, r in _parts(case.blending, g):
+        hills.append(_u_hill(case, weight, r, head / weight))
+        head = arb(0)  # it is charged once
+    if all(hill.peaks == (case.crowd - 1,) and hill.is_bare for hill in hills):
+        return Worst(case.floor, case.crowd - 1, JOINING)
+    others, value = _top(hills)
+    return Worst(ball(case.own) * value, others, JOINING)
+
+
+def _leaving(case: Case, epsilon: Fraction, joining: Worst) -> Worst | None:
+    """None where it is proved to be no more than joining."""
+    growth = ball(epsilon).expm1()
+    w = ball(case.own) - ball(1 - case.own) * growth
+    if w <= 0 or w <= _as_ball(joining.delta):  # the largest difference of two probabilities is at most 1
+        return None
+    if not w > 0:
+        return Worst(w.nonnegative_part(), case.crowd - 2, LEAVING)
+    g = ball(case.own) * (1 + growth) / w
+    closeness = max(case.removal, case.blending)
+    ways = [_parts(closeness, g)]
+    if case.blending == 0 and case.removal > 0:
+        ways = [[(arb(1), g)], ways[0][:1]]
+    tops = [_top([_l_hill(case, weight, r) for weight, r in parts]) for parts in ways]
+    return _larger(*(Worst(w * value, others, LEAVING) for others, value in tops))
+
+
+def _alone(case: Case, epsilon: Fraction) -> Worst:
+    """Nobody else is ever sampled: n = 0, where only removal counts."""
+    with precision():
+        growth = ball(epsilon).expm1()
+        sides = [(ball(case.own), 1 + growth / ball(case.own), JOINING)]
+        w = ball(case.own) - ball(1 - case.own) * growth
+        if w > 0:
+            sides.append((w, ball(case.own) * (1 + growth) / w, LEAVING))
+        found = []
+        for factor, g, direction in sides:
+            parts = _parts(case.removal, g)
+            value = sum((weight * (1 - r).nonnegative_part() for weight, r in parts), arb(0))
+            found.append(Worst(factor * value, 0, direction))
+        return _larger(*found)
+
+
+# --- functions of n with one peak -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Hill:
+    """weight times a function of n that rises up to its peak (one of `peaks`, where rounding leaves two) and then falls."""
+
+    peaks: tuple[int, ...]
+    at: Callable[[int], arb]
+    is_bare: bool = True
+
+
+def _u_hill(case: Case, weight: arb, r: arb, head: arb) -> _Hill:
+    """U_n(R) + head F(K - 2)."""
+    p, first = case.rate, case.crowd - 1
+    odds = ball((1 - p) / p)
+
+    @cache
+    def at(n: int) -> arb:
+        value = head * at_most(n, p, first - 1) if not head.is_zero() else arb(0)
+        if n < first:
+            return weight * value
+        # The terms are positive from the first m on with b_m > R b_(m+1).
+        starts = {max(first, m + 1) for m in _floors((r * n - odds) / (odds + r))}
+        tails = [mass(n, p, m) - (r - 1) * at_least(n, p, m + 1) for m in starts]
+        return weight * (value + _max(tails))
+
+    peaks = _ceilings((1 - head) * first * odds / r)
+    return _Hill(tuple(first - 1 + max(n, 0) for n in peaks), at, head.is_zero())
+
+
+def _l_hill(case: Case, weight: arb, r: arb) -> _Hill:
+    """L_n(R)."""
+    p, first = case.rate, case.crowd - 1
+    odds = ball((1 - p) / p)
+
+    @cache
+    def at(n: int) -> arb:
+        # Of the terms with m >= K, those up to the last m with b_m > R b_(m-1) are positive.
+        ends = {max(first, m - 1) for m in _ceilings((n + 1) / (1 + r * odds))}
+        heads = [mass(n, p, m) - (r - 1) * at_most(n, p, m - 1) for m in ends]
+        return weight * _max(heads).nonnegative_part()
+
+    return _Hill(tuple(first - 1 + n for n in _ceilings(r * first * odds)), at)
+
+
+def _max(values: list[arb]) -> arb:
+    best = values[0]
+    for value in values[1:]:
+        best = best.max(value)
+    return best
+
+
+def _floors(x: arb) -> Iterable[int]:
+    """The integers that floor(x) may be: one, or two if x is near an integer."""
+    low, high = math.floor(lower(x)), math.floor(upper(x))
+    if high - low > 1:
+        raise _TooWide
+    return range(low, high + 1)
+
+
+def _ceilings(x: arb) -> Iterable[int]:
+    return [-n for n in _floors(-x)]
+
+
+def _top(hills: list[_Hill]) -> tuple[int, arb]:
+    """(n, value): a ball whose upper end is at least the supremum over n of the sum of the hills, and an n that gives it."""
+    points = sorted({n for hill in hills for n in hill.peaks})
+    winner, best, slack = points[0], _sum(hills, points[0]), ball(_SLACK)
+    stretches = list(pairwise(points))
+    fresh = points[1:]
+    near = False
+    while fresh:
+        for n in fresh:
+            value = _sum(hills, n)
+            winner, best = (n if value > best else winner), best.max(value)
+        fresh, halves = [], []
+        for a, b in stretches:
+            if b - a < 2:
+                continue
+            # No peak lies inside, so each hill is highest at one of the ends.
+            bound = sum((hill.at(a).max(hill.at(b)) for hill in hills), arb(0))
+            if not bound <= best * slack:
+                middle = (a + b) // 2
+                fresh.append(middle)
+                halves += [(a, middle), (middle, b)]
+            elif not bound <= best:
+                near = True
+        stretches = halves
+    return winner, best.union(best * slack) if near else best
+
+
+def _sum(hills: list[_Hill], n: int) -> arb:
+    return sum((hill.at(n) for hill in hills), arb(0))

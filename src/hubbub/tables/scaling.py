@@ -1,0 +1,98 @@
+"""From a sampled count back to the population: an estimate and an interval that counts both kinds of doubt.
+
+A sampled count m of a bin with c people is Binomial(c, p). Whatever c is, P(m <= M | c) and P(m >= M | c) are above a tail
+probability for all but the excluded c, exactly as for a published value; so the ends of an interval for m become
+ends of an interval for c, and the two tail probabilities add.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from hubbub.exact import ball
+
+
+def split(coverage: Fraction) -> Fraction:
+    """The coverage to ask of the channel so that half of the doubt is left for the sampling."""
+    return (1 + coverage) / 2
+
+
+_EXACT_UP_TO = 10_000
+"""Sampled counts up to this get the exact binomial tail, larger ones Chernoff's bound, which is a little wider."""
+
+
+def at_least(m: int, count: int, p: Fraction) -> arb:
+    """P(Binomial(count, p) >= m) or, for large m, a bound above it."""
+    if m <= 0:
+        return arb(1)
+    if m > count:
+        return arb(0)
+    if m > _EXACT_UP_TO:
+        return _chernoff(m, count, p) if m > count * p else arb(1)
+    return ball(p).beta_lower(arb(m), arb(count - m + 1), regularized=True)  # I_p(m, count - m + 1)
+
+
+def at_most(m: int, count: int, p: Fraction) -> arb:
+    """P(Binomial(count, p) <= m) or, for large m, a bound above it."""
+    if m >= count:
+        return arb(1)
+    if m > _EXACT_UP_TO:
+        return _chernoff(m, count, p) if m < count * p else arb(1)
+    return 1 - at_least(m + 1, count, p)
+
+
+def _chernoff(m: int, count: int, p: Fraction) -> arb:
+    """exp(-count KL(m/count, p)): above either tail beyond m on the far side of the mean."""
+    share = Fraction(m, count)
+    rest = ball((1 - share) / (1 - p)).log() * ball(1 - share) if share < 1 else arb(0)
+    return (-(ball(share / p).log() * ball(share) + rest) * count).exp()
+
+
+@lru_cache(maxsize=65536)
+def smallest_population(m: int, p: Fraction, tail: Fraction) -> int:
+    """The smallest c for which m or more sampled is not rarer than `tail`."""
+    if m <= 0:
+        return 0
+    return _first(lambda c: not at_least(m, c, p) <= ball(tail), m)
+
+
+@lru_cache(maxsize=65536)
+def largest_population(m: int, p: Fraction, tail: Fraction) -> int:
+    """The largest c for which m or fewer sampled is not rarer than `tail`."""
+    return _first(lambda c: at_most(m, c, p) <= ball(tail), m) - 1
+
+
+def _first(holds: Callable[[int], bool], least: int) -> int:
+    """The smallest c >= least where a condition that stays true holds."""
+    if holds(least):
+        return least
+    step = 1
+    while not holds(least + step):
+        step *= 2
+    lo, hi = least + step // 2 + 1, least + step
+    while lo < hi:
+        middle = (lo + hi) // 2
+        lo, hi = (lo, middle) if holds(middle) else (middle + 1, hi)
+    return lo
+
+
+def population_intervals(
+    low: NDArray[np.int64], high: NDArray[np.int64], p: Fraction, coverage: Fraction
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Intervals for the counts of everybody from intervals (at :func:`split` coverage) for the sampled counts.
+
+    Guarantee: if [low, high] misses the sampled count with probability at most (1 - coverage)/2, the result misses
+    the population count with probability at most 1 - coverage.
+    """
+    tail = (1 - coverage) / 4
+    lows, at_low = np.unique(low, return_inverse=True)
+    highs, at_high = np.unique(high, return_inverse=True)
+    below = np.array([smallest_population(m, p, tail) for m in lows.tolist()], dtype=np.int64)
+    above = np.array([-1 if m < 0 else largest_population(m, p, tail) for m in highs.tolist()], dtype=np.int64)
+    return below[at_low], above[at_high]
