@@ -25,6 +25,7 @@ SKY, PALE_ORANGE, PALE = "#9fd0ee", "#f5c49f", "#b9c0c8"
 INK: Final = "#1f2933"
 
 ENDINGS: Final = (".html", ".png", ".svg", ".json")
+BARELY: Final = 1e-30  # a delta below this is not drawn
 DECADES: Final = 9  # of a logarithmic axis; what lies deeper is marked at the bottom
 
 _MENU: Final = {"export": True, "source": False, "compiled": False, "editor": False}  # the editor is a web page
@@ -118,11 +119,11 @@ def _styled(chart: Any, title: str, subtitle: Sequence[str]) -> Any:
 
 
 def profile_chart(rows: Rows, what: str) -> Chart:
-    """Claimed and exact delta by count; where every exact delta is 0, the loss by count.
+    """Claimed and exact delta by count; where every exact delta is 0 or as good as 0, the loss by count.
 
     `rows` are those of ``hubbub channel profile --json``; `what` names the channel.
     """
-    if any(row["exact_delta"] for row in rows):
+    if any(row["exact_delta"] > BARELY for row in rows):
         return _delta_chart(rows, what)
     return _loss_chart(rows, what)
 
@@ -165,7 +166,7 @@ def _delta_message(worst: Mapping[str, Any]) -> str:
     if ratio < 1:
         return f"The claim fails at {worst['count']:,} people: the exact delta is {worst['exact_delta']:.3g}"
     if ratio < 1.05:
-        return f"At worst, at {worst['count']:,} people, the exact delta is the claimed one"
+        return f"At worst, at {worst['count']:,} people, the exact delta all but meets the claim"
     return f"At worst, at {worst['count']:,} people, the exact delta is {ratio:.3g} times below the claim"
 
 
@@ -215,10 +216,11 @@ def _losses(values: Sequence[float]) -> dict[str, Any]:
 
 
 def _loss_message(rows: Rows) -> str:
+    delta = f"below {BARELY:g}" if any(row["exact_delta"] for row in rows) else "exactly 0"
     compared = [row for row in rows if row["epsilon"] != "inf" and row["exact_epsilon"] is not None]
     if compared and all(row["epsilon"] == row["exact_epsilon"] for row in compared):
-        return "Delta is exactly 0, and the loss is exactly what is promised"
-    return "Delta is exactly 0 at every count"
+        return f"Delta is {delta}, and the loss is exactly what is promised"
+    return f"Delta is {delta} at every count"
 
 
 def _unpromised(rows: Rows) -> list[str]:
@@ -235,9 +237,9 @@ def _people(rows: Rows) -> Any:
     counts = [int(row["count"]) for row in rows]
     room = max((max(counts) - min(counts)) * 0.02, 0.5)
     scale = alt.Scale(domain=[min(counts) - room, max(counts) + room], nice=False, zero=False)
-    return alt.X(
-        "count:Q", title="people in the bin", axis=alt.Axis(tickMinStep=1, format=",d", grid=False), scale=scale
-    )
+    ticks = {"values": counts} if len(counts) <= 3 else {"tickMinStep": 1}
+    axis = alt.Axis(format=",d", grid=False, **ticks)
+    return alt.X("count:Q", title="people in the bin", axis=axis, scale=scale)
 
 
 def _dot(rows: Rows) -> int:

@@ -319,10 +319,10 @@ def drawn(channel: Channel, counts: tuple[int, ...], label: str) -> list[Counter
     out = channel.release(table, ScriptedSource.from_label(label))
     found = []
     for column in range(len(counts)):
-        pairs = np.stack((out.tags[:, column], out.values[:, column]), axis=1)
-        outcomes, times = np.unique(pairs, axis=0, return_counts=True)
-        listed = zip(outcomes.tolist(), times.tolist(), strict=True)
-        found.append(Counter({(out.names[tag], value): n for (tag, value), n in listed}))
+        codes = out.values[:, column] * len(out.names) + out.tags[:, column]
+        outcomes, times = np.unique(codes, return_counts=True)
+        pairs = [divmod(code, len(out.names)) for code in outcomes.tolist()]
+        found.append(Counter({(out.names[tag], value): n for (value, tag), n in zip(pairs, times.tolist(), strict=True)}))
     return found
 
 

@@ -20,8 +20,8 @@ from hubbub.channels.simple_outliers import SimpleNoisy, SimpleSuppressed
 from hubbub.channels.staircase import Staircase
 from hubbub.channels.warped import Warped
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, Infinite, positive, to_text
-from hubbub.guarantees.curve import Curve, read
+from hubbub.exact import Exact, Infinite, positive, rational, to_text
+from hubbub.guarantees.curve import Curve, Reading, read
 
 Options = Mapping[str, Any]
 
@@ -77,8 +77,15 @@ def _staircase(o: Options) -> Made:
     return Made(channel, calibration={"paper_offsets": list(paper), "exact_offsets": list(channel.offsets)})
 
 
+def _curve(given: object) -> Reading:
+    """A curve as text, as a number (the same for everybody), or as it is."""
+    if isinstance(given, Curve):
+        return Reading(given, False) if given.is_monotone else Reading(given.envelope(), True)
+    return read(given if isinstance(given, str) else to_text(rational(given, "a curve")))  # type: ignore[arg-type]
+
+
 def _lower_bound(o: Options) -> Made:
-    reading = read(o["curve"])
+    reading = _curve(o["curve"])
     extra = {name: o[name] for name in ("delta_a", "grid") if name in o}
     channel = estimators.lower_bound(reading.curve, o["estimator"], o["epsilon_a"], o["alpha"], **extra)
     return Made(channel, (reading.remark,) if reading.lowered else ())
@@ -91,7 +98,7 @@ def _lecture(o: Options) -> Made:
 
 
 def _warped(o: Options) -> Made:
-    reading = read(o["curve"])
+    reading = _curve(o["curve"])
     return Made(Warped(reading.curve, o.get("show_above")), (reading.remark,) if reading.lowered else ())
 
 

@@ -49,7 +49,7 @@ def lower_bound(
     """The channel of example 8 with one of the five estimators. `delta_a` matters for the smooth ones only."""
     rate, a = checked(curve, epsilon_a, alpha)
     if estimator not in NAMES:
-        raise WrongUse(f"estimator must be one of {', '.join(NAMES)}, not {estimator[:40]!r}")
+        raise WrongUse(f"estimator must be one of {', '.join(NAMES)}, not {str(estimator)[:40]!r}")
     if estimator == "count":
         return LowerBound(
             curve, estimator, rate, a, Fraction(0), Fraction(1), counted(curve, rate, math.ceil(a / rate))

@@ -60,6 +60,8 @@ class Lecture:
         """The smallest factor, in thousandths, whose exact delta is at most the one asked for."""
         base = cls._checked(t, K, epsilon)
         target = positive(delta, "delta")
+        if target >= 1:
+            raise WrongUse(f"delta must lie between 0 and 1, not {target}")
         return cls(base.t, base.K, base.epsilon, _smallest_factor(base, target), target)
 
     @classmethod

@@ -33,6 +33,7 @@ Cell: TypeAlias = tuple[int | None, int | None, Loss]
 """The integers n from the first to the second (None: endless) stand for this epsilon_tot."""
 
 _NEGLIGIBLE = Fraction(1, 10**32)
+_GAP = 1000  # cells are listed across a gap of this many integers and no more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,13 +154,20 @@ class LowerBound:
         level = np.array([rates.setdefault(self.made.rate(int(k)), len(rates)) for k in distinct], dtype=np.intp)
         centres = np.array([self.made.centre(int(k)) for k in distinct], dtype=np.int64)
         n = centres[at] + two_sided_geometric_each(list(rates), level[at], source)
-        cells = self.made.cells(int(n.min(initial=0)), int(n.max(initial=0)))
-        starts = np.array([lo for lo, _, _ in cells if lo is not None], dtype=np.int64)
-        cell_of = np.searchsorted(starts, n, side="right")
-        totals = [total for _, _, total in cells]
-        if cells and cells[0][0] is not None:  # cells cover all integers, so the first is endless
-            raise AssertionError("the cells of an estimator must start at minus infinity")
-        return totals, cell_of.astype(np.intp)
+        places, back = np.unique(n, return_inverse=True)
+        totals: dict[Loss, int] = {}
+        which = np.empty(places.size, dtype=np.intp)
+        # Run by run: between a bin of 3 people and one of a billion there are a billion cells that nobody is in.
+        runs = np.flatnonzero(np.diff(places, prepend=places[:1]) > _GAP)
+        for run in np.split(np.arange(places.size), runs):
+            if not run.size:
+                continue
+            here = places[run]
+            cells = self.made.cells(int(here[0]), int(here[-1]))
+            starts = np.array([lo for lo, _, _ in cells[1:]], dtype=np.int64)  # the first cell is endless
+            number = np.array([totals.setdefault(total, len(totals)) for _, _, total in cells], dtype=np.intp)
+            which[run] = number[np.searchsorted(starts, here, side="right")]
+        return list(totals), which[back]
 
 
 @lru_cache(maxsize=256)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from hubbub.channels.channel import Proof, Published, noise_rate
 from hubbub.channels.exact_above import exact_above_law, exact_above_release
 from hubbub.channels.law import Law
+from hubbub.errors import WrongUse
 from hubbub.exact import INFINITY, whole
 from hubbub.guarantees.curve import steps
 from hubbub.guarantees.definitions import CrowdBlending
@@ -36,6 +37,8 @@ class NoisyBelow:
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", whole(self.k, "k", least=2))
         object.__setattr__(self, "epsilon", noise_rate(self.epsilon))
+        if not isinstance(self.tagged, bool):
+            raise WrongUse(f"tagged must be true or false, not {type(self.tagged).__name__}; leave it out for false")
 
     @property
     def claim(self) -> CrowdBlending:

@@ -53,19 +53,21 @@ def exact_delta(channel: Channel, count: int, epsilon: Loss) -> arb:
     if isinstance(epsilon, Infinite):
         return arb(0)
     more, fewer = neighbours(channel, count)
-    tabulated = more.dense or fewer.dense or more.missing or fewer.missing
-    if tabulated and any(proof.delta == 0 and proof.curve.at(count) <= epsilon for proof in channel.proofs):
+    pure = any(proof.delta == 0 and proof.curve.at(count) <= epsilon for proof in channel.proofs)
+    if pure and (more.dense or fewer.dense or more.missing or fewer.missing):
         return arb(0)  # a table cannot show an exact zero; the channel's proof does
-    return hockey_stick(more, fewer, epsilon).max(hockey_stick(fewer, more, epsilon))
+    delta = hockey_stick(more, fewer, epsilon).max(hockey_stick(fewer, more, epsilon))
+    return arb(0) if pure and delta.contains(0) else delta  # neither can the difference of two balls
 
 
 def exact_loss(channel: Channel, count: int) -> Loss | arb:
     """The smallest epsilon with delta = 0 between count and count - 1: exact where it can be, else a ball."""
     more, fewer = neighbours(channel, count)
     one, other = largest_ratio(more, fewer), largest_ratio(fewer, more)
+    for exact, rough in ((one, other), (other, one)):
+        if isinstance(rough, arb) and not isinstance(exact, arb) and exact >= upper(rough):
+            return exact
     if isinstance(one, arb) or isinstance(other, arb):
-        if one is INFINITY or other is INFINITY:
-            return INFINITY
         return _as_ball(one).max(_as_ball(other))
     return max(one, other)
 

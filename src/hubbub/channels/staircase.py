@@ -191,7 +191,7 @@ def from_alpha(
     ks, es = _parse(thresholds, epsilons)
     a = positive(alpha, "alpha")
     offsets = tuple(math.ceil(a * span) for span in _spans(es))
-    return Staircase(ks, es, offsets, rounded(len(ks) * exp(-a), up=True), nested)
+    return Staircase(ks, es, offsets, min(rounded(len(ks) * exp(-a), up=True), Fraction(1)), nested)
 
 
 def paper_offsets(epsilons: tuple[Loss, ...], delta: Fraction) -> tuple[int, ...]:
@@ -226,7 +226,7 @@ def coupling_bound(epsilons: tuple[Loss, ...], offsets: tuple[int, ...]) -> Frac
     """
     shares = [b - a for a, b in zip((0, *offsets), offsets, strict=False)]
     terms = (tail(rate, share) for rate, share in zip(epsilons, shares, strict=False))
-    return rounded(sum(terms, arb(0)), up=True)
+    return min(rounded(sum(terms, arb(0)), up=True), Fraction(1))
 
 
 def level_delta(channel: Staircase, level: int, count: int) -> arb:
@@ -255,6 +255,8 @@ def calibrated(
     """
     ks, es = _parse(thresholds, epsilons)
     target = positive(delta, "delta")
+    if target >= 1:
+        raise WrongUse(f"delta must lie between 0 and 1, not {target}")
     offsets: tuple[int, ...] = ()
     for level in range(1, len(ks) + 1):
         before = offsets[-1] if offsets else 0

@@ -215,7 +215,7 @@ class Warped:
         if self.cap is not None and first > self.cap:
             return Block(0, 0, Weight(("one",), arb(1)), Fraction(0), tag=SUPPRESSED)
         key, b = self._b(first)
-        if first - 1 <= count:
+        if self.total_loss(first - 1) <= here:  # first - 1 <= count, or nothing is told between the two
             return Block(0, 0, Weight(("b", key), b), self.total_loss(first - 1) - here, tag=SUPPRESSED)
         rest = 1 - b * exp(here - self.total_loss(first))
         return Block(0, 0, Weight(("hidden", self.curve, first, here), rest), Fraction(0), tag=SUPPRESSED)

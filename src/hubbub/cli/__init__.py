@@ -46,7 +46,8 @@ def _in_one_sentence() -> Iterator[None]:
     except click.UsageError as error:
         wrong = error.format_message().rstrip(".")
         where = "hubbub" if error.ctx is None else error.ctx.command_path
-        raise Sentence(f"{wrong[:1].lower()}{wrong[1:]}; see {where} --help", error.exit_code) from error
+        mark = "" if wrong.endswith("?") else ";"
+        raise Sentence(f"{wrong[:1].lower()}{wrong[1:]}{mark} see {where} --help", error.exit_code) from error
 
 
 class Commands(click.Group):

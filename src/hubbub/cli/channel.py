@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import Command, Commands, examples, json_option, page, print_json, say, watched
+from hubbub.cli import Command, Commands, examples, json_option, print_json, say, watched
 from hubbub.errors import CheckFailed, WrongUse
 
 if TYPE_CHECKING:
@@ -24,12 +21,10 @@ if TYPE_CHECKING:
     from hubbub.guarantees.verdict import Verdict
 
 TAIL: Final = Fraction(1, 10**12)  # what a listed law may leave out
-TAIL_TEXT: Final = "1e-12"
 MOST_COUNTS: Final = 100_000
-LINES: Final = 24  # of a table on a terminal
 
 OPTIONS: Final[tuple[tuple[str, str | None, str], ...]] = (
-    ("k", "K", "The size of a crowd."),
+    ("k", "N", "The size of a crowd."),
     ("epsilon", "EPS", "The privacy loss; with k, often that of k people together."),
     ("tagged", None, "Say of each value whether it is exact or noisy (noisy-below)."),
     ("alpha", "A", "Offsets alpha/epsilon, rounded up, with the paper's claim."),
@@ -45,7 +40,7 @@ OPTIONS: Final[tuple[tuple[str, str | None, str], ...]] = (
     ("delta_a", "D", "The same for delta, with the smooth estimators."),
     ("grid", "U", "The step on which the estimate is rounded."),
     ("t", "T", "How far below K the noise starts to shrink (lecture)."),
-    ("K", "K", "The crowd size from which nobody is rare (lecture)."),
+    ("K", "N", "The crowd size from which nobody is rare (lecture)."),
     ("factor", "C", "Claim C times the curve of the lecture notes."),
     ("show_above", "T", "Hide values up to T (warped); this costs no privacy."),
 )
@@ -63,7 +58,7 @@ def channel_options(command: Command) -> Command:
 
 @click.group("channel", cls=Commands, epilog=examples("hubbub channel list"))
 def channel() -> None:
-    """Count channels: what they publish for a count, and what that gives away."""
+    """Count channels: their laws, and what they give away."""
 
 
 @channel.command("list", epilog=examples("hubbub channel list"))
@@ -135,8 +130,10 @@ def law(channel_name: str, count: str, as_json: bool, **options: Any) -> None:
             }
         )
         return
+    from hubbub.cli.channel_words import draw_law
+
     _tell_remarks(made)
-    _draw_law(f"{_typed(channel_name, options)}, count {people}", entries, left_out, tagged=tagged)
+    draw_law(f"{_typed(channel_name, options)}, count {people}", entries, left_out, tagged=tagged)
 
 
 def _outcome(tag: str, value: int, mass: arb, *, tagged: bool) -> dict[str, object]:
@@ -149,46 +146,12 @@ def _outcome(tag: str, value: int, mass: arb, *, tagged: bool) -> dict[str, obje
     return {**entry, "probability": to_float(mass, round_up=False)}
 
 
-def _draw_law(title: str, entries: list[dict[str, Any]], left_out: float, *, tagged: bool) -> None:
-    """The most likely outcomes in their order, with a line for each stretch that is left out."""
-    from rich.bar import Bar
-    from rich.table import Table
-
-    chances = [float(entry["probability"]) for entry in entries]
-    likely = sorted(range(len(entries)), key=lambda i: (-chances[i], i))[:LINES]
-    table = Table(box=None, pad_edge=False)
-    table.add_column("value", justify="right")
-    if tagged:
-        table.add_column("tag")
-    table.add_column("probability", justify="right")
-    table.add_column("", width=30)
-    blank = [""] if tagged else []
-    for kept, stretch in _with_gaps(likely, len(entries)):
-        if not kept:
-            table.add_row("…", *blank, f"{sum(chances[i] for i in stretch):.4g}", f"{len(stretch):,} outcomes together")
-            continue
-        for i in stretch:
-            value = "hidden" if entries[i]["value"] is None else str(entries[i]["value"])
-            tags = [str(entries[i]["tag"])] if tagged else []
-            table.add_row(value, *tags, f"{chances[i]:.4g}", Bar(max(chances), 0, chances[i], width=30))
-    console = page()
-    console.print(title, style="bold")
-    console.print(table)
-    rest = "nothing" if left_out == 0 else f"less than {TAIL_TEXT}" if left_out < TAIL else f"at most {left_out:.3g}"
-    console.print(f"{len(entries):,} outcome{'s' * (len(entries) != 1)}; {rest} is left out.")
-
-
-def _with_gaps(kept: Iterable[int], length: int) -> Iterable[tuple[bool, list[int]]]:
-    """0..length-1 in stretches of indices that are kept, or not."""
-    chosen = set(kept)
-    return ((shown, list(stretch)) for shown, stretch in groupby(range(length), key=lambda i: i in chosen))
-
-
 # --- profile ----------------------------------------------------------------------------------------------------
 
 
 @channel.command(
     "profile",
+    short_help="What a channel gives away, held against its claim.",
     epilog=examples(
         "hubbub channel profile --channel outlier-suppressed --k 100 --epsilon 1 --alpha 10 --counts 90..110",
         "hubbub channel profile --channel warped --curve 1:0.01,101:1 --counts 1,50,95..105 --json",
@@ -222,7 +185,7 @@ def profile(channel_name: str, counts: str, chart: str | None, as_json: bool, **
         losses.append(_pure_loss(made.channel, count))
     verdict = judge(made.channel, rows, claim)
     entries = [_entry(row, loss) for row, loss in zip(rows, losses, strict=True)]
-    worst_entry = entries[rows.index(worst(rows))]
+    worst_row = worst(rows)
     if chart is not None:
         charts.save(charts.profile_chart(entries, _typed(channel_name, options)), chart)
     if as_json:
@@ -231,7 +194,7 @@ def profile(channel_name: str, counts: str, chart: str | None, as_json: bool, **
             "parameters": parameters(made.channel),
             "claim": str(claim),
             "rows": entries,
-            "worst": worst_entry,
+            "worst": entries[crowds.index(worst_row.count)],
             "verdict": _verdict(verdict),
             "remarks": list(made.remarks),
         }
@@ -239,9 +202,11 @@ def profile(channel_name: str, counts: str, chart: str | None, as_json: bool, **
         answer |= {} if chart is None else {"chart": chart}
         print_json(answer)
     else:
+        from hubbub.cli.channel_words import draw_profile, tell_verdict
+
         _tell_remarks(made)
-        _draw_profile(f"{_typed(channel_name, options)} claims\n{_cut(str(claim))}", rows, losses, worst(rows))
-        _tell_verdict(made, verdict, chart)
+        draw_profile(_typed(channel_name, options), str(claim), rows, losses, worst_row)
+        tell_verdict(made, verdict, chart)
     _fail_if_refuted(channel_name, verdict)
 
 
@@ -315,96 +280,6 @@ def _fail_if_refuted(name: str, verdict: Verdict) -> None:
         raise CheckFailed(f"the claim of {name} does not hold, because {verdict.reason}; do not release with it")
 
 
-def _draw_profile(title: str, rows: list[Row], losses: Sequence[Loss | arb | None], worst: Row) -> None:
-    """One line per count; equal lines in a row become one, and the middle of a long table is left out."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for heading in ("count", "epsilon", "claimed delta", "exact delta", "looser by", "exact loss"):
-        table.add_column(heading, justify="right")
-    cells = [
-        (_short(row.epsilon), _short(row.claimed_delta), _short(row.exact_delta), _looser(row), _short(loss))
-        for row, loss in zip(rows, losses, strict=True)
-    ]
-    lines = list(_merged([row.count for row in rows], cells))
-    at = next(i for i, (first, last, _) in enumerate(lines) if first <= worst.count <= last)
-    near = {i for i in range(len(lines)) if abs(i - at) <= 3 or i < LINES // 3 or i >= len(lines) - LINES // 3}
-    for kept, stretch in _with_gaps(near if len(lines) > LINES else range(len(lines)), len(lines)):
-        if not kept:
-            table.add_row(_span(lines[stretch[0]][0], lines[stretch[-1]][1]), *["…"] * 5)
-            continue
-        for i in stretch:
-            first, last, texts = lines[i]
-            style = "bold" if i == at and worst.exact_delta > 0 else None
-            table.add_row(_span(first, last), *texts, style=style)
-    console = page()
-    console.print(title, style="bold")
-    console.print(table)
-
-
-def _span(first: int, last: int) -> str:
-    return str(first) if first == last else f"{first}..{last}"
-
-
-def _merged(counts: Sequence[int], cells: Sequence[tuple[str, ...]]) -> Iterable[tuple[int, int, tuple[str, ...]]]:
-    """(first count, last count, texts): neighbouring counts that say the same."""
-    both = zip(counts, cells, range(len(counts)), strict=True)
-    for (_, texts), run in groupby(both, key=lambda row: (row[0] - row[2], row[1])):
-        members = [count for count, _, _ in run]
-        yield members[0], members[-1], texts
-
-
-def _short(x: Loss | arb | None) -> str:
-    """Four digits, rounded up; a bare 0 is exactly 0, and a ball that cannot be told from 0 says so."""
-    from hubbub.exact import Infinite, lower, rounded, to_float, upper
-
-    if x is None:
-        return "-"
-    if isinstance(x, Infinite):
-        return "inf"
-    if lower(x) <= 0 < upper(x):
-        return (
-            "< 1e-30"
-            if upper(x) < Fraction(1, 10**30)
-            else f"< {to_float(rounded(x, up=True, digits=1), round_up=True):.0e}"
-        )
-    return f"{to_float(rounded(lower(x), up=True, digits=4), round_up=True):.4g}"
-
-
-def _looser(row: Row) -> str:
-    from hubbub.exact import lower, to_float
-
-    exact = lower(row.exact_delta)
-    if exact <= 0:
-        return "-"
-    ratio = to_float(row.claimed_delta / exact, round_up=False)
-    return f"{ratio:.3g}" if ratio < 1e6 else "> 1e6"
-
-
-def _tell_verdict(made: Made, verdict: Verdict, chart: str | None) -> None:
-    from hubbub.guarantees.verdict import Proved, Refuted
-
-    console = page()
-    console.print()
-    if isinstance(verdict, Proved):
-        console.print(f"✓ Proved for every count: {verdict.reason}.")
-    elif isinstance(verdict, Refuted):
-        console.print(f"✗ Refuted: {verdict.reason}.")
-        for name, text in verdict.witness:
-            console.print(f"    {name.replace('_', ' ')}: {text}")
-    else:
-        console.print(f"? Undecided: {verdict.why}.")
-    if made.calibration is not None:
-        ways = ", ".join(f"{name.replace('_', ' ')} {_listed(value)}" for name, value in made.calibration.items())
-        console.print(f"Calibrated: {ways}.")
-    if chart is not None:
-        console.print(f"The chart is in {Path(chart)}.")
-
-
-def _listed(value: object) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
 def _tell_remarks(made: Made) -> None:
     for remark in made.remarks:
         say(f"Note: {remark}.")
@@ -414,7 +289,3 @@ def _typed(name: str, options: dict[str, Any]) -> str:
     """The channel and its options as they were typed."""
     given = [(f"--{key.replace('_', '-')}", value) for key, value in options.items() if value]
     return " ".join([name, *(flag if value is True else f"{flag} {value}" for flag, value in given)])
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= 100 else f"{text[:99]}…"

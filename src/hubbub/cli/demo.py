@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hubbub.cli import examples, json_option, page, print_json, say
+from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
     from hubbub.demo.salaries import Outcome
@@ -26,10 +27,11 @@ def demo(out: str, as_json: bool) -> None:
     from hubbub.demo import salaries
     from hubbub.noise.source import SystemSource
 
+    can_draw = _prepare(Path(out))
     rows = salaries.play(SystemSource())
     if not as_json:
         _tell(rows)
-    files = _draw(rows, Path(out))
+    files = salaries.draw(rows, Path(out)) if can_draw else []
     if as_json:
         print_json(
             {
@@ -47,17 +49,20 @@ def demo(out: str, as_json: bool) -> None:
         page().print(f"Open {files[0]}. {salaries.LOOK_AT}")
 
 
-def _draw(rows: tuple[Outcome, ...], folder: Path) -> list[Path]:
-    """The chart files, or a word about what is missing to draw them."""
+def _prepare(folder: Path) -> bool:
+    """Make the folder for the chart, or say what is missing to draw one."""
     from hubbub import charts
-    from hubbub.demo import salaries
 
-    if charts.available():
-        return salaries.draw(rows, folder)
-    say(
-        "No chart was drawn, because altair or vl-convert is not installed; get them with: pip install 'hubbub[charts]'"
-    )
-    return []
+    if not charts.available():
+        say(
+            "There will be no chart: altair or vl-convert is not installed; get both with pip install 'hubbub[charts]'."
+        )
+        return False
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WrongUse(f"--out must be a folder that can be made, not {folder}; choose another") from error
+    return True
 
 
 def _tell(rows: tuple[Outcome, ...]) -> None:

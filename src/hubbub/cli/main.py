@@ -33,4 +33,4 @@ commands.add_command(demo)
 
 def main() -> None:
     """What the installed script runs."""
-    commands()
+    commands(prog_name="hubbub")

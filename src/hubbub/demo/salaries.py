@@ -25,7 +25,6 @@ from hubbub.channels.catalogue import channel, parameters
 from hubbub.channels.channel import Channel, Published
 from hubbub.channels.law import SUPPRESSED, Block, Law
 from hubbub.channels.profile import checkable, loss_curve
-from hubbub.errors import WrongUse
 from hubbub.exact import INFINITY, ball, rounded, to_float, to_text
 from hubbub.noise.source import Source
 
@@ -39,6 +38,9 @@ MANAGERS: Final = 100
 CANDIDATES: Final = 40
 MANAGERS_AT: Final = 22  # which of the 40; the attacker is not told
 RARE: Final = 100  # a crowd of at most this many is rare
+
+SURE: Final = 1e6
+"""Evidence, in nats, of a value that is impossible without the managers, or with them."""
 
 REACH: Final = 8000
 """Values this far from 0 have a chance below e^-35 in all laws here."""
@@ -230,7 +232,8 @@ def evidence(made: Channel, published: Published) -> Floats:
     for i in range(len(LOW_BINS), len(LOW_BINS) + CANDIDATES):
         value, tag = published.outcome(i)
         f, g = full.mass(value or 0, tag), empty.mass(value or 0, tag)
-        found.append(-np.inf if f.is_zero() else np.inf if g.is_zero() else to_float((f / g).log(), round_up=False))
+        sure = -SURE if f.is_zero() else SURE if g.is_zero() else to_float((f / g).log(), round_up=False)
+        found.append(sure)
     return np.array(found)
 
 
@@ -251,7 +254,7 @@ LOOK_AT: Final = (
 
 
 def draw(outcomes: tuple[Outcome, ...], folder: Path) -> list[Path]:
-    """The chart, as a page that opens offline and as a picture."""
+    """The chart, as a page that opens offline and as a picture, in a folder that exists."""
     rows = [
         {
             "name": outcome.mechanism.title,
@@ -272,10 +275,6 @@ def draw(outcomes: tuple[Outcome, ...], folder: Path) -> list[Path]:
             f"{CANDIDATES} bins. Dashed: blind guessing."
         ],
     )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise WrongUse(f"--out must be a folder that can be made, not {folder}; choose another") from problem
     files = [folder / "salaries.html", folder / "salaries.png"]
     for file in files:
         charts.save(chart, file)

@@ -24,6 +24,8 @@ DIGITS: Final = 9
 
 _CLOSE: Final = 1e-10  # how far, relatively, the search may stay from the solution
 _FAR: Final = 1e9
+_NOTHING: Final = 1e-40
+_LOWEST: Final = -100.0  # nobody tells an epsilon of e^-100 from 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,12 +119,14 @@ def _search(setting: Setting, target: Fraction) -> Fraction:
     def gap(x: float) -> float:
         with precision():
             ratios = [_ball(worst(case, _exact(x)).delta) / ball(target) for case in setting.cases]
-            return max(float(ratio.log().mid()) if ratio > 0 else -_FAR for ratio in ratios)
+            found = max(float(ratio.log().mid()) if ratio > 0 else -_FAR for ratio in ratios)
+        return found if abs(found) > _NOTHING else 0.0
 
     low = high = math.log(max(float(case.own) for case in setting.cases))
     too_large = small_enough = gap(low)
     step = 1.0
-    while too_large <= 0 or small_enough > 0:  # both ends are reached: delta is above the target at 0, and tends to the floor
+    # Both ends are reached: delta is above the target at 0, and falls to the floor.
+    while (too_large <= 0 or small_enough > 0) and low > _LOWEST:
         if too_large > 0:
             low, too_large = high, small_enough
             high += step

@@ -245,7 +245,7 @@ def _parse(text: str) -> Curve:
         base, _, rest = text.partition("slope:")
         rate, capped, cap = rest.partition("<=")
         return slope(rate, base=base.strip().removesuffix("+") or 0, cap=cap if capped else INFINITY)
-    return flat(text)
+    return Curve((Piece(1, loss(text, "a curve, like 1:0.01,101:1 or slope:0.02 or one loss for all,")),))
 
 
 def _step(start: int, text: str) -> Piece:

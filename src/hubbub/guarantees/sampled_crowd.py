@@ -29,9 +29,10 @@ supremum of leaving is max{sup L(g'), kappa_eta sup L(g' e^-eta)}. With beta > 0
 whose peaks lie apart, and the best n lies between the peaks, where one function rises and the other falls: an
 interval is bounded by the better end for each, and halved until nothing in it can win.
 
-eta = beta = 0 is suppression, and no (k, 0)-crowd-blending mechanism is worse; eta = beta = epsilon is any (k, epsilon)-
-crowd-blending mechanism; eta = epsilon, beta = 0 is a histogram with noise below k; p_t = 1 is distributional privacy.
-Gehrke, Hay, Lui, Pass 2012, Theorems 13 and 16; Lui, Pass 2015, Theorem 22. Proofs: docs/theorem-map.md.
+eta = beta = 0 is suppression, and no (k, 0)-crowd-blending mechanism is worse. eta = beta = epsilon is any
+(k, epsilon)-crowd-blending mechanism. eta = epsilon and beta = 0 is a histogram with noise below k. p_t = 1 is
+distributional privacy. Gehrke, Hay, Lui, Pass 2012, Theorems 13 and 16; Lui, Pass 2015, Theorem 22; the proofs stand
+in docs/theorem-map.md.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ class Case:
 
     @property
     def floor(self) -> Delta:
-        """p_t p^(K-1): no epsilon has a smaller delta, because K - 1 others may be all there are, and all be sampled."""
+        """p_t p^(K-1): no epsilon has a smaller delta, because all of K - 1 others may be sampled."""
         if self.own == 0 or self.rate in (0, 1) or self.crowd <= 1:
             return self.own if self.crowd <= 1 or self.rate else Fraction(0)
         if self.crowd <= _EXACT_POWER:
@@ -179,7 +180,14 @@ def _joining(case: Case, epsilon: Fraction) -> Worst:
 
 
 def _leaving(case: Case, epsilon: Fraction, joining: Worst) -> Worst | None:
-    """None where it is proved to be no more than joining."""
+    """None where it is proved to be no more than joining.
+
+    With beta = 0 < eta and J(R) = F(K - 1) - R F(K - 2), the function of n is S + max{0, J(g'), kappa J(g' e^-eta)},
+    where S, the sum over m >= K, is L(g') - J(g') from the peak of L(g') on and 0 before. If the second is the
+    largest, it is L(g'). The third is the larger one only where J(g' e^eta) < 0, so before the peak of L(g' e^eta); S
+    + kappa J(g' e^-eta) has its peak where J(g' e^-eta) has, before S begins, because beyond that it grows by at most
+    p ((1 - kappa) b_(K-1) - kappa g' b_(K-2)) < 0. So the supremum is the larger of two closed forms.
+    """
     growth = ball(epsilon).expm1()
     w = ball(case.own) - ball(1 - case.own) * growth
     if w <= 0 or w <= _as_ball(joining.delta):  # the largest difference of two probabilities is at most 1
@@ -216,7 +224,7 @@ def _alone(case: Case, epsilon: Fraction) -> Worst:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Hill:
-    """weight times a function of n that rises up to its peak (one of `peaks`, where rounding leaves two) and then falls."""
+    """A function of n that rises up to its peak (one of `peaks`, where rounding leaves two) and then falls."""
 
     peaks: tuple[int, ...]
     at: Callable[[int], arb]
@@ -277,7 +285,7 @@ def _ceilings(x: arb) -> Iterable[int]:
 
 
 def _top(hills: list[_Hill]) -> tuple[int, arb]:
-    """(n, value): a ball whose upper end is at least the supremum over n of the sum of the hills, and an n that gives it."""
+    """(n, value): the upper end of the value is at least the supremum of the sum of the hills; n comes next to it."""
     points = sorted({n for hill in hills for n in hill.peaks})
     winner, best, slack = points[0], _sum(hills, points[0]), ball(_SLACK)
     stretches = list(pairwise(points))

@@ -45,8 +45,8 @@ def binomial(counts: NDArray[np.integer], p: Exact, source: Source) -> Integers:
     """For each count c, a number of successes among c independent trials of probability p.
 
     Guarantee: if the words of the source are uniform and independent, the numbers are independent and each is exactly
-    Binomial(c, p), for every rational p in [0, 1] and every count from 0 to 2^33: each trial is decided by comparing fair
-    coins of its own with the binary digits of p, all of them. For p = 0 and p = 1 no word is drawn.
+    Binomial(c, p), for every rational p in [0, 1] and every count from 0 to 2^33: each trial is decided by comparing
+    fair coins of its own with the binary digits of p, all of them. For p = 0 and p = 1 no word is drawn.
     """
     chance = rational(p, "a probability")
     if not 0 <= chance <= 1:
@@ -123,8 +123,8 @@ def _lowest(n: Integers) -> Words:
 def _ones(bits: Integers, source: Source) -> Integers:
     """How many ones there are among bits[i] > 0 fair bits, for each i.
 
-    The words of all bins lie in one row, each bin from a word of its own on, and are drawn and counted a chunk at a time.
-    Of a bin's last word only as many bits count as are left.
+    The words of all bins lie in one row, each bin from a word of its own on, and are drawn and counted a chunk at a
+    time. Of a bin's last word only as many bits count as are left.
     """
     ends = np.cumsum((bits + (_WORD - 1)) // _WORD)
     starts = np.concatenate(([0], ends[:-1]))

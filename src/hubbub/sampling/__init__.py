@@ -1,0 +1,1 @@
+"""Secret samples of people, and what they buy."""

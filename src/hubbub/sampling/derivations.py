@@ -1,0 +1,172 @@
+"""Steps of a derivation that sampling makes: a promise to crowds in, a promise to everybody out.
+
+The numbers are those of :mod:`hubbub.sampling.amplification`, at a delta that the caller names. With `bins`, the
+mechanism is a histogram on a public partition whose every bin is published by itself: its people blend exactly, and
+less is lost.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Final
+
+from hubbub.errors import Refused
+from hubbub.exact import Exact, Infinite, Loss, to_text
+from hubbub.guarantees.definitions import (
+    BernoulliSample,
+    CrowdBlending,
+    DifferentialPrivacy,
+    DistributionalPrivacy,
+    Guarantee,
+    IndependentSample,
+    RobustSample,
+    SimpleOutlier,
+    ZeroKnowledge,
+)
+from hubbub.guarantees.derivation import GHLP, HERE, LUI_PASS, Derivation, texts
+from hubbub.sampling import amplification
+from hubbub.sampling.amplification import Amplified, Setting, epsilon_at, floor
+
+ONE_RELEASE: Final = "this is the only release of that sample, and any other release draws a fresh one"
+BINS: Final = "each person is one row in one bin of a public partition, and every bin is published by itself"
+PERSONS: Final = "what is known is that this person, and not merely an equal record, is in the data"
+
+Pair = tuple[Derivation, Derivation]
+
+
+def sampled_crowd_blending(premise: Derivation, p: Fraction, *, at_delta: Exact, bins: bool = False) -> Pair:
+    """Run a crowd-blending mechanism on a secret sample that takes each person with probability p.
+
+    Guarantee: if M is (k, epsilon)-crowd-blending, then M on the sample is (epsilon', delta)-zero-knowledge private
+    with respect to iRS(p), and (epsilon', delta)-differentially private for the population under add/remove, with the
+    epsilon' of Theorem A (sharper than Theorem 13, and for zero-knowledge an upper bound). Refused where delta is
+    below p^k, because then no epsilon will do.
+    """
+    given = _crowd(premise, amplification.THEOREM_A)
+    kind = amplification.noisy_below if bins else amplification.crowd_blending
+    sample = BernoulliSample(p=p)
+    assumptions = (_secretly(sample), ONE_RELEASE)
+    return _both(premise, kind(given.k, _finite(given.epsilon), sample.p), sample, at_delta, assumptions, bins)
+
+
+def collected_crowd_blending(
+    premise: Derivation, sample: IndependentSample, *, at_delta: Exact, bins: bool = False
+) -> Pair:
+    """Run a crowd-blending mechanism on data that somebody collected as a random sample, perhaps unevenly.
+
+    Guarantee: if M is (k, epsilon)-crowd-blending, and people were sampled independently with probabilities of at
+    most `high`, but for at most `exempt` people with at most `highest`, then M on the data is (epsilon',
+    delta)-differentially private for the population under add/remove, and (epsilon', delta)-zero-knowledge private
+    with respect to iRS(0, high, exempt): no lower limit on the rates is used, and none is stated (Theorem 16, sharp).
+    """
+    if isinstance(sample, BernoulliSample):
+        return sampled_crowd_blending(premise, sample.p, at_delta=at_delta, bins=bins)
+    given = _crowd(premise, amplification.ROBUST)
+    setting = amplification.robust(
+        given.k, _finite(given.epsilon), sample.high, sample.highest, sample.exempt, bins=bins
+    )
+    stated = _without_lower_limit(sample)
+    return _both(premise, setting, stated, at_delta, (_secretly(stated), ONE_RELEASE), bins)
+
+
+def distributional(
+    premise: Derivation, sample: IndependentSample, *, at_delta: Exact, bins: bool = False
+) -> Derivation:
+    """The attacker does not know the data, only how it was sampled, and that one person is in it.
+
+    Guarantee: if M is (k, epsilon)-simple outlier private with delta = 0, or (k, epsilon)-crowd-blending, then it is
+    (epsilon', delta)-differentially private with respect to the distributions of `sample`, with the epsilon' of
+    Theorem 22 (sharp). Its lower limit on the rates is not used.
+    """
+    stated = sample if isinstance(sample, BernoulliSample) else _without_lower_limit(sample)
+    high, exempt = (sample.p, 0) if isinstance(sample, BernoulliSample) else (sample.high, sample.exempt)
+    given = premise.conclusion
+    if isinstance(given, SimpleOutlier):
+        if given.delta:
+            raise Refused(
+                f"{amplification.DISTRIBUTIONAL} starts from delta = 0, and {given} has one; use a pure mechanism"
+            )
+        setting = amplification.distributional(given.k, _finite(given.epsilon), high, exempt)
+    else:
+        given = _crowd(premise, amplification.DISTRIBUTIONAL)
+        setting = amplification.distributional_crowd(given.k, _finite(given.epsilon), high, exempt, bins=bins)
+    found = _reached(setting, at_delta)
+    conclusion = DistributionalPrivacy(epsilon=found.epsilon, delta=found.delta, sample=stated)
+    assumptions = (_secretly(stated), PERSONS, ONE_RELEASE)
+    return _step(conclusion, f"{LUI_PASS}, Theorem 22; sharp, {HERE}", premise, setting, found, assumptions, bins)
+
+
+def _both(
+    premise: Derivation,
+    setting: Setting,
+    sample: IndependentSample,
+    at_delta: Exact,
+    assumptions: tuple[str, ...],
+    bins: bool,
+) -> Pair:
+    found = _reached(setting, at_delta)
+    source = f"{GHLP}, Theorems 13 and 16; sharp, {HERE}"
+    knowledge = ZeroKnowledge(epsilon=found.epsilon, delta=found.delta, aggregate=sample)
+    population = DifferentialPrivacy(epsilon=found.epsilon, delta=found.delta)
+    return (
+        _step(knowledge, source, premise, setting, found, assumptions, bins),
+        _step(population, source, premise, setting, found, assumptions, bins),
+    )
+
+
+def _step(
+    conclusion: Guarantee,
+    source: str,
+    premise: Derivation,
+    setting: Setting,
+    found: Amplified,
+    assumptions: tuple[str, ...],
+    bins: bool,
+) -> Derivation:
+    numbers = [("direction", found.direction), *texts(others=found.worst_class_size)]
+    for i, case in enumerate(setting.cases):
+        mark = "" if len(setting.cases) == 1 else f"_{i + 1}"
+        named = texts(rate=case.rate, own_rate=case.own, crowd=case.crowd, removal=case.removal, blending=case.blending)
+        numbers += [(f"{name}{mark}", text) for name, text in named]
+    return Derivation(
+        conclusion=conclusion,
+        theorem=setting.theorem,
+        source=source,
+        premises=(premise,),
+        numbers=(*numbers, *texts(epsilon_out=found.epsilon, delta_out=found.delta)),
+        assumptions=(*assumptions, BINS) if bins else assumptions,
+    )
+
+
+def _reached(setting: Setting, at_delta: Exact) -> Amplified:
+    found = epsilon_at(setting, at_delta)
+    if isinstance(found.epsilon, Infinite):
+        raise Refused(
+            f"{setting.theorem}: at every epsilon the delta is at least the chance that a whole crowd is sampled, "
+            f"{float(floor(setting)):.3g}, which is above {to_text(found.delta)}; lower the rate, or raise k or delta"
+        )
+    return found
+
+
+def _crowd(premise: Derivation, theorem: str) -> CrowdBlending:
+    return premise.concluding(CrowdBlending, theorem)
+
+
+def _finite(epsilon: Loss) -> Fraction:
+    if isinstance(epsilon, Infinite):
+        raise Refused("the premise promises nothing, its epsilon being infinite; derive a finite one first")
+    return epsilon
+
+
+def _without_lower_limit(sample: RobustSample) -> RobustSample:
+    return RobustSample(low=Fraction(0), high=sample.high, highest=sample.highest, exempt=sample.exempt)
+
+
+def _secretly(sample: IndependentSample) -> str:
+    if isinstance(sample, BernoulliSample):
+        return f"each person was sampled independently with probability {to_text(sample.p)} and the sample is secret"
+    rest = f", but for {sample.exempt} with at most {to_text(sample.highest)}," if sample.exempt else ""
+    return (
+        f"each person was sampled independently, with a probability of at most {to_text(sample.high)}{rest} "
+        "and the sample is secret"
+    )

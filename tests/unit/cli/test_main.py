@@ -1,0 +1,138 @@
+"""The command as a whole: help that is true and fast, one sentence for each expected error, the four exit codes."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+import hubbub
+from hubbub import cli
+from hubbub.cli.main import commands
+from hubbub.errors import CheckFailed, HubbubError, Refused, WrongUse
+
+HEAVY = ("altair", "cryptography", "flint", "numpy", "rich", "scipy", "vl_convert")
+
+
+def run(*args: str) -> Result:
+    return CliRunner().invoke(commands, args, catch_exceptions=False)
+
+
+def every_command(command: click.Command = commands, *path: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    yield path, command
+    if isinstance(command, click.Group):
+        for name, below in command.commands.items():
+            yield from every_command(below, *path, name)
+
+
+def examples_of(command: click.Command) -> list[str]:
+    lines = (command.epilog or "").splitlines()
+    return [line.strip() for line in lines if line.strip().startswith("hubbub ")]
+
+
+EVERY = [pytest.param(path, command, id=" ".join(("hubbub", *path))) for path, command in every_command()]
+
+
+@pytest.mark.parametrize(("path", "command"), EVERY)
+def test_every_help_has_an_example_that_runs(
+    path: tuple[str, ...], command: click.Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("hubbub.charts.available", lambda: False)  # the demo draws its chart in its own test
+    shown = run(*path, "--help")
+    examples = examples_of(command)
+    assert shown.exit_code == 0
+    assert examples
+    for example in examples:
+        assert example in shown.stdout, "an example must stand on one line, to be copied"
+        result = run(*example.split()[1:])
+        assert (result.exit_code, bool(result.stdout)) == (0, True), example
+
+
+def test_a_group_without_a_command_shows_its_help() -> None:
+    assert run().stdout == run("--help").stdout
+    assert run("channel").stdout == run("channel", "--help").stdout
+    assert run("channel").exit_code == 0
+
+
+def test_version() -> None:
+    assert run("--version").stdout == f"hubbub, version {hubbub.__version__}\n"
+
+
+def test_help_loads_nothing_heavy() -> None:
+    script = (
+        "import sys\nsys.argv = ['hubbub', '--help']\nfrom hubbub.cli.main import main\n"
+        "try:\n    main()\nexcept SystemExit as end:\n"
+        f"    print(end.code, *sorted(set(sys.modules) & set({HEAVY!r})), file=sys.stderr)\n"
+    )
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert told.stderr.split() == ["0"]
+    assert told.stdout.startswith("Usage: hubbub [OPTIONS]")
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (["--bogus"], "hubbub: no such option '--bogus'; see hubbub --help\n"),
+        (["channel", "law", "--count", "3"], "hubbub: missing option '--channel'; see hubbub channel law --help\n"),
+        (["channel", "law", "--channel", "warped", "--curve"], "hubbub: option '--curve' requires an argument"),
+        (["chanel"], "hubbub: no such command 'chanel'"),
+    ],
+)
+def test_a_slip_of_the_hand_is_one_sentence(args: list[str], sentence: str) -> None:
+    result = run(*args)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(sentence)
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(("error", "code"), [(WrongUse, 2), (Refused, 3), (CheckFailed, 4)])
+def test_each_expected_error_has_its_exit_code(error: type[HubbubError], code: int) -> None:
+    @click.group(cls=cli.Commands)
+    def group() -> None: ...
+
+    @group.command()
+    def act() -> None:
+        raise error("what, the rule, what was given, the next step")
+
+    result = CliRunner().invoke(group, ["act"])
+    assert result.exit_code == code
+    assert (result.stdout, result.stderr) == ("", "hubbub: what, the rule, what was given, the next step\n")
+
+
+def test_an_unexpected_error_is_not_hidden() -> None:
+    @click.group(cls=cli.Commands)
+    def group() -> None: ...
+
+    @group.command()
+    def act() -> None:
+        raise ZeroDivisionError
+
+    assert isinstance(CliRunner().invoke(group, ["act"]).exception, ZeroDivisionError)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("patience", "shown"), [(-1.0, True), (1e9, False)])
+def test_progress_shows_only_after_a_while(monkeypatch: pytest.MonkeyPatch, patience: float, shown: bool) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(cli, "PATIENCE", patience)
+    assert list(cli.watched([1, 2, 3], "checking counts")) == [1, 2, 3]
+    assert ("checking counts" in screen.getvalue()) is shown
+
+
+def test_progress_stays_out_of_a_pipe(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(cli, "PATIENCE", -1.0)
+    assert list(cli.watched([1, 2], "checking counts")) == [1, 2]
+    assert capsys.readouterr() == ("", "")
