@@ -53,7 +53,11 @@ def counted_people(release: Release) -> str:
     """Whom the published numbers and intervals count."""
     if release.spec.sample is None:
         return "the people in the table"
-    return "everybody in the table, scaled up from a sample" if release.spec.scale_up else "the people in the secret sample"
+    return (
+        "everybody in the table, scaled up from a sample"
+        if release.spec.scale_up
+        else "the people in the secret sample"
+    )
 
 
 def about(guarantee: Guarantee) -> dict[str, Any]:

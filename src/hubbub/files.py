@@ -1,7 +1,7 @@
 """A release as files: the values as CSV or Parquet, with the certificate that goes with them.
 
-A file is written beside its place, readable by its owner only, and moved there when it is whole. In a CSV, a text that a
-spreadsheet would run as a formula gets an apostrophe in front.
+A file is written beside its place, readable by its owner only, and moved there when it is whole. In a CSV, a text that
+a spreadsheet would run as a formula gets an apostrophe in front.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ def batches(release: Release, *, safe_text: bool) -> Iterator[pa.RecordBatch]:
     statuses = [name or "shown" for name in release.published.names]
     for start in range(0, release.bins, _BATCH) or [0]:
         stop = min(start + _BATCH, release.bins)
-        arrays = [_labelled(which, _safe(labels) if safe_text else labels) for which, labels in release.keys(start, stop)]
+        arrays = [
+            _labelled(which, _safe(labels) if safe_text else labels) for which, labels in release.keys(start, stop)
+        ]
         arrays.append(pa.array(release.published.values[start:stop], mask=~shown[start:stop]))
         arrays.append(pa.array(release.low[start:stop]))
         arrays.append(pa.array(release.high[start:stop], mask=release.high[start:stop] < 0))
@@ -81,7 +83,8 @@ def _write_csv(release: Release, out: IO[bytes]) -> None:
     writer = None
     for batch in batches(release, safe_text=True):
         plain = pa.record_batch(
-            [c.dictionary_decode() if isinstance(c, pa.DictionaryArray) else c for c in batch.columns], names=batch.schema.names
+            [c.dictionary_decode() if isinstance(c, pa.DictionaryArray) else c for c in batch.columns],
+            names=batch.schema.names,
         )
         writer = writer or arrow_csv.CSVWriter(out, plain.schema, write_options=options)
         writer.write_batch(plain)

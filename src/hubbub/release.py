@@ -91,7 +91,7 @@ class Table:
 
 
 def open(source: object, *, person: str | None = None, table: str | None = None) -> Table:
-    """A table of people: a path (CSV, Parquet, a glob of Parquet files, a DuckDB database), a frame, or a connection."""
+    """A table of people: a path (CSV, Parquet, a glob of Parquet files, a DuckDB file), a frame, or a connection."""
     from hubbub.engines import duckdb as engine  # late: an import of hubbub loads no engine
 
     if isinstance(source, str | os.PathLike):

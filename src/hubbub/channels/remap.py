@@ -6,16 +6,16 @@ prior weights pi and a loss L(count, answer), the best answer to an outcome j is
 
     R(j, y) = sum over c of pi(c) f_c(j) L(c, y).
 
-*Finitely many outcomes.* For every j >= n and every c <= n, f_c(j) = w_j e^-(E(j) - E(c)) = (w_j e^-E(j)) e^E(c), and the
-first factor does not depend on c. So all the outcomes j >= n have the same ratios of likelihoods between the counts and
-the same best answer, and are one outcome, "n or more", with P(J >= n | c) = b_n e^-(E(n) - E(c)). For j < n the factor
-w_j is left out of R in the same way.
+*Finitely many outcomes.* For every j >= n and every c <= n, f_c(j) = w_j e^-(E(j) - E(c)) = (w_j e^-E(j)) e^E(c), and
+the first factor does not depend on c. So all the outcomes j >= n have the same ratios of likelihoods between the counts
+and the same best answer, and are one outcome, "n or more", with P(J >= n | c) = b_n e^-(E(n) - E(c)). For j < n the
+factor w_j is left out of R in the same way.
 
-*Ties are proved.* What remains of R(j, y) - R(j, y') is a sum of rational multiples of e^x at rational x. By the theorem
-of Lindemann and Weierstrass the numbers e^x, for different rational x, are linearly independent over the rationals: the
-sum is 0 only if for each x the multiples of e^x add up to 0, which is checked in Fractions. If they do not, balls of
-growing precision find its sign, and this ends. So the answers are the best ones, and of equals the smallest: nothing
-is rounded.
+*Ties are proved.* What remains of R(j, y) - R(j, y') is a sum of rational multiples of e^x at rational x. By the
+theorem of Lindemann and Weierstrass the numbers e^x, for different rational x, are linearly independent over the
+rationals: the sum is 0 only if for each x the multiples of e^x add up to 0, which is checked in Fractions. If they do
+not, balls of growing precision find its sign, and this ends. So the answers are the best ones, and of equals the
+smallest: nothing is rounded.
 """
 
 from __future__ import annotations
@@ -222,9 +222,12 @@ def _exact(weights: Sequence[arb]) -> list[arb]:
 
 def _smallest(risks: Sequence[arb], order: Callable[[int, int], int]) -> int:
     """The smallest of the answers with the least risk; `order` decides where the balls do not."""
-    best = 0
-    for y in range(1, len(risks)):
-        if risks[y] < risks[best] or (not risks[y] > risks[best] and order(y, best) < 0):
+    best = min(range(len(risks)), key=lambda y: risks[y].mid())  # nearly always the one, so that balls tell it apart
+    for y in range(len(risks)):
+        if y == best or risks[y] > risks[best]:
+            continue
+        sign = order(y, best)
+        if sign < 0 or (sign == 0 and y < best):
             best = y
     return best
 

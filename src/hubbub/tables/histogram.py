@@ -61,7 +61,7 @@ class Histogram:
 
     axes: tuple[Axis, ...]
     channel: Channel
-    unit: Unit = Unit()  # noqa: RUF009 - frozen
+    unit: Unit = Unit()
     sample: Fraction | None = None
     collected: Collected | None = None
     at_delta: Fraction = Fraction(1, 10**9)
@@ -108,7 +108,9 @@ def histogram(
     rate = None if sample is None else _rate(sample, "sample")
     given = _collected(collected, collected_between, exempt)
     if rate is not None and given is not None:
-        raise WrongUse("sample and collected exclude each other: either Hubbub draws the sample or somebody already did")
+        raise WrongUse(
+            "sample and collected exclude each other: either Hubbub draws the sample or somebody already did"
+        )
     level = rational(coverage, "coverage")
     if not 0 < level < 1:
         raise WrongUse(f"coverage must lie between 0 and 1, not {level}")
@@ -116,7 +118,9 @@ def histogram(
         raise WrongUse("scale-up needs the rate at which people are sampled; add --sample RATE")
     who = unit or Unit()
     if who.distinct is not None and rate is not None:
-        raise WrongUse("a person in several bins cannot be sampled by thinning the counts; drop --sample or use one-row-per-person")
+        raise WrongUse(
+            "a person in several bins cannot be sampled by thinning the counts; drop --sample or use one-row-per-person"
+        )
     return Histogram(
         axes=axes,
         channel=made.channel,
@@ -154,7 +158,9 @@ def _by_intent(
     if show_above is not None:
         raise WrongUse("show-above goes with an outlier curve; add --outlier CURVE, like --outlier 1:0.01,101:1")
     if crowd is not None:
-        return make("exact-or-suppressed", k=crowd) if epsilon is None else make("noisy-below", k=crowd, epsilon=epsilon)
+        return (
+            make("exact-or-suppressed", k=crowd) if epsilon is None else make("noisy-below", k=crowd, epsilon=epsilon)
+        )
     if epsilon is not None:
         return make("geometric", epsilon=epsilon)
     raise WrongUse("say how people are protected: --crowd 20, --epsilon 1, --outlier 1:0.01,101:1 or --channel NAME")
@@ -180,7 +186,9 @@ def _collected(rate: Exact | None, between: tuple[Exact, Exact] | None, exempt: 
             raise WrongUse(f"collected-between needs the lower rate first, not {low} and {high}")
         return Collected(low=low, high=high, exempt=spared)
     if spared:
-        raise WrongUse("exempt people are those outside a declared sampling rate; add --collected or --collected-between")
+        raise WrongUse(
+            "exempt people are those outside a declared sampling rate; add --collected or --collected-between"
+        )
     return None
 
 

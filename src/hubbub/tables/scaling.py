@@ -1,8 +1,8 @@
 """From a sampled count back to the population: an estimate and an interval that counts both kinds of doubt.
 
-A sampled count m of a bin with c people is Binomial(c, p). Whatever c is, P(m <= M | c) and P(m >= M | c) are above a tail
-probability for all but the excluded c, exactly as for a published value; so the ends of an interval for m become
-ends of an interval for c, and the two tail probabilities add.
+A sampled count m of a bin with c people is Binomial(c, p). Excluding the c for which m or more, or m or fewer, would be
+rarer than a tail probability works exactly as for a published value; so the ends of an interval for m become ends of
+an interval for c, and the two tail probabilities add.
 """
 
 from __future__ import annotations

@@ -1,0 +1,192 @@
+"""What a histogram release promises, derived from its public description before any data is opened.
+
+The first promise is the channel's own; the others follow from it: differential privacy where losses are bounded, and,
+where people were sampled secretly, zero-knowledge and distributional privacy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from hubbub.channels.geometric import Geometric, Group
+from hubbub.errors import Refused
+from hubbub.exact import Infinite, rounded, to_text
+from hubbub.guarantees.closeness import mixed
+from hubbub.guarantees.definitions import (
+    BernoulliSample,
+    CrowdBlending,
+    DifferentialPrivacy,
+    Guarantee,
+    IndependentSample,
+    OutlierPrivacy,
+    RobustSample,
+    SimpleOutlier,
+    StaircaseOutlier,
+    ZeroKnowledge,
+)
+from hubbub.guarantees.derivation import BBG, DMNS, GHLP, HERE, LUI_PASS, Derivation, stated, texts
+from hubbub.guarantees.implications import outlier_to_differential, simple_outlier_to_crowd_blending, to_outlier
+from hubbub.sampling.derivations import collected_crowd_blending, distributional, sampled_crowd_blending
+from hubbub.tables.bins import Axis, Discovered, rule
+from hubbub.tables.histogram import Collected, Histogram, discovery_cost
+
+_NOTES = "Bogdanov's lecture notes on crowd-blending and outlier privacy"
+
+STATEMENTS = {
+    "exact-or-suppressed": ("counts below k hidden, the others exact", f"{GHLP}, section 3"),
+    "noisy-below": ("noise on counts below k, the others exact", f"{GHLP}, section 3"),
+    "geometric": ("two-sided geometric noise", DMNS),
+    "group": ("two-sided geometric noise for groups", f"{LUI_PASS}, Example 6"),
+    "simple-suppressed": ("Theorem 8", f"{LUI_PASS}, Example 2"),
+    "simple-noisy": ("Theorem 9", f"{LUI_PASS}, Example 3"),
+    "outlier-suppressed": ("Theorem 15, exact", f"{LUI_PASS}, Example 4; {HERE}"),
+    "outlier-noisy": ("Theorem 16, sharp", f"{LUI_PASS}, Example 5; {HERE}"),
+    "staircase": ("Theorem 18 and the staircase lemma", f"{LUI_PASS}, Example 7; {HERE}"),
+    "lower-bound": ("Theorem 20", f"{LUI_PASS}, Example 8; {HERE}"),
+    "lecture": ("Theorem 8 of the notes, with constants", f"{_NOTES}; {HERE}"),
+    "warped": ("Theorem W1", HERE),
+}
+"""The statement behind each channel's own claim, and where it stands."""
+
+
+def promises(spec: Histogram, axes: tuple[Axis, ...]) -> tuple[Derivation, ...]:
+    """Every promise of the release, the channel's own first.
+
+    Guarantee: each is a theorem applied to the one before, or the call is refused; nothing here depends on the data.
+    """
+    own = _own(spec, axes)
+    if spec.unit.distinct is not None:
+        return (_several_bins(own, spec, spec.unit.distinct),)
+    found = [own]
+    bounded = _differential(own)
+    if bounded is not None:
+        found.append(bounded)
+    crowds = _crowds(own)
+    if spec.sample is not None:
+        found += _sampled(crowds, bounded or own, spec.sample, spec.at_delta)
+    if spec.collected is not None:
+        found += _collected(own, crowds, spec.collected, spec.at_delta)
+    return tuple(found)
+
+
+def _own(spec: Histogram, axes: tuple[Axis, ...]) -> Derivation:
+    theorem, source = STATEMENTS[spec.channel.name]
+    assumptions = (
+        "the bins are a public partition",
+        *(f"{axis.column}: {rule(axis)}" for axis in axes),
+        spec.unit.words,
+    )
+    own = stated(spec.channel.claim, theorem=theorem, source=source, assumptions=assumptions)
+    if not any(isinstance(axis, Discovered) for axis in axes):
+        return replace(own, assumptions=(*assumptions, "every declared bin is published, empty ones too"))
+    return _with_found_bins(own, spec)
+
+
+def _with_found_bins(own: Derivation, spec: Histogram) -> Derivation:
+    """Only bins that occur are published: the price is the chance that one person alone makes a bin appear."""
+    price = rounded(discovery_cost(spec.channel), up=True)
+    claim = own.conclusion
+    conclusion: Guarantee
+    if isinstance(claim, CrowdBlending):
+        if price:
+            raise Refused(
+                "crowd-blending has no delta to pay for bins found in the data; declare the values of the columns"
+            )
+        conclusion = claim
+    else:
+        assert isinstance(claim, DifferentialPrivacy | OutlierPrivacy | SimpleOutlier | StaircaseOutlier)
+        conclusion = replace(claim, delta=max(claim.delta, price))
+    return Derivation(
+        conclusion=conclusion,
+        theorem="bins found in the data",
+        source=HERE,
+        premises=(own,),
+        numbers=texts(price=price),
+        assumptions=("a bin that is absent looks like one that is hidden",),
+    )
+
+
+def _several_bins(own: Derivation, spec: Histogram, most: int) -> Derivation:
+    """A person in at most B bins loses at most B times as much, where every count loses the same."""
+    if not isinstance(spec.channel, Geometric | Group):
+        raise Refused(
+            "a person in several bins is covered by plain noise only (--epsilon, or --channel group); "
+            "for the others keep one row of each person (--one-row-per-person)"
+        )
+    claim = own.conclusion
+    assert isinstance(claim, DifferentialPrivacy) and not isinstance(claim.epsilon, Infinite)
+    return Derivation(
+        conclusion=replace(claim, epsilon=most * claim.epsilon),
+        theorem="a person in several bins",
+        source=f"{DMNS}, composition over bins",
+        premises=(own,),
+        numbers=texts(bins=most, epsilon=claim.epsilon),
+        assumptions=(spec.unit.words,),
+    )
+
+
+def _differential(own: Derivation) -> Derivation | None:
+    """Differential privacy, where the losses of all crowds are bounded."""
+    claim = own.conclusion
+    if isinstance(claim, SimpleOutlier | StaircaseOutlier):
+        own, claim = to_outlier(own), to_outlier(own).conclusion
+    if isinstance(claim, OutlierPrivacy) and not isinstance(claim.curve.limit, Infinite):
+        return outlier_to_differential(own)
+    return None
+
+
+def _crowds(own: Derivation) -> Derivation | None:
+    """Crowd-blending, where it is the claim or follows from it without a delta."""
+    claim = own.conclusion
+    if isinstance(claim, CrowdBlending):
+        return own
+    if isinstance(claim, SimpleOutlier) and claim.delta == 0:
+        return simple_outlier_to_crowd_blending(own)
+    return None
+
+
+def _sampled(crowds: Derivation | None, bounded: Derivation, p: Fraction, at_delta: Fraction) -> list[Derivation]:
+    if crowds is not None:
+        return list(sampled_crowd_blending(crowds, p, at_delta=at_delta, bins=True))
+    claim = bounded.conclusion
+    if not isinstance(claim, DifferentialPrivacy):
+        raise Refused(
+            "no theorem turns this channel's promise and a secret sample into a promise to everybody; "
+            "use --crowd, --epsilon or an outlier curve that ends, or leave out --sample"
+        )
+    smaller = mixed(claim.epsilon, p)
+    numbers = texts(p=p, epsilon=claim.epsilon, delta=claim.delta)
+    secret = (f"each person is sampled independently with probability {to_text(p)} and the sample is secret",)
+    conclusions = (
+        ZeroKnowledge(epsilon=smaller, delta=p * claim.delta, aggregate=BernoulliSample(p=p)),
+        DifferentialPrivacy(epsilon=smaller, delta=p * claim.delta),
+    )
+    return [
+        Derivation(
+            conclusion=conclusion,
+            theorem="amplification by sampling",
+            source=BBG,
+            premises=(bounded,),
+            numbers=numbers,
+            assumptions=secret,
+        )
+        for conclusion in conclusions
+    ]
+
+
+def _collected(own: Derivation, crowds: Derivation | None, how: Collected, at_delta: Fraction) -> list[Derivation]:
+    if crowds is None:
+        raise Refused(
+            "what a sample drawn by somebody else buys is known for crowds only; use --crowd or a simple outlier "
+            "channel, or leave out --collected"
+        )
+    sample: IndependentSample
+    if how.low == how.high and not how.exempt:
+        sample = BernoulliSample(p=how.high)
+    else:
+        highest = Fraction(1) if how.exempt else how.high
+        sample = RobustSample(low=how.low, high=how.high, highest=highest, exempt=how.exempt)
+    outliers = own if isinstance(own.conclusion, SimpleOutlier) else crowds
+    both = collected_crowd_blending(crowds, sample, at_delta=at_delta, bins=True)
+    return [*both, distributional(outliers, sample, at_delta=at_delta, bins=True)]
