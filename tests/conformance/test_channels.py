@@ -22,7 +22,7 @@ from scipy import stats
 
 from hubbub.channels.catalogue import CATALOGUE, channel, make, parameters
 from hubbub.channels.channel import LARGEST_COUNT, Channel, Published, neighbours
-from hubbub.channels.estimate import interval, most_likely, unbiased
+from hubbub.channels.estimate import interval, intervals, most_likely, unbiased
 from hubbub.channels.law import SUPPRESSED, Law
 from hubbub.channels.profile import exact_delta, exact_loss, judge, profile
 from hubbub.errors import FloatRefused, WrongUse
@@ -35,9 +35,9 @@ from hubbub.noise.source import RecordingSource, ScriptedSource
 class Case:
     """A channel, and how to be nearly right about it.
 
-    `edge` is a count at which its law changes, `last` the last count of the profile, and `range` where a published value may
-    find its most likely count. `wrong` are options that change the law of the count `at` by 5 % in each direction;
-    without them the laws of `at` and of the count below are told apart instead.
+    `edge` is a count at which its law changes, `last` the last count of the profile, and `range` where the most likely
+    count of a published value is searched for. `wrong` are options that change the law of the count `at` by 5 % in each
+    direction; without them the laws of `at` and of the count below are told apart instead.
     """
 
     name: str
@@ -128,7 +128,7 @@ CASES = [
         "lower-bound",
         {"curve": "slope:0.5", "estimator": "count", "epsilon_a": "0.5", "alpha": 2},
         edge=12,
-        last=30,
+        last=15,
         wrong=off("epsilon_a", "0.5")[:1],
     ),
     Case(
@@ -152,11 +152,17 @@ CASES = [
             ("scale-smooth", 25),
         )
     ),
+    Case(
+        "lower-bound",
+        {"curve": "1:0.5,6:2", "estimator": "epsilon-smooth", "epsilon_a": "0.2", "alpha": 2, "grid": "0.1"},
+        edge=6,
+        wrong=off("epsilon_a", "0.2"),
+    ),
     Case("lecture", {"t": 5, "K": 15, "epsilon": "0.6", "delta": "0.01"}, edge=10, wrong=off("epsilon", "0.6")),
     Case("lecture", {"t": 2, "K": 8, "epsilon": 1, "factor": 2}, edge=6, wrong=off("epsilon", "1")),
     Case("warped", {"curve": "1:0.2,6:1"}, edge=6, wrong=curves("1:0.19,6:0.95", "1:0.21,6:1.05")),
     Case("warped", {"curve": "0.5"}, wrong=curves("0.475", "0.525")),
-    Case("warped", {"curve": "slope:0.1"}, wrong=curves("slope:0.095", "slope:0.105")),
+    Case("warped", {"curve": "slope:0.1"}, last=40, wrong=curves("slope:0.095", "slope:0.105")),
     Case("warped", {"curve": "slope:0.1<=1"}, edge=10, wrong=curves("slope:0.095<=0.95", "slope:0.105<=1.05")),
     Case("warped", {"curve": "0.2+slope:0.05<=0.6"}, edge=8, wrong=curves("0.19+slope:0.0475<=0.57")),
     Case("warped", {"curve": "1:0,4:0.5,9:inf"}, wrong=curves("1:0,4:0.475,9:inf", "1:0,4:0.525,9:inf")),
@@ -402,10 +408,10 @@ class Unproved:
 @pytest.mark.parametrize("case", [c for c in CASES if c.name == "warped"], ids=str)
 def test_w1_the_warped_channel_has_delta_exactly_zero(case: Case) -> None:
     warped: Any = case.channel
-    for row in profile(warped, (*range(1, 60), 10**6, LARGEST_COUNT)):
+    for row in profile(warped, (*range(1, 30), 10**6, LARGEST_COUNT)):
         assert row.exact_delta.is_zero(), f"count {row.count}"
     if warped.show_above is None:
-        for count in (*range(1, 60), 10**6, LARGEST_COUNT):
+        for count in (*range(1, 30), 10**6, LARGEST_COUNT):
             assert exact_loss(warped, count) == warped.curve.at(count), f"count {count}"
 
 
@@ -513,10 +519,12 @@ LISTED = Fraction(1, 10**7)  # what the sums over outcomes may leave out
 
 
 @every_case
-@pytest.mark.parametrize("coverage", ["0.95", "0.5"])
-def test_the_interval_has_its_coverage(case: Case, coverage: str) -> None:
+def test_the_interval_has_its_coverage(case: Case) -> None:
     """Summed exactly: the probability of all outcomes whose interval contains the true count."""
-    for count in {0, 1, case.edge - 1, case.edge, case.edge + 1, 2 * case.edge}:
+    for count, coverage in (
+        *((count, "0.95") for count in {0, 1, case.edge - 1, case.edge, case.edge + 1, 2 * case.edge}),
+        (case.edge, "0.5"),
+    ):
         covered = arb(0)
         for tag, value, mass in case.channel.law(count).atoms(LISTED):
             shown = None if tag.startswith(SUPPRESSED) else value
@@ -529,12 +537,21 @@ def test_the_interval_has_its_coverage(case: Case, coverage: str) -> None:
 
 
 @every_case
+def test_the_intervals_of_a_release_are_those_of_its_values(case: Case) -> None:
+    counts = np.array([*range(3 * case.edge), 1000, 1001, 10**6, 2**61])
+    out = case.channel.release(counts, ScriptedSource.from_label(f"intervals {case}"))
+    low, high = intervals(case.channel, out)
+    for i in range(counts.size):
+        found = interval(case.channel, *out.outcome(i))
+        assert (low[i], high[i]) == (found.low, -1 if found.high is None else found.high), f"count {counts[i]}"
+
+
+@every_case
 def test_the_most_likely_count_is_most_likely(case: Case) -> None:
-    outcomes = {
-        (value, tag)
-        for count in (0, case.edge, 2 * case.edge)
-        for tag, value, _ in case.channel.law(count).atoms(Fraction(1, 100))
-    }
+    outcomes: set[tuple[int, str]] = set()
+    for count in (0, case.edge, 2 * case.edge):
+        listed = case.channel.law(count).atoms(Fraction(1, 100))
+        outcomes |= {(value, tag) for tag, value, _ in listed[:: max(len(listed) // 12, 1)]}
     laws = [case.channel.law(count) for count in range(case.range)]
     for value, tag in outcomes:
         best = most_likely(case.channel, None if tag.startswith(SUPPRESSED) else value, tag)
@@ -546,9 +563,10 @@ def test_the_most_likely_count_is_most_likely(case: Case) -> None:
 @every_case
 def test_the_unbiased_estimate_has_the_count_as_its_mean(case: Case) -> None:
     promised = case.channel.unbiased or exists_for_warped(case)
+    tail = Fraction(1, 10**15 if promised else 10**3)  # the mean of what is left out is some hundred times that
     for count in {0, 1, case.edge - 1, case.edge, case.edge + 1, 2 * case.edge}:
         mean, some = arb(0), False
-        for tag, value, mass in case.channel.law(count).atoms(Fraction(1, 10**25)):
+        for tag, value, mass in case.channel.law(count).atoms(tail):
             estimate = unbiased(case.channel, None if tag.startswith(SUPPRESSED) else value, tag)
             assert (estimate is not None) == promised
             if estimate is not None:

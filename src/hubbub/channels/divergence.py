@@ -19,7 +19,8 @@ from hubbub.exact import INFINITY, Infinite, Loss, ball, exp, lower, upper
 
 
 def hockey_stick(first: Law, second: Law, epsilon: Loss) -> arb:
-    """A ball around sup over events Y of first(Y) - e^epsilon second(Y) = sum over v of (first(v) - e^epsilon second(v))_+.
+    """A ball around sup over events Y of first(Y) - e^epsilon second(Y) = sum over v of (first(v) - e^epsilon
+    second(v))_+.
 
     Guarantee: the ball encloses the true value for the full laws: what the laws leave out (`missing`) widens it
     upwards by first.missing and downwards by e^epsilon second.missing. If it is exactly zero, the true value is zero.
@@ -84,7 +85,7 @@ def _by_tag(first: Law, second: Law) -> Iterator[tuple[Law, Law]]:
 
 
 def _stretches(first: Law, second: Law) -> Iterator[tuple[Block | None, Block | None]]:
-    """Both laws, of one tag, cut at each other's borders: pairs of blocks over the same values (None: no mass there)."""
+    """Both laws, of one tag, cut at each other's borders: pairs of blocks over the same values (None: no mass)."""
     ours, theirs = _sorted(first), _sorted(second)
     both = (*ours, *theirs)
     edges: list[int | None] = [None]

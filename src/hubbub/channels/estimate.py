@@ -115,23 +115,28 @@ def most_likely(channel: Channel, value: int | None, tag: str = "") -> int:
     at = 0 if value is None else value
     if isinstance(channel, Warped):
         return at  # f_c(j) falls with |E(c) - E(j)|
+    short = getattr(channel, "likelihood", None)
+
+    def likelihood(count: int) -> arb:
+        found: arb = channel.law(count).mass(at, tag) if short is None else short(count, at, tag)
+        return found
+
     best, most = 0, arb(0)
     starts = segments(channel)
     for start, following in zip(starts, (*starts[1:], LARGEST_COUNT + 1), strict=True):
-        for count in {start, min(max(at, start), following - 1), _peak(channel, at, tag, start, following - 1)}:
-            mass = channel.law(count).mass(at, tag)
+        for count in {start, min(max(at, start), following - 1), _peak(likelihood, at, start, following - 1)}:
+            mass = likelihood(count)
             if mass > most:
                 best, most = count, mass
     return best
 
 
-def _peak(channel: Channel, at: int, tag: str, lo: int, hi: int) -> int:
+def _peak(likelihood: Callable[[int], arb], at: int, lo: int, hi: int) -> int:
     """The top of a likelihood that rises and then falls (ternary search with integer steps)."""
     hi = min(hi, max(2 * at, lo + 4096))
 
     def rises(count: int) -> bool:
-        here, following = channel.law(count).mass(at, tag), channel.law(count + 1).mass(at, tag)
-        return bool(here < following)
+        return bool(likelihood(count) < likelihood(count + 1))
 
     while lo < hi:
         middle = (lo + hi) // 2

@@ -1,22 +1,22 @@
 """The five private lower bounds on epsilon(k) of example 8, on integers, with their corrections.
 
-=================  ==============================================================  ==========================================
-name               n                                                               what the paper has
-=================  ==============================================================  ==========================================
-count              k + X - s, at least 0; X of rate epsilon_A                              the same, with a real offset
-epsilon-global     floor(epsilon(k)/u) + X - s; X of rate epsilon_A/D                            the same
-epsilon-smooth     floor(epsilon(k)/u) + X - s(k); X of rate alpha/s(k)                        a sensitivity that is not smooth, and a
-                                                                                   beta too large for the shift
-scale-global       ceil(1/(u epsilon(k))) + X + s; X of rate epsilon_A/D                         minus s: then epsilon_tot is too large
-scale-smooth       ceil(1/(u epsilon(k))) + X + s(k); X of rate alpha/s(k)                     both errors
-=================  ==============================================================  ==========================================
+==============  ========================================  ======================================================
+name            n                                         what the paper has
+==============  ========================================  ======================================================
+count           k + X - s, at least 0; rate e_A           the same, with a real offset
+epsilon-global  floor(epsilon(k)/u) + X - s; rate e_A/D   the same
+epsilon-smooth  floor(epsilon(k)/u) + X - s(k)            a sensitivity that is not smooth, and a beta too large
+scale-global    ceil(1/(u epsilon(k))) + X + s            minus s: then epsilon_tot is too large
+scale-smooth    ceil(1/(u epsilon(k))) + X + s(k)         both errors
+==============  ========================================  ======================================================
 
-u is the grid, D the largest step of the integer sequence, s = ceil(alpha D/epsilon_A): P(X > s) = q^(s+1)/(1+q) <= e^-alpha/2.
-In the smooth ones s(k) is an integer sequence with s(k) >= 2 alpha LS(k)/epsilon_A that changes by a factor of at most
-1 + beta from one count to the next, beta = epsilon_A / (2 (alpha + ln(1/delta_A) + 2)). Sliding the centre costs at most epsilon_A/2 because
-of the first property. Changing the scale about the centre, shift included, costs at most beta (alpha + ln(1/delta_A) + 2) <= epsilon_A/2
-outside an event of probability delta_A; the 2 (the re-derivation for real noise has 1) pays for
-the normalising constant tanh(rate/2) and for integers, and asks for epsilon_A <= 2.7 and rates of at most 1.
+X is two-sided geometric, e_A is epsilon_A, u the grid, D the largest step of the integer sequence (the rate of
+scale-global is e_A/D too), s = ceil(alpha D/e_A): P(X > s) = q^(s+1)/(1+q) <= e^-alpha/2. In the smooth ones the rate
+is alpha/s(k), and s(k) is an integer sequence with s(k) >= 2 alpha LS(k)/e_A that changes by a factor of at most 1 + beta
+from one count to the next, beta = e_A / (2 (alpha + ln(1/delta_A) + 2)). Sliding the centre costs at most e_A/2 because
+of the first property. Changing the scale about the centre, shift included, costs at most
+beta (alpha + ln(1/delta_A) + 2) <= e_A/2 outside an event of probability delta_A; the 2 (the re-derivation for real
+noise has 1) pays for the normalising constant tanh(rate/2) and for integers, and asks for e_A <= 2.7 and rates of at most 1.
 """
 
 from __future__ import annotations
@@ -103,11 +103,10 @@ def on_a_grid(
     *,
     scale: bool,
 ) -> Estimator:
-    """n = sequence[k] + X -/+ shifts[k] stands for n u, or 1/(n u) for `scale`; both between epsilon_A and the top of the curve.
+    """n = sequence[k] + X -/+ shifts[k] stands for n u, or for 1/(n u) with `scale`, at least epsilon_A.
 
-    Sequences are given up to the count from which they stay the same.
+    Sequence and shifts are given up to the count from which they stay the same; the shifts are at least as long.
     """
-    last = len(sequence) - 1
     top = min(sequence) if scale else max(sequence)
     bottom = _bottom(unit, epsilon_a, scale)
 
@@ -125,17 +124,20 @@ def on_a_grid(
         if a > first + 1:  # outside the window cells are merged at their smaller rate
             found.append((first + 1, a - 1, meaning(a - 1 if scale else first + 1)))
         found += [(n, n, meaning(n)) for n in range(max(a, first + 1), min(z, final - 1) + 1)]
-        following = max(found[-1][1] or first, first) + 1
+        before = found[-1][1]
+        assert before is not None
+        following = max(before, first) + 1
         if following < final:
             found.append((following, final - 1, meaning(final - 1 if scale else following)))
         found.append((final, None, meaning(final)))
         return found
 
-    sign = 1 if scale else -1
+    sign, last, settled = (1 if scale else -1), len(sequence) - 1, len(shifts) - 1
     return Estimator(
-        centre=lambda k: sequence[min(k, last)] + sign * shifts[min(k, last)],
-        rate=lambda k: noise(shifts[min(k, last)]),
+        centre=lambda k: sequence[min(k, last)] + sign * shifts[min(k, settled)],
+        rate=lambda k: noise(shifts[min(k, settled)]),
         cells=cells,
+        settled=settled,
     )
 
 
@@ -152,7 +154,8 @@ def smoothness(epsilon_a: Fraction, alpha: Fraction, delta_a: Fraction) -> Fract
 
 
 def smooth_shifts(sequence: Sequence[int], epsilon_a: Fraction, alpha: Fraction, beta: Fraction) -> list[int]:
-    """The least integers s(k) >= 2 alpha LS(k)/epsilon_A, at least alpha, with s(k) <= (1 + beta) s(k +/- 1), for all counts.
+    """The least integers s(k) >= 2 alpha LS(k)/epsilon_A, at least alpha, with s(k) <= (1 + beta) s(k +/- 1), for all
+    counts.
 
     The list is carried on beyond the sequence until it no longer falls; from there on it is constant.
     """

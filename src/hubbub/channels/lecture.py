@@ -1,8 +1,9 @@
 """The lecture notes' outlier private histogram Out_h: noise whose rate grows with the crowd.
 
-epsilon(k) = t epsilon / (K - k) below K - t, and epsilon from there on. The notes promise (O(epsilon(k)), O(|B| e^(-epsilon t))); with numbers it is
-(factor * epsilon(k), delta) with no dependence on the number of bins, worst at the boundary k = K - t, and it is useful only
-when t epsilon is about 10 or more. One direction (the person leaves) is pure, with loss at most (1 + 1/(t epsilon)) epsilon(k).
+epsilon(k) = t epsilon / (K - k) below K - t, and epsilon from there on. The notes promise (O(epsilon(k)),
+O(|B| e^(-epsilon t))); with numbers it is (factor * epsilon(k), delta) with no dependence on the number of bins, worst
+at the boundary k = K - t, and it is useful only when t epsilon is about 10 or more. One direction (the person leaves) is
+pure, with loss at most (1 + 1/(t epsilon)) epsilon(k).
 """
 
 from __future__ import annotations
@@ -32,10 +33,11 @@ _LARGEST_K: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Lecture:
-    """Publish k + X with X two-sided geometric of rate epsilon(k). Make it with :meth:`with_delta` or :meth:`with_factor`.
+    """Publish k + X, X two-sided geometric of rate epsilon(k). Make it with `with_delta` or `with_factor`.
 
-    Guarantee: (factor * epsilon(k), delta)-outlier privacy (Theorem 8 of the notes with constants): delta is the largest exact
-    value over the finitely many k up to K - t, both directions; above, both neighbours get the same noise.
+    Guarantee: (factor * epsilon(k), delta)-outlier privacy (Theorem 8 of the notes with constants): delta is the
+    largest exact value over the finitely many k up to K - t, both directions; above, both neighbours get the same
+    noise.
     """
 
     name: ClassVar[str] = "lecture"

@@ -1,10 +1,11 @@
 """Example 8 of the outlier paper: a private lower bound on epsilon(k) decides how much noise the count gets.
 
-A(k) draws an integer n whose law changes by at most (epsilon_A, delta_A) between neighbouring counts, and n stands for a rate
-epsilon_tot(n) that exceeds epsilon(k) only with a small probability. Then B adds two-sided geometric noise of rate epsilon_tot - epsilon_A (nothing
-is shown when that is 0, no noise is added when it is infinite), and epsilon_tot is published beside it. How n is made is an
-:class:`Estimator`; the five of the paper are in :mod:`hubbub.channels.estimators`, three of them corrected.
-The warped channel does better than all of them on every curve we tried; these are here for comparison.
+A(k) draws an integer n whose law changes by at most (epsilon_A, delta_A) between neighbouring counts, and n stands
+for a rate epsilon_tot(n) that exceeds epsilon(k) only with a small probability. Then B adds two-sided geometric noise
+of rate epsilon_tot - epsilon_A (nothing is shown when that is 0, no noise is added when it is infinite), and
+epsilon_tot is published beside it. How n is made is an :class:`Estimator`; the five of the paper are in
+:mod:`hubbub.channels.estimators`, three of them corrected. The warped channel does better than all of them on every
+curve we tried; these are here for comparison.
 """
 
 from __future__ import annotations
@@ -20,7 +21,16 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
-from hubbub.channels.channel import LARGEST_RATE, SMALLEST_RATE, Proof, Published, exact_count, exact_counts, noise_rate
+from hubbub.channels.channel import (
+    LARGEST_COUNT,
+    LARGEST_RATE,
+    SMALLEST_RATE,
+    Proof,
+    Published,
+    exact_count,
+    exact_counts,
+    noise_rate,
+)
 from hubbub.channels.law import SUPPRESSED, Block, Law, Weight, peak, two_sided
 from hubbub.errors import WrongUse
 from hubbub.exact import Exact, Infinite, Loss, ball, exp, loss, positive, rounded, to_text
@@ -40,12 +50,15 @@ _GAP = 1000  # cells are listed across a gap of this many integers and no more
 class Estimator:
     """How A draws n: n = centre(k) + X, X two-sided geometric of rate(k); and what n means.
 
-    `cells(lo, hi)` covers all integers, split at least finely enough between lo and hi that epsilon_tot is constant on a cell.
+    `cells(lo, hi)` covers all integers, split at least finely enough between lo and hi that epsilon_tot is constant
+    on a cell. On a grid, centre and rate are those of the count `settled` from there on; None if they move with every
+    count.
     """
 
     centre: Callable[[int], int]
     rate: Callable[[int], Loss]
     cells: Callable[[int, int], Sequence[Cell]]
+    settled: int | None = None
 
     def law(self, count: int) -> Iterator[tuple[Loss, arb]]:
         """(epsilon_tot, probability) for every value of epsilon_tot that is not negligible."""
@@ -61,7 +74,9 @@ class Estimator:
 
 
 def spare_rate(total: Loss, epsilon_a: Fraction) -> Loss:
-    """The rate left for B: epsilon_tot - epsilon_A, 0 where that is too little for a number, never above the largest rate."""
+    """The rate left for B: epsilon_tot - epsilon_A, 0 where that is too little for a number, never above the largest
+    rate.
+    """
     if isinstance(total, Infinite):
         return total
     rest = total - epsilon_a
@@ -100,8 +115,9 @@ def estimator_law(estimator: Estimator, epsilon_a: Fraction, count: int) -> Law:
 class LowerBound:
     """Example 8 with an estimator by name. Make it with :func:`hubbub.channels.estimators.lower_bound`.
 
-    Guarantee: (curve, delta_A + e^-alpha/2)-outlier privacy with epsilon_tot released (Theorem 20): for fixed n the noise of B costs
-    epsilon_tot - epsilon_A, n itself costs (epsilon_A, delta_A), and epsilon_tot exceeds epsilon(k) with probability at most e^-alpha/2; the deltas add.
+    Guarantee: (curve, delta_A + e^-alpha/2)-outlier privacy with epsilon_tot released (Theorem 20): for fixed n the
+    noise of B costs epsilon_tot - epsilon_A, n itself costs (epsilon_A, delta_A), and epsilon_tot exceeds epsilon(k)
+    with probability at most e^-alpha/2; the deltas add.
     """
 
     name: ClassVar[str] = "lower-bound"
@@ -129,6 +145,23 @@ class LowerBound:
     def noise_given(self, tag: str) -> Loss:
         """The rate of the noise around the count when epsilon_tot is known."""
         return spare_rate(total_of(tag), self.epsilon_a)
+
+    @property
+    def segments(self) -> tuple[int, ...]:
+        """On a grid A moves with the curve and B with the count: only where the curve is flat is there one peak."""
+        return (0,) if self.made.settled is None else tuple(range(self.made.settled + 1))
+
+    def likelihood(self, count: int, value: int, tag: str) -> arb:
+        """The probability of one outcome, without the rest of its law."""
+        if self.made.settled is None:
+            return self.law(count).mass(value, tag)
+        total, rate = total_of(tag), self.noise_given(tag)
+        centre, spread = self.made.centre(count), self.made.rate(count)
+        parts = [two_sided(centre, spread, lo=lo, hi=hi) for lo, hi, told in _every_cell(self.made) if told == total]
+        chance = sum((block.total() for blocks in parts for block in blocks), arb(0))
+        if rate == 0:
+            return chance
+        return chance * sum((block.total() for block in two_sided(count, rate, lo=value, hi=value)), arb(0))
 
     def law(self, count: int) -> Law:
         return _law(self, exact_count(count))
@@ -170,6 +203,12 @@ class LowerBound:
         return list(totals), which[back]
 
 
+@lru_cache(maxsize=16)
+def _every_cell(estimator: Estimator) -> Sequence[Cell]:
+    """All the cells of an estimator on a grid: finitely many."""
+    return estimator.cells(-LARGEST_COUNT, LARGEST_COUNT)
+
+
 @lru_cache(maxsize=256)
 def _law(channel: LowerBound, count: int) -> Law:
     return estimator_law(channel.made, channel.epsilon_a, count)
@@ -182,7 +221,7 @@ def checked(curve: Curve, epsilon_a: Exact, alpha: Exact) -> tuple[Fraction, Fra
         raise WrongUse("the curve must not decrease; use curve.envelope()")
     if curve.at(1) < rate:
         raise WrongUse(
-            f"epsilon-a must be at most the curve at a crowd of 1, which is {to_text(curve.at(1))}, not {to_text(rate)}; "
+            f"epsilon-a must be at most the curve at a crowd of 1, {to_text(curve.at(1))}, not {to_text(rate)}; "
             "lower it, or use the warped channel, which has no such limit"
         )
     return rate, a

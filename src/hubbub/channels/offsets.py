@@ -22,8 +22,8 @@ from hubbub.exact import ball, exp, log, lower, upper
 def suppressed_delta(k: int, epsilon: Fraction, offset: int) -> arb:
     """Example 4, exactly: d(s) (1 - e^-(epsilon - epsilon/k)), the delta at epsilon/k between the counts k and k - 1.
 
-    With t the mass above the threshold at count c, the other direction is smaller by (e^(epsilon/k) - 1)(1 - t (1 + q)) >= 0,
-    and both grow with c <= k; so this is the largest over all outliers and both directions.
+    With t the mass above the threshold at count c, the other direction is smaller by (e^(epsilon/k) - 1)(1 - t (1 +
+    q)) >= 0, and both grow with c <= k; so this is the largest over all outliers and both directions.
     """
     return tail(epsilon, offset) * -ball(epsilon / k - epsilon).expm1()
 

@@ -28,10 +28,12 @@ def _checked(k: Exact, epsilon: Exact) -> tuple[int, Fraction]:
 
 @dataclass(frozen=True, slots=True)
 class OutlierSuppressed:
-    """Example 4. `delta` is what is claimed; make it with :meth:`with_alpha`, :meth:`with_offset` or :meth:`with_delta`.
+    """Example 4. `delta` is what is claimed; make it with :meth:`with_alpha`, :meth:`with_offset` or
+    :meth:`with_delta`.
 
-    Guarantee: (k, epsilon, delta)-simple outlier differential privacy (Theorem 15): epsilon for everybody, and (epsilon/k, delta) for
-    people in crowds of at most k, where the exact delta is P(X > offset) (1 - e^-(epsilon - epsilon/k)).
+    Guarantee: (k, epsilon, delta)-simple outlier differential privacy (Theorem 15): epsilon for everybody, and
+    (epsilon/k, delta) for people in crowds of at most k, where the exact delta is P(X > offset) (1 - e^-(epsilon -
+    epsilon/k)).
     """
 
     name: ClassVar[str] = "outlier-suppressed"
@@ -94,8 +96,9 @@ class OutlierSuppressed:
 class OutlierNoisy:
     """Example 5, saying which bins got the second noise. Made like :class:`OutlierSuppressed`.
 
-    Guarantee: (k, epsilon, delta)-simple outlier differential privacy (Theorem 16 with half the paper's delta or less): epsilon for
-    everybody, and (epsilon/k, delta) for people in crowds of at most k, with delta at most P(X > offset) (1 - e^-epsilon).
+    Guarantee: (k, epsilon, delta)-simple outlier differential privacy (Theorem 16 with half the paper's delta or
+    less): epsilon for everybody, and (epsilon/k, delta) for people in crowds of at most k, with delta at most P(X >
+    offset) (1 - e^-epsilon).
     """
 
     name: ClassVar[str] = "outlier-noisy"

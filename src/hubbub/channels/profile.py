@@ -1,8 +1,8 @@
 """The exact privacy of any channel, from its laws alone.
 
-Between neighbouring counts the exact delta at an epsilon is a sum of positive parts (:mod:`hubbub.channels.divergence`).
-Counts are checked one by one up to a limit; beyond it stands the channel's own short proof. Together they answer
-whether a guarantee holds: proved, refuted with a witness, or undecided.
+Between neighbouring counts the exact delta at an epsilon is a sum of positive parts
+(:mod:`hubbub.channels.divergence`). Counts are checked one by one up to a limit; beyond it stands the channel's own
+short proof. Together they answer whether a guarantee holds: proved, refuted with a witness, or undecided.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Row:
 
 
 def exact_delta(channel: Channel, count: int, epsilon: Loss) -> arb:
-    """A ball around the delta at which f_count and f_(count-1) are (epsilon, delta)-close, the larger of both directions.
+    """A ball around the smallest delta with which f_count and f_(count-1) are (epsilon, delta)-close.
 
     Guarantee: the upper end is never below the true delta. An infinite epsilon asks for nothing, and the answer is 0.
     """

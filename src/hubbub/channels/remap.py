@@ -66,13 +66,11 @@ def best_remap(channel: Warped, prior: Sequence[Exact], loss: Penalty = "absolut
     answers in 0..n has a smaller expected loss; by Theorem W2 no outlier private mechanism for the curve with
     delta = 0 has, if the loss never falls as the answer moves away from the count.
     """
-    weights = [rational(weight, "a prior weight") for weight in prior]
-    if not any(weights) or min(weights) < 0:
-        raise WrongUse("the weights of a prior must be at least 0 and not all of them 0; count 0 has the first one")
+    weights, price = prior_weights(prior), penalty(loss)
     n = len(weights) - 1
-    price = penalty(loss)
     risks = _risks(loss, price, n)
-    answers, risk = [n] * (max(n, (channel.show_above or 0) + 1) + 1), arb(0)
+    first = 0 if channel.show_above is None else channel.show_above + 1
+    answers, risk = [n] * (max(n, first) + 1), arb(0)
     believed = [ball(weight) for weight in weights]
     for outcome in _outcomes(channel, n):
         row = risks([weight * mass for weight, mass in zip(believed, outcome.likelihoods, strict=True)])
@@ -81,6 +79,16 @@ def best_remap(channel: Warped, prior: Sequence[Exact], loss: Penalty = "absolut
         answers[outcome.low : high + 1] = [best] * (high + 1 - outcome.low)
         risk += outcome.factor * row[best]
     return Remap(tuple(answers), risk / ball(sum(weights)))
+
+
+def prior_weights(prior: Sequence[Exact]) -> list[Fraction]:
+    """The weights of the counts 0, 1, 2, ..., checked."""
+    weights = [rational(weight, "a prior weight") for weight in prior]
+    if not any(weights) or min(weights) < 0:
+        raise WrongUse(
+            "the weights of a prior must be at least 0 and not all of them 0; list one for each count from 0 on"
+        )
+    return weights
 
 
 def penalty(loss: Penalty) -> Callable[[int, int], Fraction]:

@@ -35,14 +35,15 @@ from hubbub.noise.source import Source
 
 @dataclass(frozen=True, slots=True)
 class Staircase:
-    """Thresholds k_1 > ... > k_l, rates epsilon_0 > ... > epsilon_l, and an offset s_i per level: the i-th test is value <= k_i + s_i.
+    """Thresholds k_1 > ... > k_l, rates epsilon_0 > ... > epsilon_l, an offset s_i for each level.
 
-    A last rate of 0 means that the value is hidden; a first rate of infinity that no noise is added at first.
-    `delta` is what is claimed; it comes from one of :func:`from_alpha`, :func:`from_offsets`, :func:`calibrated`.
+    The i-th test is value <= k_i + s_i. A last rate of 0 means that the value is hidden, a first rate of infinity that
+    no noise is added at first. `delta` is what is claimed; it comes from one of :func:`from_alpha`, :func:`from_offsets`, :func:`calibrated`.
 
-    Guarantee: (thresholds, epsilons, delta)-staircase outlier privacy with the bits released. Couple the counts c and c - 1 by
-    the same first noises: if every test up to level i adds noise at c, it does at c - 1, and from there on
-    the noise of level i pays epsilon_i; so delta is at most the probability that some test up to level i fails at c = k_i.
+    Guarantee: (thresholds, epsilons, delta)-staircase outlier privacy with the bits released. Couple the counts c and
+    c - 1 by the same first noises: if every test up to level i adds noise at c, it does at c - 1, and from there on
+    the noise of level i pays epsilon_i; so delta is at most the probability that some test up to level i fails at
+    c = k_i.
     """
 
     name: ClassVar[str] = "staircase"
@@ -187,7 +188,7 @@ def _parse(
 def from_alpha(
     thresholds: tuple[Exact, ...], epsilons: tuple[Exact | Infinite, ...], alpha: Exact, *, nested: bool = True
 ) -> Staircase:
-    """Offsets alpha (1/epsilon_0 + ... + 1/epsilon_(i-1)), rounded up, with the paper's claim l e^-alpha (Theorem 18)."""
+    """Offsets alpha (1/epsilon_0 + ... + 1/epsilon_(i-1)), rounded up; the paper's claim l e^-alpha (Theorem 18)."""
     ks, es = _parse(thresholds, epsilons)
     a = positive(alpha, "alpha")
     offsets = tuple(math.ceil(a * span) for span in _spans(es))
@@ -213,7 +214,7 @@ def from_offsets(
     *,
     nested: bool = True,
 ) -> Staircase:
-    """Given offsets, with the claim that the coupling proves: delta <= sum over levels of P(the noise exceeds its share)."""
+    """Given offsets, with the claim that the staircase lemma proves for them."""
     ks, es = _parse(thresholds, epsilons)
     shifts = tuple(whole(s, "an offset") for s in offsets)
     return Staircase(ks, es, shifts, coupling_bound(es, shifts), nested)

@@ -1,12 +1,12 @@
 """The warped geometric channel: any curve, no delta, and no pure mechanism does better.
 
-For a curve epsilon(1) <= epsilon(2) <= ... put E(c) = epsilon(1) + ... + epsilon(c), b_m = 1/(1 + e^-epsilon(m)), b_0 = 1, and
-publish J with
+For a curve epsilon(1) <= epsilon(2) <= ... put E(c) = epsilon(1) + ... + epsilon(c), b_m = 1/(1 + e^-epsilon(m)),
+b_0 = 1, and publish J with
 
     f_c(j) = w_j exp(-|E(c) - E(j)|),     w_j = b_j + b_(j+1) - 1,     j = 0, 1, 2, ...
 
-The weight w_j depends on the column only, so f_c(j) / f_(c-1)(j) is e^epsilon(c) or e^-epsilon(c) at every j. The sum is one because
-w_j e^-E(j) and w_j e^E(j) telescope, which also gives the tails:
+The weight w_j depends on the column only, so f_c(j) / f_(c-1)(j) is e^epsilon(c) or e^-epsilon(c) at every j. The sum
+is one because w_j e^-E(j) and w_j e^E(j) telescope, which also gives the tails:
 
     P(J >= m | c) = b_m e^-(E(m) - E(c)) for m > c,      P(J <= m | c) = b_(m+1) e^-(E(c) - E(m)) for m < c.
 
@@ -134,7 +134,7 @@ class Warped:
         return Weight(("warped", left, right), b_left + b_right - 1)
 
     def unbiased_estimate(self, j: int) -> arb | None:
-        """The estimate of an analyst who saw j: its mean is the count. None if epsilon is somewhere 0, or values are hidden."""
+        """An estimate from j whose mean is the count; None if epsilon is somewhere 0 or values are hidden."""
         if self.show_above is not None or self.curve.at(1) == 0:
             return None
         if self.cap is not None and j > self.cap:
@@ -153,7 +153,7 @@ class Warped:
         return self._law(count, *self._window(exact_count(count)))
 
     def counts_within(self, value: int | None, tail: arb) -> tuple[int, int | None]:
-        """The counts c with P(J >= value | c) and P(J <= value | c) both above `tail` (below 1/2), from the closed tails.
+        """The counts under which `value` lies in no tail of probability `tail` (below 1/2) or less.
 
         A hidden value stands for everything up to show_above, with no lower end.
         """

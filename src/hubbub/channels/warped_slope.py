@@ -15,12 +15,12 @@ has exactly this law. The first 64 bits of U, a word w, say w <= 2**64 U < w + 1
 fast this is, and nothing else.
 
 *Proof*: n is right if w + 1 <= 2**64 T(n) and 2**64 T(n + 1) <= w. T is computed in doubles from sums, products,
-quotients and one table of exponentials rounded from balls; each of these is off by a factor 1 +- 2**-52 at most
-(IEEE 754). In the exponent n (e + g (n - 1)/2) at most half of e is cancelled, because no loss is below 0. Its 14
-roundings therefore move it by 2**-47 of itself at most, which is less than 2**-41 as it is at most 50. The argument of
-b moves by less than 2**-43, and :func:`_exp` adds 2**-44 each time. So a computed T is T within a factor 1 +- 2**-40, and
-the two inequalities are demanded with that to spare. Exponents above 50 are taken for 50: this overstates T, which
-leaves the second proof valid, and makes 2**64 T at most 1/100, which leaves the first one impossible.
+quotients and one table of exponentials rounded from balls; each of these is off by a factor 1 +- 2**-52 at most (IEEE
+754). In the exponent n (e + g (n - 1)/2) at most half of e is cancelled, because no loss is below 0. Its 14 roundings
+therefore move it by 2**-47 of itself at most, which is less than 2**-41 as it is at most 50. The argument of b moves
+by less than 2**-43, and :func:`_exp` adds 2**-44 each time. So a computed T is T within a factor 1 +- 2**-40, and the
+two inequalities are demanded with that to spare. Exponents above 50 are taken for 50: this overstates T, which leaves
+the second proof valid, and makes 2**64 T at most 1/100, which leaves the first one impossible.
 
 *Doubt*: a guess proved wrong moves by one. Where nothing is proved, because the word is too near to T(n) or T(n + 1),
 balls and further bits of U decide (:func:`_settle`). So the answer is the n of U itself, always, and U is uniform: the

@@ -93,6 +93,27 @@ def page() -> Console:
     return Console(markup=False, highlight=False, emoji=False)
 
 
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """A moving sign on stderr once something has taken a while, if a person is looking."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from threading import Timer
+
+    from rich.console import Console
+
+    sign = Console(stderr=True).status(what)
+    timer = Timer(PATIENCE, sign.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        sign.stop()
+
+
 def watched(items: Sequence[Item], what: str) -> Iterator[Item]:
     """`items` one by one, with a bar on stderr once they have taken a while, if a person is looking."""
     if not sys.stderr.isatty():

@@ -47,13 +47,13 @@ OPTIONS: Final[tuple[tuple[str, str | None, str], ...]] = (
 """Every option of every channel: (name, what it takes or None for a switch, help)."""
 
 
-def channel_options(command: Command) -> Command:
+def channel_options(command: Command, *, required: bool = True) -> Command:
     """``--channel`` and all of OPTIONS; which of them a channel needs, the catalogue says."""
     for name, takes, text in reversed(OPTIONS):
         flag = "--" + name.replace("_", "-")
         command = click.option(flag, name, is_flag=takes is None, metavar=takes, help=text, default=None)(command)
     text = "Which channel; hubbub channel list names them all."
-    return click.option("--channel", "channel_name", metavar="NAME", required=True, help=text)(command)
+    return click.option("--channel", "channel_name", metavar="NAME", required=required, help=text)(command)
 
 
 @click.group("channel", cls=Commands, epilog=examples("hubbub channel list"))

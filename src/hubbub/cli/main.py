@@ -8,6 +8,7 @@ import hubbub
 from hubbub.cli import Commands, examples
 from hubbub.cli.channel import channel
 from hubbub.cli.demo import demo
+from hubbub.cli.release import release
 
 
 @click.group(
@@ -29,6 +30,7 @@ def commands() -> None:
 
 commands.add_command(channel)
 commands.add_command(demo)
+commands.add_command(release)
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from hubbub.engines.protocol import Kind
 from hubbub.errors import WrongUse
 from hubbub.exact import Infinite, Loss, to_text
-from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Values
+from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values
 
 _MOST_COMPARISONS = 4096
 
@@ -41,7 +41,7 @@ def check(axis: Axis, kind: Kind) -> None:
     """Whether such bins can be made of such a column."""
     if kind is Kind.OTHER:
         raise WrongUse(f"the column {axis.column} holds {kind.value}; choose another column")
-    if isinstance(axis, Edges) and kind in (Kind.DATE, Kind.BOOLEAN):
+    if isinstance(axis, Edges | Steps) and kind in (Kind.DATE, Kind.BOOLEAN):
         raise WrongUse(
             f"the column {axis.column} holds {kind.value} and cannot be cut at numbers; use {axis.column}:month"
         )
@@ -58,16 +58,57 @@ def key(axis: Axis, kind: Kind) -> str:
     return _period(axis.unit, _as_date(column, kind))
 
 
-def code(axis: Edges | Dates, kind: Kind) -> str:
+def code(axis: Edges | Steps | Dates, kind: Kind) -> str:
     """The number of a row's bin on an axis of numbers or dates; NULL if it has none."""
+    number, inside = _number(axis, kind)
+    other = str(len(axis) + axis.null) if axis.other else "NULL"
+    null = str(len(axis)) if axis.null else other
+    missing = f"{identifier(axis.column)} IS NULL"
+    if not isinstance(axis, Dates) and _is_float(kind):
+        missing += f" OR isnan({_as_number(identifier(axis.column), kind)})"
+    return f"CASE WHEN {missing} THEN {null} WHEN {inside} THEN {number} ELSE {other} END"
+
+
+def code_where(axis: Edges | Steps | Dates, kind: Kind) -> tuple[str, str]:
+    """The same as a number and the condition under which a row has one: a condition is cheaper than a case.
+
+    Only for an axis without null and other, where whoever fits no bin is left out.
+    """
+    return _number(axis, kind)
+
+
+def _number(axis: Edges | Steps | Dates, kind: Kind) -> tuple[str, str]:
+    """(bin number, condition); the condition is never true for a missing value."""
     column = identifier(axis.column)
-    body = _edge_code(axis, column, kind) if isinstance(axis, Edges) else _date_code(axis, column, kind)
-    count = len(axis.labels)
-    null = str(count) if axis.null else (str(count + axis.null) if axis.other else "NULL")
-    other = str(count + axis.null) if axis.other else "NULL"
-    value = _as_number(column, kind) if isinstance(axis, Edges) else _as_date(column, kind)
-    missing = f"{column} IS NULL" + (f" OR isnan({value})" if isinstance(axis, Edges) and _is_float(kind) else "")
-    return f"CASE WHEN {missing} THEN {null} ELSE coalesce({body}, {other}) END"
+    if isinstance(axis, Dates):
+        return _date_number(axis, _as_date(column, kind))
+    value = _as_number(column, kind)
+    finite = [edge for edge in axis.edges if not isinstance(edge, Infinite)] if isinstance(axis, Edges) else []
+    low = axis.low if isinstance(axis, Steps) else None if axis.open_below else finite[0]
+    high = _top(axis)
+    tests = [f"{value} >= {literal(low)}"] if low is not None else []
+    tests += [f"{value} < {literal(high)}"] if high is not None else []
+    if _is_float(kind):
+        tests.append(f"isfinite({value})")
+    inside = " AND ".join(tests) or f"{column} IS NOT NULL"
+    if isinstance(axis, Steps) and kind is Kind.INTEGER and axis.low.denominator == axis.width.denominator == 1:
+        start = f"({column} - {literal(axis.low)})" if axis.low else column
+        return (start if axis.width == 1 else f"({start} // {literal(axis.width)})"), inside
+    if len(axis) > _MOST_COMPARISONS:
+        raise WrongUse(
+            f"{axis.column} has more than {_MOST_COMPARISONS:,} bins and holds no whole numbers; declare fewer bins"
+        )
+    edges = list(axis.edges) if isinstance(axis, Steps) else finite
+    inner = edges[0 if isinstance(axis, Edges) and axis.open_below else 1 : None if high is None else -1]
+    return _tree(value, inner, 0), inside
+
+
+def _top(axis: Edges | Steps) -> Fraction | None:
+    """The end of the last interval; None if it is infinite."""
+    if isinstance(axis, Steps):
+        return axis.low + axis.steps * axis.width
+    last = axis.edges[-1]
+    return None if isinstance(last, Infinite) else last
 
 
 def _is_float(kind: Kind) -> bool:
@@ -82,30 +123,6 @@ def _as_number(column: str, kind: Kind) -> str:
 
 def _as_date(column: str, kind: Kind) -> str:
     return f"TRY_CAST({column} AS TIMESTAMP)" if kind is Kind.TEXT else column
-
-
-def _edge_code(axis: Edges, column: str, kind: Kind) -> str:
-    finite = [edge for edge in axis.edges if not isinstance(edge, Infinite)]
-    value = _as_number(column, kind)
-    low = None if axis.open_below else finite[0]
-    high = None if isinstance(axis.edges[-1], Infinite) else finite[-1]
-    inside = [f"{value} >= {literal(low)}"] if low is not None else []
-    inside += [f"{value} < {literal(high)}"] if high is not None else []
-    if _is_float(kind):
-        inside.append(f"isfinite({value})")
-    width = finite[1] - finite[0] if len(finite) > 1 else Fraction(0)
-    steady = low is not None and high is not None and all(finite[0] + i * width == e for i, e in enumerate(finite))
-    if kind is Kind.INTEGER and steady and width.denominator == 1 and finite[0].denominator == 1:
-        number = f"CAST(({column} - {literal(finite[0])}) // {literal(width)} AS BIGINT)"
-    else:
-        if len(finite) > _MOST_COMPARISONS:
-            raise WrongUse(
-                f"{axis.column} has more than {_MOST_COMPARISONS:,} edges and is not a whole number; use fewer"
-            )
-        first = 0 if axis.open_below else 1
-        inner = finite[first:] if high is None else finite[first:-1]
-        number = _tree(value, inner, 0)
-    return f"CASE WHEN {' AND '.join(inside) or 'TRUE'} THEN {number} END"
 
 
 def _tree(value: str, edges: Sequence[Loss], offset: int) -> str:
@@ -137,9 +154,8 @@ def _period(unit: str, value: str) -> str:
     return f"strftime({value}, '{forms[unit]}')"
 
 
-def _date_code(axis: Dates, column: str, kind: Kind) -> str:
-    value = _as_date(column, kind)
+def _date_number(axis: Dates, value: str) -> tuple[str, str]:
     first, stop = axis.span
     number = _number_of(axis.unit, value)
-    # infinite dates have no year, so the comparison is NULL and the row has no bin
-    return f"CASE WHEN {number} >= {first} AND {number} < {stop} THEN CAST({number} - {first} AS BIGINT) END"
+    # infinite dates have no year, so the condition is not true and the row has no bin
+    return f"({number} - {first})", f"{number} >= {first} AND {number} < {stop}"

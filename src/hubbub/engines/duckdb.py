@@ -15,11 +15,11 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from hubbub.engines.bin_sql import check, code, identifier, key, resolved
+from hubbub.engines.bin_sql import check, code, code_where, identifier, key, resolved
 from hubbub.engines.protocol import Counted, Kind, Question, Repeats
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
-from hubbub.tables.bins import Axis, Discovered, Values, size
+from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values, size
 
 _BATCH = 1 << 17
 
@@ -123,13 +123,12 @@ class DuckDB:
     def _grouped(
         self, axes: tuple[Axis, ...], people: str, question: Question, source: Source
     ) -> tuple[str, list[Any]]:
+        if question.person is None or question.repeats is Repeats.REFUSE:
+            return self._looked_up(axes, self._every_row(axes, people))
         parts = self._parts(axes)
         names = [f"g{i}" for i in range(len(parts))]
         select = ", ".join(f"{part} AS {name}" for part, name in zip(parts, names, strict=True))
         listed = ", ".join(names)
-        if question.person is None or question.repeats is Repeats.REFUSE:
-            inner = f"SELECT {select}, count(*) AS n FROM {people} GROUP BY ALL"
-            return self._looked_up(axes, inner)
         person = identifier(question.person)
         self._hand_over_words(source)
         with_words = f"{people} POSITIONAL JOIN hubbub_words WHERE {person} IS NOT NULL"
@@ -143,6 +142,17 @@ class DuckDB:
         rank = "row_number() OVER (PARTITION BY who ORDER BY word)"
         kept = f"SELECT {listed} FROM ({distinct}) QUALIFY {rank} <= {question.most_bins}"
         return self._looked_up(axes, f"SELECT {listed}, count(*) AS n FROM ({kept}) GROUP BY ALL")
+
+    def _every_row(self, axes: tuple[Axis, ...], people: str) -> str:
+        """Groups over all rows; whoever fits no bin is dropped by a condition where that says the same."""
+        parts, conditions = self._parts(axes), []
+        for i, axis in enumerate(axes):
+            if isinstance(axis, Edges | Steps | Dates) and not axis.null and not axis.other:
+                parts[i], condition = code_where(axis, self._kind_of(axis.column))
+                conditions.append(f"({condition})")
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        select = ", ".join(f"{part} AS g{i}" for i, part in enumerate(parts))
+        return f"SELECT {select}, count(*) AS n FROM {people}{where} GROUP BY ALL"
 
     def _looked_up(self, axes: tuple[Axis, ...], inner: str) -> tuple[str, list[Any]]:
         """Listed values become bin numbers by a join with the few groups that came out."""
@@ -163,12 +173,17 @@ class DuckDB:
                 codes.append((f"CASE WHEN g{i} IS NULL THEN {null} ELSE coalesce(d{i}.c, {other}) END", size(axis)))
             else:
                 codes.append((f"g{i}", size(axis)))
-        number = "0::BIGINT"
+        number = "0"
         for expression, radix in codes:
-            number = f"({number} * {radix} + ({expression}))"
-        shown = ", ".join([f"{number} AS code", *(f"{name}" for name in keys), "CAST(sum(n) AS BIGINT) AS people"])
-        sql = f"SELECT {shown} FROM ({inner}) {' '.join(joins)} GROUP BY ALL HAVING code IS NOT NULL ORDER BY ALL"
-        return sql, parameters
+            number = f"({number} * {radix} + ({expression})::BIGINT)"
+        if not joins and not keys:  # the groups are the bins
+            return f"SELECT {number} AS code, n FROM ({inner}) WHERE code IS NOT NULL", parameters
+        shown = ", ".join([f"{number} AS code", *keys, "CAST(sum(n) AS BIGINT) AS people"])
+        order = " ORDER BY ALL" if keys else ""
+        return (
+            f"SELECT {shown} FROM ({inner}) {' '.join(joins)} GROUP BY ALL HAVING code IS NOT NULL{order}",
+            parameters,
+        )
 
     def _collect(self, sql: str, parameters: list[Any], axes: tuple[Axis, ...]) -> Counted:
         try:

@@ -296,7 +296,7 @@ def _top(hills: list[_Hill]) -> tuple[int, arb]:
     winner, best, slack = points[0], arb(0), ball(_SLACK)
     waiting: list[tuple[float, int, int, arb]] = []  # stretches with their bounds, the largest first
     fresh = list(pairwise(points))
-    for _ in range(_HALVINGS):
+    for left in reversed(range(_HALVINGS)):
         for n in points:
             value = sum((hill.at(n) for hill in hills), arb(0))
             winner, best = (n if value > best else winner), best.max(value)
@@ -305,7 +305,7 @@ def _top(hills: list[_Hill]) -> tuple[int, arb]:
                 # No peak lies inside, so each hill is highest at one of the ends.
                 bound = sum((hill.at(a).max(hill.at(b)) for hill in hills), arb(0))
                 heappush(waiting, (-float(bound.log().mid()), a, b, bound))
-        if not waiting or waiting[0][3] <= best * slack:
+        if left == 0 or not waiting or waiting[0][3] <= best * slack:
             break
         _, a, b, _ = heappop(waiting)
         points = [(a + b) // 2]

@@ -20,6 +20,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import ClassVar, TypeAlias
 
@@ -45,6 +46,9 @@ class Values:
     def labels(self) -> tuple[str, ...]:
         return self.values
 
+    def __len__(self) -> int:
+        return len(self.values)
+
 
 @dataclass(frozen=True, slots=True)
 class Edges:
@@ -61,6 +65,33 @@ class Edges:
     def labels(self) -> tuple[str, ...]:
         texts = (["-inf"] if self.open_below else []) + [to_text(edge) for edge in self.edges]
         return tuple(f"[{a},{b})" for a, b in pairwise(texts))
+
+    def __len__(self) -> int:
+        return len(self.edges) - 1 + self.open_below
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Half-open intervals of one width: from low + i * width, i = 0 .. steps - 1."""
+
+    kind: ClassVar[str] = "steps"
+    column: str
+    low: Fraction
+    width: Fraction
+    steps: int
+    null: bool = False
+    other: bool = False
+
+    @property
+    def edges(self) -> tuple[Fraction, ...]:
+        return tuple(self.low + i * self.width for i in range(self.steps + 1))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"[{a},{b})" for a, b in pairwise(map(to_text, self.edges)))
+
+    def __len__(self) -> int:
+        return self.steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +115,10 @@ class Dates:
         """The numbers of the first period and of the one after the last."""
         return period_number(self.unit, self.first), period_number(self.unit, self.last) + 1
 
+    def __len__(self) -> int:
+        first, stop = self.span
+        return stop - first
+
 
 @dataclass(frozen=True, slots=True)
 class Discovered:
@@ -94,17 +129,20 @@ class Discovered:
     unit: str | None = None
 
 
-Axis: TypeAlias = Values | Edges | Dates | Discovered
-Declared: TypeAlias = Values | Edges | Dates
+Declared: TypeAlias = Values | Edges | Steps | Dates
+"""An axis whose bins are known beforehand; its length is their number, without null and other."""
+
+Axis: TypeAlias = Declared | Discovered
 
 UNITS = ("day", "month", "quarter", "year")
 
 
 def size(axis: Declared) -> int:
     """How many bins an axis has, with null and other."""
-    return len(axis.labels) + axis.null + axis.other
+    return len(axis) + axis.null + axis.other
 
 
+@lru_cache(maxsize=64)
 def all_labels(axis: Declared) -> tuple[str | None, ...]:
     """The labels in the order of their codes; None is the bin of missing values, "other" comes last."""
     extra: tuple[str | None, ...] = ((None,) if axis.null else ()) + ((OTHER,) if axis.other else ())
@@ -198,7 +236,7 @@ def _extras(text: str) -> tuple[str, bool, bool]:
             return text.strip(), null, other
 
 
-def _range(column: str, text: str) -> Edges:
+def _range(column: str, text: str) -> Steps:
     match = re.fullmatch(r"([^:]+)\.\.([^:]+):([^:]+)", text)
     if not match:
         raise WrongUse(
@@ -210,7 +248,7 @@ def _range(column: str, text: str) -> Edges:
     steps = (high - low) / width
     if steps <= 0 or steps.denominator != 1 or steps > 10_000_000:
         raise WrongUse(f"the range of {column} must be a whole number of steps, at most 10,000,000; check its width")
-    return Edges(column, tuple(low + i * width for i in range(int(steps) + 1)))
+    return Steps(column, low, width, int(steps))
 
 
 def _edges(column: str, text: str) -> Edges:

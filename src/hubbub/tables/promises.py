@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 
 from hubbub.channels.geometric import Geometric, Group
 from hubbub.errors import Refused
@@ -50,6 +51,7 @@ STATEMENTS = {
 """The statement behind each channel's own claim, and where it stands."""
 
 
+@lru_cache(maxsize=64)
 def promises(spec: Histogram, axes: tuple[Axis, ...]) -> tuple[Derivation, ...]:
     """Every promise of the release, the channel's own first.
 

@@ -1,0 +1,65 @@
+"""A channel that is nothing but its laws: for mechanisms that exist only to be refuted.
+
+No proof stands in for a count that was not looked at, so whatever the checker says about it comes from the laws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from flint import arb
+
+from hubbub.channels.channel import Proof, Published
+from hubbub.channels.law import Dense, Law
+from hubbub.exact import upper
+from hubbub.guarantees.definitions import Guarantee
+
+
+@dataclass(frozen=True)
+class Family:
+    """`laws(count)` for every count, and what somebody claims about them."""
+
+    name: ClassVar[str] = "family"
+    proofs: ClassVar[tuple[Proof, ...]] = ()
+    unbiased: ClassVar[bool] = False
+    laws: Callable[[int], Law]
+    claim: Guarantee
+
+    def law(self, count: int) -> Law:
+        return self.laws(count)
+
+    def release(self, counts: Any, source: Any) -> Published:
+        raise NotImplementedError("a mechanism that was refuted is not run")
+
+
+def untagged(law: Law, lo: int, hi: int, missing: Fraction) -> Law:
+    """The law of the published value alone, lo..hi: what remains if nobody tells which tag it came with.
+
+    `missing` must bound what lies outside; it is checked.
+    """
+    masses = [arb(0)] * (hi - lo + 1)
+    for part in law.parts:
+        if isinstance(part, Dense):
+            for value in range(max(lo, part.lo), min(hi, part.hi) + 1):
+                masses[value - lo] += part.masses[value - part.lo]
+        elif (cut := part.within(lo, hi)) is not None:
+            assert cut.lo is not None
+            assert cut.hi is not None
+            for value in range(cut.lo, cut.hi + 1):
+                masses[value - lo] += cut.mass(value)
+    assert upper(1 - sum(masses, arb(0))) <= missing
+    return Law((), (Dense(lo, tuple(masses)),), missing=missing)
+
+
+def rounds_to(x: arb | Fraction, printed: str) -> bool:
+    """Whether x, certainly, is the printed number to all its printed digits."""
+    digits = Fraction(printed)
+    mantissa, _, exponent = printed.partition("e")
+    places = len(mantissa.partition(".")[2])
+    half = Fraction(10) ** (int(exponent or 0) - places) / 2
+    value = x if isinstance(x, arb) else arb(0) + arb(x.numerator) / x.denominator
+    low, high = digits - half, digits + half
+    return bool(value >= arb(low.numerator) / low.denominator and value <= arb(high.numerator) / high.denominator)
