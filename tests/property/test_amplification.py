@@ -111,7 +111,14 @@ def test_no_mechanism_is_worse_than_theorem_a(rate: Fraction, crowd: int, loss: 
 
 
 @settings(max_examples=25, deadline=None)
-@given(rate=rates, own=st.sampled_from([Fraction(1, 2), Fraction(1)]), crowd=crowds, removal=losses, blending=losses, epsilon=epsilons)
+@given(
+    rate=rates,
+    own=st.sampled_from([Fraction(1, 2), Fraction(1)]),
+    crowd=crowds,
+    removal=losses,
+    blending=losses,
+    epsilon=epsilons,
+)
 def test_nor_with_any_two_losses_and_any_rate_of_ones_own(
     rate: Fraction, own: Fraction, crowd: int, removal: Fraction, blending: Fraction, epsilon: Fraction
 ) -> None:
@@ -135,7 +142,8 @@ def brute(n: int, case: Case, epsilon: float) -> float:
     b = np.append(binom.pmf(np.arange(n + 1), n, p), 0.0)
     g, w, g_low = directions(own, epsilon)
     first = min(crowd - 1, n + 1)
-    head = max(1 - g * math.exp(-float(case.removal)), 0.0) / (1 + math.exp(-float(case.removal))) * b[:first].sum()
+    stays = math.exp(-float(case.removal))
+    head = max(1 - g * stays, 0.0) / (1 + stays) * float(b[:first].sum())
     joining = own * (head + float(closest(b[first:-1], b[first + 1 :], g, loss).sum()))
     if not w:
         return joining
@@ -157,7 +165,9 @@ def test_the_worst_class_is_found(
 ) -> None:
     case = Case(rate=rate, own=rate if own is None else own, crowd=crowd, removal=loss, blending=loss)
     found = worst(case, epsilon)
-    sizes = sorted({*range(0, min(2 * crowd, 60)), *np.linspace(0, 3 * found.others + 50, 60, dtype=int).tolist(), found.others})
+    sizes = sorted(
+        {*range(0, min(2 * crowd, 60)), *np.linspace(0, 3 * found.others + 50, 60, dtype=int).tolist(), found.others}
+    )
     truth = max(brute(n, case, float(epsilon)) for n in sizes)
     assert truth <= float(upper(found.delta)) * (1 + ROUNDING) + 1e-15
     assert brute(found.others, case, float(epsilon)) >= float(upper(found.delta)) * (1 - 1e-6) - 1e-15

@@ -1,8 +1,7 @@
-"""Binomial draws against the certified law. Every test has a size (how often a true law is rejected) and a checked power.
+"""Binomial draws against the certified law, each test with a size (a true law is rejected so often) and a checked power.
 
-Chi-square on cells of the certified law, pooled until each is expected often enough; for ten million people and more, on
-stretches of about equal probability. Laws with a rate that is a little wrong must be rejected, and the power
-of that is computed. The scripts are fixed by labels, so a test that passes passes always.
+Chi-square on cells of the certified law, pooled until each is expected often enough; for a million people, on stretches
+of about equal probability. Laws with a rate that is a little wrong must be rejected, and the power of that is computed. The scripts are fixed by labels, so a test that passes passes always.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def cells(n: int, p: Fraction, draws: int) -> list[int]:
 
 
 def stretches(n: int, p: Fraction) -> list[int]:
-    """The first values of STRETCHES stretches of about equal probability (a float guess; the law itself is certified)."""
+    """The first values of STRETCHES stretches of about equal probability (a guess; the law itself is certified)."""
     deviation = math.sqrt(n * p * (1 - p))
     return [0, *(round(n * float(p) + deviation * float(stats.norm.ppf(i / STRETCHES))) for i in range(1, STRETCHES))]
 
@@ -161,7 +160,9 @@ def test_a_thousand_million_people(p: Fraction, draws: int) -> None:
     scores = np.array([float(stats.norm.ppf(float(at_most(n, p, int(x)).mid()))) for x in values])
     statistic = float((scores**2).sum())
     low, high = float(stats.chi2.ppf(SIZE / 2, draws)), float(stats.chi2.isf(SIZE / 2, draws))
-    assert low < statistic < high, f"n = {n}, {draws} draws, statistic = {statistic:.1f}, not in {low:.1f} to {high:.1f}"
+    assert low < statistic < high, (
+        f"n = {n}, {draws} draws, statistic = {statistic:.1f}, not in {low:.1f} to {high:.1f}"
+    )
     # All draws together are one of Binomial(draws n, p). Its limits exclude a rate 5 % off, with power.
     total, trials = int(values.sum()), draws * n
     few, many = stats.binom.isf(1 - SIZE / 2, trials, float(p)), stats.binom.isf(SIZE / 2, trials, float(p))

@@ -14,7 +14,7 @@ from flint import arb
 
 from hubbub.channels.channel import Proof, Published
 from hubbub.channels.law import Dense, Law
-from hubbub.exact import upper
+from hubbub.exact import ball, exp, upper
 from hubbub.guarantees.definitions import Guarantee
 
 
@@ -48,8 +48,10 @@ def untagged(law: Law, lo: int, hi: int, missing: Fraction) -> Law:
         elif (cut := part.within(lo, hi)) is not None:
             assert cut.lo is not None
             assert cut.hi is not None
+            mass, step = cut.mass(cut.lo), exp(cut.slope)
             for value in range(cut.lo, cut.hi + 1):
-                masses[value - lo] += cut.mass(value)
+                masses[value - lo] += mass
+                mass *= step
     assert upper(1 - sum(masses, arb(0))) <= missing
     return Law((), (Dense(lo, tuple(masses)),), missing=missing)
 
@@ -60,6 +62,5 @@ def rounds_to(x: arb | Fraction, printed: str) -> bool:
     mantissa, _, exponent = printed.partition("e")
     places = len(mantissa.partition(".")[2])
     half = Fraction(10) ** (int(exponent or 0) - places) / 2
-    value = x if isinstance(x, arb) else arb(0) + arb(x.numerator) / x.denominator
-    low, high = digits - half, digits + half
-    return bool(value >= arb(low.numerator) / low.denominator and value <= arb(high.numerator) / high.denominator)
+    value = x if isinstance(x, arb) else ball(x)
+    return bool(value >= ball(digits - half) and value <= ball(digits + half))

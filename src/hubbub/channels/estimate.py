@@ -164,19 +164,44 @@ def intervals(
 
     Above `channel.last_change` the laws are shifts of one another, so one interval, shifted, serves all larger values.
     """
-    low, high = np.zeros_like(published.values), np.zeros_like(published.values)
-    edge: int | None = getattr(channel, "last_change", None)
+    low, high = np.empty_like(published.values), np.empty_like(published.values)
     for index, tag in enumerate(published.names):
-        here = np.flatnonzero(published.tags == index)
-        if not here.size:
-            continue
-        values, which = np.unique(published.values[here], return_inverse=True)
-        lows, highs = np.empty_like(values), np.empty_like(values)
-        for i, value in enumerate(values.tolist()):
-            found = interval(channel, None if tag.startswith(SUPPRESSED) else value, tag, coverage)
-            lows[i], highs[i] = found.low, -1 if found.high is None else found.high
-            if edge is not None and min(found.low, value) > edge and found.high is not None:
-                lows[i:], highs[i:] = values[i:] - (value - found.low), values[i:] + (found.high - value)
-                break
-        low[here], high[here] = lows[which], highs[which]
+        here = slice(None) if len(published.names) == 1 else np.flatnonzero(published.tags == index)
+        values = published.values[here]
+        if values.size:
+            low[here], high[here] = _each_value(channel, values, tag, coverage)
+    return low, high
+
+
+_WIDE = 1 << 22
+
+
+def _each_value(
+    channel: Channel, values: NDArray[np.int64], tag: str, coverage: Exact
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The intervals of values with one tag; each distinct value is worked out once."""
+    least, span = int(values.min()), int(values.max()) - int(values.min()) + 1
+    if span <= _WIDE:  # a table over the whole span is faster than sorting millions of bins
+        seen = np.zeros(span, dtype=bool)
+        seen[values - least] = True
+        distinct = np.flatnonzero(seen) + least
+        low, high = np.zeros(span, dtype=np.int64), np.zeros(span, dtype=np.int64)
+        low[distinct - least], high[distinct - least] = _distinct_values(channel, distinct, tag, coverage)
+        return low[values - least], high[values - least]
+    distinct, which = np.unique(values, return_inverse=True)
+    low, high = _distinct_values(channel, distinct, tag, coverage)
+    return low[which], high[which]
+
+
+def _distinct_values(
+    channel: Channel, values: NDArray[np.int64], tag: str, coverage: Exact
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    edge: int | None = getattr(channel, "last_change", None)
+    low, high = np.empty_like(values), np.empty_like(values)
+    for i, value in enumerate(values.tolist()):
+        found = interval(channel, None if tag.startswith(SUPPRESSED) else value, tag, coverage)
+        low[i], high[i] = found.low, -1 if found.high is None else found.high
+        if edge is not None and min(found.low, value) > edge and found.high is not None:
+            low[i:], high[i:] = values[i:] - (value - found.low), values[i:] + (found.high - value)
+            break
     return low, high

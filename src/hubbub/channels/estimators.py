@@ -12,11 +12,11 @@ scale-smooth    ceil(1/(u epsilon(k))) + X + s(k)         both errors
 
 X is two-sided geometric, e_A is epsilon_A, u the grid, D the largest step of the integer sequence (the rate of
 scale-global is e_A/D too), s = ceil(alpha D/e_A): P(X > s) = q^(s+1)/(1+q) <= e^-alpha/2. In the smooth ones the rate
-is alpha/s(k), and s(k) is an integer sequence with s(k) >= 2 alpha LS(k)/e_A that changes by a factor of at most 1 + beta
-from one count to the next, beta = e_A / (2 (alpha + ln(1/delta_A) + 2)). Sliding the centre costs at most e_A/2 because
-of the first property. Changing the scale about the centre, shift included, costs at most
-beta (alpha + ln(1/delta_A) + 2) <= e_A/2 outside an event of probability delta_A; the 2 (the re-derivation for real
-noise has 1) pays for the normalising constant tanh(rate/2) and for integers, and asks for e_A <= 2.7 and rates of at most 1.
+is alpha/s(k), and s(k) is an integer sequence with s(k) >= 2 alpha LS(k)/e_A that changes by a factor of at most 1 +
+beta from one count to the next, beta = e_A / (2 (alpha + ln(1/delta_A) + 2)). Sliding the centre costs at most e_A/2
+because of the first property. Changing the scale about the centre, shift included, costs at most beta (alpha +
+ln(1/delta_A) + 2) <= e_A/2 outside an event of probability delta_A; the 2 (the re-derivation for real noise has 1)
+pays for the normalising constant tanh(rate/2) and for integers, and asks for e_A <= 2.7 and rates of at most 1.
 """
 
 from __future__ import annotations

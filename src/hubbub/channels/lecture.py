@@ -1,8 +1,8 @@
 """The lecture notes' outlier private histogram Out_h: noise whose rate grows with the crowd.
 
-epsilon(k) = t epsilon / (K - k) below K - t, and epsilon from there on. The notes promise (O(epsilon(k)),
-O(|B| e^(-epsilon t))); with numbers it is (factor * epsilon(k), delta) with no dependence on the number of bins, worst
-at the boundary k = K - t, and it is useful only when t epsilon is about 10 or more. One direction (the person leaves) is
+epsilon(k) = t epsilon / (K - k) below K - t, and epsilon from there on. The notes promise (O(epsilon(k)), O(|B|
+e^(-epsilon t))); with numbers it is (factor * epsilon(k), delta) with no dependence on the number of bins, worst at
+the boundary k = K - t, and it is useful only when t epsilon is about 10 or more. One direction (the person leaves) is
 pure, with loss at most (1 + 1/(t epsilon)) epsilon(k).
 """
 

@@ -37,8 +37,9 @@ from hubbub.noise.source import Source
 class Staircase:
     """Thresholds k_1 > ... > k_l, rates epsilon_0 > ... > epsilon_l, an offset s_i for each level.
 
-    The i-th test is value <= k_i + s_i. A last rate of 0 means that the value is hidden, a first rate of infinity that
-    no noise is added at first. `delta` is what is claimed; it comes from one of :func:`from_alpha`, :func:`from_offsets`, :func:`calibrated`.
+    The i-th test is value <= k_i + s_i. A last rate of 0 means that the value is hidden, a first rate of infinity
+    that no noise is added at first. `delta` is what is claimed; it comes from one of :func:`from_alpha`,
+    :func:`from_offsets`, :func:`calibrated`.
 
     Guarantee: (thresholds, epsilons, delta)-staircase outlier privacy with the bits released. Couple the counts c and
     c - 1 by the same first noises: if every test up to level i adds noise at c, it does at c - 1, and from there on

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from hubbub.charts.style import BLUE, GREY, INK, PALE, Rows, configured, load_altair
+from hubbub.charts.style import GREY, INK, SKY, Rows, configured, load_altair
 
 if TYPE_CHECKING:
     from hubbub.charts.style import Chart
@@ -17,7 +17,7 @@ _BETWEEN_LABELS: Final = 17  # pixels of an axis that one slanted label needs
 
 
 def counts_chart(rows: Rows, *, by: str, numbers: str, upright: bool) -> Chart:
-    """A bar for each published number, a line for its interval, and a pale bar where a hidden one may lie.
+    """A bar for each published number, a line for its interval, and a dashed outline where a hidden one may lie.
 
     Each row has `label`, `panel` (the same text everywhere: one panel), `value` (None: hidden), `low` and `high` (None:
     no upper end). `by` and `numbers` are the titles of the axes. Upright bars are for labels with an order of their
@@ -46,8 +46,9 @@ def counts_chart(rows: Rows, *, by: str, numbers: str, upright: bool) -> Chart:
     def marks(which: str) -> Any:
         return alt.Chart().transform_filter(which)
 
-    hidden = marks("datum.hidden").mark_bar(color=PALE).encode(**{across: place, along: number}, **until)
-    shown = marks("!datum.hidden").mark_bar(color=BLUE).encode(**{across: place, along: _swapped(number, "value:Q")})
+    empty = {"fill": "white", "stroke": GREY, "strokeDash": [2, 2], "strokeWidth": 0.8}
+    hidden = marks("datum.hidden").mark_bar(**empty).encode(**{across: place, along: number}, **until)
+    shown = marks("!datum.hidden").mark_bar(color=SKY).encode(**{across: place, along: _swapped(number, "value:Q")})
     lines = marks("!datum.hidden && datum.low < datum.high").mark_rule(color=INK, strokeWidth=1.6)
     layers = [hidden, shown, lines.encode(**{across: place, along: number}, **until)]
     if not upright:

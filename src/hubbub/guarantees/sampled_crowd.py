@@ -289,8 +289,8 @@ def _ceilings(x: arb) -> Iterable[int]:
 def _top(hills: list[_Hill]) -> tuple[int, arb]:
     """(n, value): a ball from the sum of the hills at n up to a bound on its supremum, mostly the same number.
 
-    Of the stretches between peaks the most promising is halved, until none can win by more than a trifle. Where stretches
-    are very long (a rate of 10^-9) this stops early, and the bound of the best one left is the answer.
+    Of the stretches between peaks the most promising is halved, until none can win by more than a trifle. Where
+    stretches are very long (a rate of 10^-9) this stops early, and the bound of the best one left is the answer.
     """
     points = sorted({n for hill in hills for n in hill.peaks})
     winner, best, slack = points[0], arb(0), ball(_SLACK)

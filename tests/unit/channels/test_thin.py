@@ -118,11 +118,15 @@ def suppression_by_hand(n: int, k: int, p: Fraction, epsilon: Fraction) -> arb:
     w = 1 - ball(1 - p) * exp(epsilon)
     if not w > 0:
         return ball(p) * joining
-    leaving = sum(((w * x - ball(p) * exp(epsilon) * y).nonnegative_part() for x, y in zip(without, with_, strict=True)), arb(0))
+    leaving = sum(
+        ((w * x - ball(p) * exp(epsilon) * y).nonnegative_part() for x, y in zip(without, with_, strict=True)), arb(0)
+    )
     return (ball(p) * joining).max(leaving)
 
 
-@pytest.mark.parametrize(("p", "k", "epsilon"), [("0.1", 5, "0.05"), ("0.3", 4, "0.2"), ("0.3", 4, "0.5"), ("1/2", 3, 1)])
+@pytest.mark.parametrize(
+    ("p", "k", "epsilon"), [("0.1", 5, "0.05"), ("0.3", 4, "0.2"), ("0.3", 4, "0.5"), ("1/2", 3, 1)]
+)
 def test_suppression_on_a_sample_is_theorem_a_at_every_class_size(p: str, k: int, epsilon: str) -> None:
     rate, at = Fraction(p), Fraction(epsilon)
     channel = Thinned(rate, ExactOrSuppressed(k))
@@ -139,7 +143,9 @@ def test_suppression_on_a_sample_is_theorem_a_at_every_class_size(p: str, k: int
     assert abs(found[claimed.worst_class_size] / claimed.delta - 1) < Fraction(1, 10**15)
 
 
-@pytest.mark.parametrize(("p", "k", "at"), [("0.1", 20, "0.105361"), ("0.1", 50, "0.08"), ("0.01", 20, "0.0101"), ("0.5", 100, "0.6")])
+@pytest.mark.parametrize(
+    ("p", "k", "at"), [("0.1", 20, "0.105361"), ("0.1", 50, "0.08"), ("0.01", 20, "0.0101"), ("0.5", 100, "0.6")]
+)
 def test_the_worst_class_size_is_exact(p: str, k: int, at: str) -> None:
     claimed = delta_at(exact_or_suppressed(k, p), at)
     channel, n = Thinned(Fraction(p), ExactOrSuppressed(k)), claimed.worst_class_size
@@ -149,7 +155,9 @@ def test_the_worst_class_size_is_exact(p: str, k: int, at: str) -> None:
     assert lower(after) <= upper(here)
 
 
-@pytest.mark.parametrize(("k", "epsilon", "at"), [(10, "0.5", "0.2216"), (10, "0.5", "0.1054"), (20, "1", "0.2"), (20, "1", "0.5")])
+@pytest.mark.parametrize(
+    ("k", "epsilon", "at"), [(10, "0.5", "0.2216"), (10, "0.5", "0.1054"), (20, "1", "0.2"), (20, "1", "0.5")]
+)
 def test_noise_that_is_marked_has_the_curve_of_suppression(k: int, epsilon: str, at: str) -> None:
     # For E >= max(ln(p e^epsilon + 1 - p), ln 1/(1 - p)), at every class size, and whatever epsilon is.
     hidden, noisy = Thinned(TENTH, ExactOrSuppressed(k)), Thinned(TENTH, NoisyBelow(k, Fraction(epsilon), tagged=True))
@@ -188,8 +196,11 @@ def test_a_pure_channel_is_amplified() -> None:
     channel = Thinned(TENTH, Geometric(HALF))
     assert channel.claim == DifferentialPrivacy(epsilon=mixed(HALF, TENTH))
     assert isinstance(decide(channel, channel.claim, 20), Proved)
+    assert isinstance(channel.claim.epsilon, Fraction)
     # It is nearly tight: a little less is refuted by a small count.
-    assert isinstance(decide(channel, DifferentialPrivacy(epsilon=channel.claim.epsilon * Fraction(9, 10)), 20), Refuted)
+    assert isinstance(
+        decide(channel, DifferentialPrivacy(epsilon=channel.claim.epsilon * Fraction(9, 10)), 20), Refuted
+    )
 
 
 def test_the_delta_of_a_channel_is_amplified_too() -> None:
@@ -204,6 +215,7 @@ def test_a_crowd_is_promised_differential_privacy() -> None:
     epsilon = epsilon_at(exact_or_suppressed(20, "0.1"), "1e-6").epsilon
     assert channel.claim == DifferentialPrivacy(epsilon=epsilon, delta=Fraction(1, 10**6))
     assert isinstance(decide(channel, channel.claim, 130), Proved)
+    assert isinstance(epsilon, Fraction)
     smaller = DifferentialPrivacy(epsilon=epsilon * Fraction(999, 1000), delta=Fraction(1, 10**6))
     assert isinstance(decide(channel, smaller, 130), Refuted)
     assert Thinned(TENTH, ExactOrSuppressed(20)).delta == Fraction(1, 10**9)

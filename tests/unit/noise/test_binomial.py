@@ -44,7 +44,7 @@ def test_a_count_out_of_range_is_refused_and_not_repeated(number: int) -> None:
 
 def test_numbers_with_a_fraction_are_refused() -> None:
     with pytest.raises(WrongUse, match="whole numbers"):
-        binomial(np.array([1.0, 2.0]), "1/2", NOTHING)  # type: ignore[arg-type]
+        binomial(np.array([1.0, 2.0]), "1/2", NOTHING)
 
 
 def test_what_is_certain_draws_nothing() -> None:
@@ -81,7 +81,17 @@ def test_all_coins_of_three_digits_give_exactly_the_binomial_law(n: int, eighths
 def test_the_digits_of_a_third_never_end() -> None:
     assert list(itertools.islice(_digits(Fraction(1, 3)), 300)) == [False, True] * 150
     assert list(_digits(Fraction(5, 8))) == [True, False, True]
-    assert list(itertools.islice(_digits(Fraction(1, 10)), 9)) == [False, False, False, True, True, False, False, True, True]
+    assert list(itertools.islice(_digits(Fraction(1, 10)), 9)) == [
+        False,
+        False,
+        False,
+        True,
+        True,
+        False,
+        False,
+        True,
+        True,
+    ]
 
 
 @pytest.mark.parametrize("length", [64, 65, 1000])

@@ -39,7 +39,7 @@ def same(x: Loss, printed: str, digits: int) -> bool:
 
 # --- section 2: delta at the paper's epsilon_zk -----------------------------------------------------------------
 
-# rate k epsilon | epsilon_zk, closed Chernoff, paper with exact tails, Theorem A, histogram, worst class of the histogram
+# rate k epsilon | epsilon_zk, closed Chernoff, paper with exact tails, Theorem A, histogram, its worst class
 AT_EPSILON_ZK = """
 0.01 20 0 0.010050 2.672e-02 7.185e-05 3.632e-06 3.632e-06 954
 0.01 20 0.5 0.022877 2.672e-02 7.185e-05 2.261e-06 7.580e-09 586
@@ -91,7 +91,10 @@ def test_delta_at_the_papers_epsilon(row: str) -> None:
     found = delta_at(noisy_below(k, epsilon, rate), at)
     assert same(found.delta, histogram, 4)
     assert found.direction == JOINING
-    assert int(worst) - found.worst_class_size in (0, 1)  # 1: two class sizes are equally bad, and the table has the other
+    assert int(worst) - found.worst_class_size in (
+        0,
+        1,
+    )  # 1: two class sizes are equally bad, and the table has the other
     if epsilon == "0":
         assert delta_at(exact_or_suppressed(k, rate), at).delta == found.delta
 
@@ -238,7 +241,10 @@ def test_distributional_epsilon_at_a_millionth(k: int, rate: str, printed: str) 
 def test_a_simple_outlier_is_a_crowd_of_one_more() -> None:
     # Without noise, (k, 0)-simple outlier privacy is (k + 1, 0)-crowd-blending (Proposition 12).
     for at in ("0", "0.3", "2"):
-        assert delta_at(distributional(30, 0, "0.2", 4), at).delta == delta_at(distributional_crowd(31, 0, "0.2", 4), at).delta
+        assert (
+            delta_at(distributional(30, 0, "0.2", 4), at).delta
+            == delta_at(distributional_crowd(31, 0, "0.2", 4), at).delta
+        )
     # Noise costs something, blending that is not exact more.
     deltas = [delta_at(s, "0.2").delta for s in (distributional(30, 0, "0.2"), distributional(30, 3, "0.2"))]
     deltas.append(delta_at(distributional(30, 3, "0.2", blend="0.1"), "0.2").delta)
@@ -249,7 +255,7 @@ def test_a_simple_outlier_is_a_crowd_of_one_more() -> None:
 
 
 def test_below_the_condition_of_theorem_a_the_loss_of_leaving_is_charged() -> None:
-    # At epsilon = 0.05 a lonely person (n = 0) of a (k, 1)-crowd-blending mechanism has delta = 0.0324 by removal alone.
+    # At epsilon = 0.05 a lonely person (n = 0) of a (k, 1)-crowd-blending mechanism has delta = 0.0324 by leaving.
     for setting in (crowd_blending(20, 1, "0.1"), noisy_below(20, 1, "0.1")):
         assert delta_at(setting, "0.05").delta > Fraction("0.0324")
 

@@ -8,6 +8,7 @@ import pytest
 
 from hubbub.errors import Refused, WrongUse
 from hubbub.exact import INFINITY, to_text
+from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import (
     BernoulliSample,
     CrowdBlending,
@@ -19,7 +20,6 @@ from hubbub.guarantees.definitions import (
     SimpleOutlier,
     ZeroKnowledge,
 )
-from hubbub.guarantees.curve import flat
 from hubbub.guarantees.derivation import Derivation, stated
 from hubbub.guarantees.implications import simple_outlier_to_crowd_blending
 from hubbub.sampling.amplification import crowd_blending, delta_at, epsilon_at, noisy_below, robust
@@ -68,7 +68,10 @@ def test_a_sampled_crowd_is_zero_knowledge_and_differentially_private() -> None:
 
 def test_the_numbers_can_be_worked_out_again() -> None:
     step, _ = sampled_crowd_blending(crowd(), TENTH, at_delta="1e-6")
-    again = delta_at(crowd_blending(number(step, "crowd"), number(step, "removal"), number(step, "rate")), number(step, "epsilon_out"))
+    again = delta_at(
+        crowd_blending(number(step, "crowd"), number(step, "removal"), number(step, "rate")),
+        number(step, "epsilon_out"),
+    )
     assert again.delta <= Fraction(number(step, "delta_out"))
     assert str(again.worst_class_size) == number(step, "others")
 
@@ -93,7 +96,9 @@ def test_a_delta_below_the_floor_is_refused_with_the_reason() -> None:
 
 def test_nobody_sampled_loses_nothing() -> None:
     knowledge, _ = sampled_crowd_blending(crowd(), Fraction(0), at_delta="1e-6")
-    assert knowledge.conclusion == ZeroKnowledge(epsilon=Fraction(0), delta=MILLIONTH, aggregate=BernoulliSample(p=Fraction(0)))
+    assert knowledge.conclusion == ZeroKnowledge(
+        epsilon=Fraction(0), delta=MILLIONTH, aggregate=BernoulliSample(p=Fraction(0))
+    )
 
 
 def test_only_crowd_blending_will_do() -> None:
@@ -112,8 +117,8 @@ def test_collected_data_drops_the_lower_limit_and_says_so() -> None:
     assert population.conclusion == DifferentialPrivacy(epsilon=epsilon, delta=MILLIONTH)
     assert population.theorem.startswith("Theorem 16")
     assert population.assumptions == (
-        "each person was sampled independently, with a probability of at most 0.12, but for 5 with at most 1, and the sample "
-        "is secret",
+        "each person was sampled independently, with a probability of at most 0.12, but for 5 with at most 1, and the "
+        "sample is secret",
         ONE_RELEASE,
     )
     assert (number(knowledge, "crowd_1"), number(knowledge, "crowd_2")) == ("45", "46")

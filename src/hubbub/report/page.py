@@ -1,0 +1,106 @@
+"""The page: its skeleton and its looks."""
+
+from __future__ import annotations
+
+from string import Template
+from typing import Final
+
+PAGE: Final = Template(
+    """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="$software">
+<title>$plain_title</title>
+<style>$style</style>
+</head>
+<body>
+<main>
+<header>
+<h1>$title</h1>
+<p class="lead">$summary</p>
+<nav aria-label="On this page"><a href="#numbers">The numbers</a> <a href="#promises">What is promised</a>
+<a href="#assumptions">What is assumed</a> <a href="#not-promised">What is not promised</a>
+<a href="#check">How to check it</a></nav>
+</header>
+$picture
+<section id="hidden">
+<h2>What was hidden</h2>
+<p>$hidden</p>
+</section>
+<section id="numbers">
+<h2>The numbers</h2>
+$table
+</section>
+<section id="promises">
+<h2>What is promised</h2>
+$promises</section>
+<section id="assumptions">
+<h2>What is assumed</h2>
+$assumptions
+</section>
+<section id="not-promised">
+<h2>What is not promised</h2>
+$not_promised
+</section>
+<section id="check">
+<h2>How to check it</h2>
+$check
+</section>
+</main>
+<footer>Made by $software.</footer>
+</body>
+</html>
+"""
+)
+
+STYLE: Final = """
+:root { color: #1f2933; background: white; font: 17px/1.55 Charter, "Bitstream Charter", Georgia, Cambria, serif; }
+body { margin: 0; }
+main, footer { max-width: 46rem; margin: 0 auto; padding: 0 1.2rem; }
+h1, h2, h3, nav, figcaption, table, dt, summary, footer, small, .claim {
+  font-family: Helvetica, Arial, sans-serif; }
+h1 { font-size: 2rem; line-height: 1.2; margin: 2.4rem 0 .6rem; }
+h2 { font-size: 1.3rem; margin: 2.6rem 0 .6rem; }
+h3 { font-size: 1.05rem; margin: 0 0 .4rem; }
+small { font-size: .8rem; font-weight: 400; color: #52606d; margin-left: .4rem; }
+p { margin: .5rem 0; }
+.lead { font-size: 1.15rem; color: #3e4c59; }
+nav { font-size: .85rem; margin: 1rem 0; display: flex; flex-wrap: wrap; gap: .3rem 1.1rem; }
+a { color: #005b8f; }
+figure { margin: 1.6rem 0; }
+figure svg { max-width: 100%; height: auto; display: block; }
+figcaption { font-size: .85rem; color: #3e4c59; margin-top: .6rem; }
+figcaption i { display: inline-block; width: .9rem; height: .7rem; margin: 0 .15rem 0 .5rem; box-sizing: border-box; }
+i.bar { background: #9fd0ee; }
+i.line { background: #1f2933; height: 2px; vertical-align: middle; }
+i.gap { border: 1px dashed #6b7280; }
+.scroll { max-height: 26rem; overflow: auto; border: 1px solid #d5dae0; border-radius: 4px; }
+table { border-collapse: collapse; width: 100%; font-size: .85rem; font-variant-numeric: tabular-nums; }
+th, td { text-align: right; padding: .28rem .8rem; border-bottom: 1px solid #edf0f2; vertical-align: top; }
+th { text-align: left; font-weight: 400; overflow-wrap: anywhere; }
+thead th { position: sticky; top: 0; background: #f3f5f7; font-weight: 600; border-bottom: 1px solid #d5dae0; }
+thead th.number { text-align: right; }
+tr.hidden td { color: #616e7c; }
+article { border-left: 4px solid #9fd0ee; padding: .1rem 0 .1rem 1rem; margin: 1.2rem 0; }
+.claim { font-size: .85rem; color: #3e4c59; }
+code, pre { font-family: Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: .82em; overflow-wrap: anywhere; }
+pre { white-space: pre-wrap; background: #f3f5f7; padding: .7rem .9rem; border-radius: 4px; line-height: 1.45; }
+summary { cursor: pointer; font-size: .9rem; color: #005b8f; }
+dt { font-weight: 600; font-size: .9rem; margin-top: .9rem; }
+dd { margin: .1rem 0 0; }
+ul { margin: .3rem 0; padding-left: 1.3rem; }
+li { margin: .3rem 0; }
+footer { color: #616e7c; font-size: .8rem; margin-top: 3rem; padding-bottom: 2rem; }
+@media print {
+  :root { font-size: 11pt; }
+  nav { display: none; }
+  .scroll { max-height: none; overflow: visible; border: 0; }
+  thead th { position: static; }
+  figure, article, tr { break-inside: avoid; }
+  h2, h3 { break-after: avoid; }
+  details::details-content { content-visibility: visible; height: auto; }
+}
+"""

@@ -1,0 +1,56 @@
+"""Words that cannot act. Labels and column names come from strangers: cut, spelt out where they do not show, escaped."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+LONGEST: Final = 80  # signs of a label or a name
+_A_PARAGRAPH: Final = 2000
+
+
+def visible(text: str, longest: int = LONGEST) -> str:
+    """The text as it can be shown: cut, and with every sign spelt out that does not show or turns the writing.
+
+    >>> visible("a" * 100, 5), visible(chr(0x202E) + "x")
+    ('aaaaa…', '[U+202E]x')
+    """
+    shown = "".join(sign if sign.isprintable() else f"[U+{ord(sign):04X}]" for sign in text[:longest])
+    return f"{shown}…" if len(text) > longest else shown
+
+
+def escaped(text: str, longest: int = LONGEST) -> str:
+    """For HTML, between tags or in an attribute."""
+    return html.escape(visible(text, longest))
+
+
+def name(text: str) -> str:
+    """A label or a column name for HTML, kept from turning the writing around it."""
+    return f"<bdi>{escaped(text)}</bdi>"
+
+
+def label(text: str | None) -> str:
+    """What a bin is called."""
+    return "(missing)" if text is None else "(empty text)" if not text else visible(text)
+
+
+def sentence(text: str) -> str:
+    """Words of ours, which may have a stranger's name in them, for HTML."""
+    told = text.strip()
+    return escaped(f"{told[:1].upper()}{told[1:]}{'' if told.endswith('.') else '.'}", _A_PARAGRAPH)
+
+
+def lines(text: str) -> str:
+    """Several lines for HTML, kept apart."""
+    return "\n".join(escaped(line, _A_PARAGRAPH) for line in text.split("\n"))
+
+
+def items(texts: Iterable[str]) -> str:
+    """A list of what is HTML already."""
+    return f"<ul>{''.join(f'<li>{text}</li>' for text in texts)}</ul>"
+
+
+def listed(texts: Sequence[str]) -> str:
+    """a, b and c."""
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
