@@ -1,7 +1,8 @@
-"""Binomial draws against the certified law, each test with a size (a true law is rejected so often) and a checked power.
+"""Binomial draws against the certified law, each test with a size (how often a true law is rejected) and a power.
 
 Chi-square on cells of the certified law, pooled until each is expected often enough; for a million people, on stretches
-of about equal probability. Laws with a rate that is a little wrong must be rejected, and the power of that is computed. The scripts are fixed by labels, so a test that passes passes always.
+of about equal probability. Laws with a rate that is a little wrong must be rejected, and the power of that is computed.
+The scripts are fixed by labels, so a test that passes passes always.
 """
 
 from __future__ import annotations

@@ -111,12 +111,12 @@ def rejection(sample: NDArray[np.int64], claimed: Curve, count: int) -> tuple[bo
     )
 
 
-def power(claimed: Curve, true: Curve, count: int) -> float:
-    """The probability that N draws of `true` are rejected as draws of `claimed`."""
+def power(claimed: Curve, true: Curve, count: int, n: int = N) -> float:
+    """The probability that n draws of `true` are rejected as draws of `claimed`."""
     edges, p = bins(claimed, count)
     values, masses = listed(true, count)
     p_true = np.bincount(np.searchsorted(edges, values, side="left"), weights=masses, minlength=len(p))
-    distance = N * float(((p_true - p) ** 2 / p).sum())
+    distance = n * float(((p_true - p) ** 2 / p).sum())
     return float(stats.ncx2.sf(stats.chi2.isf(SIZE, len(p) - 1), len(p) - 1, distance))
 
 
@@ -135,7 +135,7 @@ def test_draws_follow_the_law_and_no_other(text: str) -> None:
 
 
 def test_the_slow_path_follows_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
-    # With a doubt of 1/8 nearly half of the words prove nothing and go to the balls.
+    # With a doubt of 1/8 more than half of the words prove nothing and go to the balls.
     text, count, n = "slope:0.02<=1", 20, 20_000
     settled = 0
     settle = warped_slope._settle
@@ -149,10 +149,13 @@ def test_the_slow_path_follows_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(warped_slope, "_DOUBT", 0.125)
     curve = read(text).curve
     sample = Warped(curve).release(np.full(n, count), ScriptedSource.from_label("slow path")).values
-    assert settled > n // 5
+    assert settled > n // 2, settled
     rejected, numbers = rejection(sample, curve, count)
     assert not rejected, numbers
-    rejected, numbers = rejection(sample + 1, curve, count)  # the power: a law that is off by one value
+    claimed = scaled(curve, Fraction(6, 5))  # 20 %, for a tenth of the draws
+    chance = power(claimed, curve, count, n)
+    assert chance > POWER, f"n = {n}: power {chance}, wanted {POWER}"
+    rejected, numbers = rejection(sample, claimed, count)
     assert rejected, numbers
 
 

@@ -1,7 +1,7 @@
-"""E2: the printed smooth sensitivity sup |epsilon(k) - epsilon(k')| e^(-beta |k - k'|) is not smooth, and below the local one.
+"""E2: the printed smooth sensitivity sup |epsilon(k) - epsilon(k')| e^(-beta |k - k'|) is not smooth, and too small.
 
-On the curve 1, 1 + J, 1 + 2J with its two steps at 49 and 50, it doubles from 49 to 50: A itself gives away which of the two
-it saw. The noise is real in the paper; here it is put on a grid of J/50, which moves no figure by a hundredth.
+On the curve 1, 1 + J, 1 + 2J with its steps at 49 and 50, it doubles from 49 to 50: A itself gives away which of the
+two it saw. The noise is real in the paper; here it is put on a grid of J/50, which moves no figure by a hundredth.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def curve(base: int, jump: Fraction) -> Curve:
 
 
 def printed_sensitivity(told: Curve, k: int) -> Fraction:
-    """sup over k' >= 1 of |epsilon(k) - epsilon(k')| e^(-beta |k - k'|), rounded at twelve digits; beyond 200 nothing is new."""
+    """sup over k' >= 1 of |epsilon(k) - epsilon(k')| e^(-beta |k - k'|), to twelve digits; beyond 50 nothing is new."""
     values = [abs(told.at(k) - told.at(j)) * math.exp(-BETA * abs(k - j)) for j in range(1, 200)]
     return Fraction(max(values)).limit_denominator(10**12)
 
@@ -51,7 +51,7 @@ def printed_estimator(told: Curve, jump: Fraction, alpha: Fraction, width: int) 
         return round((told.at(k) - alpha * scale) / unit), (unit / scale).limit_denominator(10**7)
 
     centres = [place(k)[0] for k in (49, 50)]
-    reach = math.ceil(30 / min(place(k)[1] for k in (49, 50)))
+    reach = math.ceil(10 / min(place(k)[1] for k in (49, 50)))
     first, last = max(min(centres) - reach, bottom + 1), max(centres) + reach
 
     def cells(lo: int, hi: int) -> list[Cell]:
@@ -85,7 +85,7 @@ def test_e2_the_printed_sensitivity_is_neither_an_upper_bound_nor_smooth() -> No
     assert abs(at_50 / at_49 - 2 * Fraction(math.exp(-BETA))) < Fraction(1, 10**6)
 
 
-@pytest.mark.parametrize(("alpha", "printed"), zip(ALPHAS, ("0.761", "0.953", "0.989"), strict=True))
+@pytest.mark.parametrize(("alpha", "printed"), list(zip(ALPHAS, ("0.761", "0.953", "0.989"), strict=True)))
 def test_e2_a_alone_is_refuted(alpha: Fraction, printed: str) -> None:
     jump = Fraction(1, 1000)
     wrong = alone(printed_estimator(curve(1, jump), jump, alpha, 1))
@@ -95,11 +95,11 @@ def test_e2_a_alone_is_refuted(alpha: Fraction, printed: str) -> None:
     assert dict(found.witness)["count"] == "50"
 
 
-@pytest.mark.parametrize(("alpha", "printed"), zip(ALPHAS, ("0.722", "0.945", "0.987"), strict=True))
+@pytest.mark.parametrize(("alpha", "printed"), list(zip(ALPHAS, ("0.722", "0.945", "0.987"), strict=True)))
 def test_e2_the_whole_mechanism_is_refuted(alpha: Fraction, printed: str) -> None:
     jump = Fraction(1, 1000)
     told = curve(1, jump)
-    estimator = printed_estimator(told, jump, alpha, 5)
+    estimator = printed_estimator(told, jump, alpha, 10)
     claim = OutlierPrivacy(curve=told, delta=DELTA_A + rounded(exp(-alpha) / 2, up=True))
     wrong = Family(cache(lambda count: estimator_law(estimator, EPSILON_A, count)), claim)
     rows = profile(wrong, [50])
@@ -109,7 +109,7 @@ def test_e2_the_whole_mechanism_is_refuted(alpha: Fraction, printed: str) -> Non
     assert dict(found.witness)["count"] == "50"
 
 
-@pytest.mark.parametrize(("alpha", "claimed"), zip(ALPHAS, ("3.4e-3", "2.4e-5", "1.3e-6"), strict=True))
+@pytest.mark.parametrize(("alpha", "claimed"), list(zip(ALPHAS, ("3.4e-3", "2.4e-5", "1.3e-6"), strict=True)))
 def test_e2_what_was_claimed(alpha: Fraction, claimed: str) -> None:
     assert rounds_to(ball(DELTA_A) + exp(-alpha) / 2, claimed)
 
@@ -117,11 +117,11 @@ def test_e2_what_was_claimed(alpha: Fraction, claimed: str) -> None:
 def test_e2_hiding_what_a_said_does_not_help() -> None:
     jump, alpha = Fraction(1, 20), Fraction(10)
     told = curve(5, jump)
-    estimator = printed_estimator(told, jump, alpha, 5)
+    estimator = printed_estimator(told, jump, alpha, 10)
     claim = OutlierPrivacy(curve=told, delta=DELTA_A + rounded(exp(-alpha) / 2, up=True))
 
     def count_only(count: int) -> Law:
-        return untagged(estimator_law(estimator, EPSILON_A, count), -150, 250, Fraction(1, 10**3))
+        return untagged(estimator_law(estimator, EPSILON_A, count), -3000, 3100, Fraction(1, 10**3))
 
     wrong = Family(count_only, claim)
     rows = profile(wrong, [50])
@@ -132,8 +132,8 @@ def test_e2_hiding_what_a_said_does_not_help() -> None:
 @pytest.mark.parametrize("alpha", ALPHAS, ids=str)
 def test_e2_with_the_right_sensitivity_and_beta_it_is_proved(alpha: Fraction) -> None:
     jump = Fraction(1, 1000)
-    right = lower_bound(curve(1, jump), "epsilon-smooth", EPSILON_A, alpha, delta_a=DELTA_A, grid=jump / 10)
-    counts = (1, 48, 49, 50, 51)
+    right = lower_bound(curve(1, jump), "epsilon-smooth", EPSILON_A, alpha, delta_a=DELTA_A, grid=jump)
+    counts = (49, 50)
     assert isinstance(judge(right, profile(right, counts)), Proved)
     noise = alone(right.made)
     for row in profile(noise, counts):

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from hubbub.charts.style import Chart
 
 _ABREAST: Final = 3  # panels in a row
-_WIDE: Final = {"upright": (640, 205), "lying": (430, 150)}  # pixels of the one panel, or of each of several
+_PAGE: Final = 700  # pixels that a chart may be wide
 _HIGH: Final = {"one": 260, "several": 105}
+_LABEL: Final = 300  # pixels that a label beside a bar may be wide
 _BETWEEN_LABELS: Final = 17  # pixels of an axis that one slanted label needs
 
 
@@ -27,11 +28,11 @@ def counts_chart(rows: Rows, *, by: str, numbers: str, upright: bool) -> Chart:
     panels = list(dict.fromkeys(str(row["panel"]) for row in rows))
     labels = list(dict.fromkeys(str(row["label"]) for row in rows))
     least, most = _ends(rows)
-    wide = _WIDE["upright" if upright else "lying"][len(panels) > 1]
+    wide = _width(labels, len(panels), upright=upright)
     across, along = ("x", "y") if upright else ("y", "x")
     bins = alt.X if upright else alt.Y
     size = alt.Y if upright else alt.X
-    axis = _slanted(labels, wide) if upright else {"labelLimit": 250, "labelPadding": 8}
+    axis = _slanted(labels, wide) if upright else {"labelLimit": _LABEL, "labelPadding": 8}
     place = bins(
         "label:N",
         sort=labels,
@@ -64,6 +65,13 @@ def counts_chart(rows: Rows, *, by: str, numbers: str, upright: bool) -> Chart:
         drawn = drawn.facet(facet=alt.Facet("panel:N", sort=panels, header=header), columns=_ABREAST, spacing=18)
     chart: Chart = configured(drawn.properties(padding=6), aria=False)  # the page describes it once, as a whole
     return chart
+
+
+def _width(labels: Sequence[str], panels: int, *, upright: bool) -> int:
+    """Pixels for the bars of one panel, so that labels and panels together fill the page."""
+    beside = 60 if upright else min(20 + 6 * max(map(len, labels)), _LABEL)
+    abreast = min(panels, _ABREAST)
+    return int((_PAGE - beside) / abreast) - 18
 
 
 def _ends(rows: Rows) -> tuple[float, float]:

@@ -11,8 +11,7 @@ function                          law                             words per samp
 ``two_sided_geometric_each``      one epsilon per element         the same
 ================================  ==============================  ==================
 
-Any other finite law is a `CertifiedTable` of its own. Exact binomials have a file beside this one:
-they need no table, only fair bits.
+Any other finite law is a `CertifiedTable` of its own. Binomials are in :mod:`hubbub.noise.binomial`.
 
 Two facts carry the geometric laws. With q = exp(-epsilon) and G geometric, P(G >= m) = q^m:
 

@@ -10,8 +10,8 @@ from hubbub.certificate import counted_people
 from hubbub.channels.law import SUPPRESSED
 from hubbub.exact import to_text
 from hubbub.release import Release
-from hubbub.report.text import escaped, label, listed, name
-from hubbub.tables.bins import Discovered, Edges, all_labels, declared_size
+from hubbub.report.text import escaped, isolated, label, listed, name
+from hubbub.tables.bins import Axis, Dates, Discovered, Values, all_labels, declared_size
 
 LISTED: Final = 200  # bins in the table
 
@@ -32,6 +32,11 @@ def labels(release: Release, wanted: np.ndarray[Any, Any]) -> list[tuple[str, ..
     return list(zip(*reversed(columns), strict=True))
 
 
+def is_ranges(axis: Axis) -> bool:
+    """Whether the bins are ranges of numbers, written [a,b)."""
+    return not isinstance(axis, Values | Dates | Discovered)
+
+
 def by_columns(release: Release) -> str:
     """The columns of the release, in words."""
     return listed([name(axis.column) for axis in release.axes])
@@ -48,6 +53,14 @@ def ends(release: Release, i: int) -> tuple[int, int | None]:
     """The interval of a bin; None where it has no upper end."""
     high = int(release.high[i])
     return int(release.low[i]), None if high < 0 else high
+
+
+def exact(release: Release) -> bool:
+    """Whether no published number leaves a doubt."""
+    shown = release.shown
+    values = release.published.values[shown]
+    alike = (release.low[shown] == values) & (release.high[shown] == values)
+    return bool(alike.all()) and not release.spec.scale_up
 
 
 def interval_words(release: Release) -> str:
@@ -85,9 +98,10 @@ def table(release: Release) -> str:
         cells += ["" if about is None else f"{about:,}"] if scaled else []
         cells += [_span(*ends(release, i))]
         cells += [tag] if tagged else []
-        keys = "".join(f'<th scope="row">{name(text)}</th>' for text in texts)
+        keys = "".join(f'<th scope="row">{isolated(text)}</th>' for text in texts)
         numbers = "".join(f"<td>{escaped(cell)}</td>" for cell in cells)
-        rows.append(f"<tr{' class="hidden"' if value is None else ''}>{keys}{numbers}</tr>")
+        start = '<tr class="hidden">' if value is None else "<tr>"
+        rows.append(f"{start}{keys}{numbers}</tr>")
     heads = [f'<th scope="col">{name(axis.column)}</th>' for axis in release.axes]
     titles = ["in the sample" if release.spec.sample is not None else "people"]
     titles += [*(["estimate for everybody"] if scaled else []), "interval", *(["note"] if tagged else [])]
@@ -101,8 +115,13 @@ def table(release: Release) -> str:
 def _notes(release: Release, first: int) -> str:
     whole = f"These are the first {first:,} of {release.bins:,} bins; the file of the release has them all."
     notes = [whole if first < release.bins else "These are all bins of the release."]
-    notes.append(f"{interval_words(release)}; it counts {counted_people(release)}.")
-    if any(isinstance(axis, Edges) for axis in release.axes):
+    if exact(release):
+        notes.append(f"Where a number is shown, it is exact for {counted_people(release)}.")
+    else:
+        notes.append(f"{interval_words(release)}; it counts {counted_people(release)}.")
+    if release.published.values.min(initial=0) < 0:
+        notes.append("Noise can push a number below 0.")
+    if any(map(is_ranges, release.axes)):
         notes.append("<code>[a,b)</code> is from a up to, and not including, b.")
     return " ".join(notes)
 

@@ -73,7 +73,7 @@ a { color: #005b8f; }
 figure { margin: 1.6rem 0; }
 figure svg { max-width: 100%; height: auto; display: block; }
 figcaption { font-size: .85rem; color: #3e4c59; margin-top: .6rem; }
-figcaption i { display: inline-block; width: .9rem; height: .7rem; margin: 0 .15rem 0 .5rem; box-sizing: border-box; }
+figcaption i { display: inline-block; width: .9rem; height: .7rem; margin-right: .2rem; box-sizing: border-box; }
 i.bar { background: #9fd0ee; }
 i.line { background: #1f2933; height: 2px; vertical-align: middle; }
 i.gap { border: 1px dashed #6b7280; }

@@ -13,9 +13,9 @@ from hubbub import charts
 from hubbub.certificate import counted_people
 from hubbub.exact import to_text
 from hubbub.release import Release
-from hubbub.report.numbers import by_columns, ends, estimate, interval_words, labels
+from hubbub.report.numbers import ends, estimate, interval_words, is_ranges, labels
 from hubbub.report.text import escaped, visible
-from hubbub.tables.bins import Dates, Discovered, Edges, size
+from hubbub.tables.bins import Discovered, Values, size
 
 RANKED: Final = 60  # bars with a label each
 ALONG_AN_ORDER: Final = 400  # thin bars along ranges or dates, in all panels together
@@ -42,7 +42,7 @@ def drawing(release: Release) -> Drawing:
     axes = release.axes
     sizes = [None if isinstance(axis, Discovered) else size(axis) for axis in axes]
     if len(axes) <= 2 and None not in sizes:
-        ordered = [isinstance(axis, Edges | Dates) for axis in axes]
+        ordered = [not isinstance(axis, Values) for axis in axes]
         along = max(range(len(axes)), key=lambda i: (ordered[i], sizes[i]))
         panels = None if len(axes) == 1 else 1 - along
         fits = release.bins <= (ALONG_AN_ORDER if ordered[along] else RANKED)
@@ -62,18 +62,15 @@ def picture(release: Release) -> str:
     drawn = drawing(release)
     rows = _rows(release, drawn)
     axis = None if drawn.along is None else release.axes[drawn.along]
-    by = "" if axis is None else visible(axis.column) + (", from" if isinstance(axis, Edges) else "")
+    by = "" if axis is None else visible(axis.column) + (", from" if is_ranges(axis) else "")
     chart = charts.svg(charts.counts_chart(rows, by=by, numbers=_numbers(release), upright=drawn.upright))
     start, rest = re.sub(r' xmlns(:\w+)?="[^"]*"', "", chart, count=2).split(">", 1)  # in a page it needs no namespace
     told = f"<title>Bars of the published numbers</title><desc>{escaped(_told(rows), 1000)}</desc>"
-    return (
-        f'<figure>\n{start} role="img">{told}{rest}\n'
-        f"<figcaption>{_caption(release, rows, largest=drawn.bins.size < release.bins)}</figcaption>\n</figure>"
-    )
+    return f'<figure>\n{start} role="img">{told}{rest}\n<figcaption>{_caption(release, rows)}</figcaption>\n</figure>'
 
 
 def _rows(release: Release, drawn: Drawing) -> list[dict[str, Any]]:
-    starts = drawn.upright and drawn.along is not None and isinstance(release.axes[drawn.along], Edges)
+    starts = drawn.upright and drawn.along is not None and is_ranges(release.axes[drawn.along])
     met: dict[tuple[str, str], int] = {}
     rows = []
     for i, texts in zip(drawn.bins.tolist(), labels(release, drawn.bins), strict=True):
@@ -107,16 +104,17 @@ def _told(rows: Rows) -> str:
     return f"{len(shown):,} bars; the longest is {most['value']:,}, at {where}. The table below has the numbers."
 
 
-def _caption(release: Release, rows: Rows, *, largest: bool) -> str:
+def _caption(release: Release, rows: Rows) -> str:
     shown = [row for row in rows if row["value"] is not None]
     total = int(release.shown.sum())
-    parts = [f"Drawn are the {len(rows):,} largest of {total:,} published numbers." if total > len(rows) else ""]
-    parts.append(f'<i class="bar"></i> {_bar(release)}.')
+    keys = [f'<i class="bar"></i> {_bar(release)}.']
     if any(row["low"] != row["high"] for row in shown):
-        parts.append(f'<i class="line"></i> {interval_words(release)}.')
+        keys.append(f'<i class="line"></i> {interval_words(release)}.')
     if len(shown) < len(rows):
-        parts.append('<i class="gap"></i> Hidden: the number may lie anywhere in the outline.')
-    return " ".join(filter(None, parts))
+        keys.append('<i class="gap"></i> Hidden: the number may lie anywhere in the outline.')
+    if total > len(shown):
+        keys.append(f"Drawn are the {len(shown):,} largest of {total:,} published numbers.")
+    return "<br>".join(keys)
 
 
 def _bar(release: Release) -> str:

@@ -1,4 +1,7 @@
-"""Words that cannot act. Labels and column names come from strangers: cut, spelt out where they do not show, escaped."""
+"""Words that cannot act.
+
+Labels and column names come from strangers: they are cut, signs that do not show are spelt out, and all is escaped.
+"""
 
 from __future__ import annotations
 
@@ -27,18 +30,24 @@ def escaped(text: str, longest: int = LONGEST) -> str:
 
 def name(text: str) -> str:
     """A label or a column name for HTML, kept from turning the writing around it."""
-    return f"<bdi>{escaped(text)}</bdi>"
+    return isolated(visible(text))
+
+
+def isolated(text: str) -> str:
+    """The same for what is visible already."""
+    return f"<bdi>{html.escape(text)}</bdi>"
 
 
 def label(text: str | None) -> str:
-    """What a bin is called."""
+    """What a bin is called, visible."""
     return "(missing)" if text is None else "(empty text)" if not text else visible(text)
 
 
 def sentence(text: str) -> str:
     """Words of ours, which may have a stranger's name in them, for HTML."""
     told = text.strip()
-    return escaped(f"{told[:1].upper()}{told[1:]}{'' if told.endswith('.') else '.'}", _A_PARAGRAPH)
+    first = told[:1] if told.startswith("k") and not told[1:2].isalpha() else told[:1].upper()  # k is a name
+    return escaped(f"{first}{told[1:]}{'' if told.endswith('.') else '.'}", _A_PARAGRAPH)
 
 
 def lines(text: str) -> str:

@@ -38,7 +38,7 @@ def summary(release: Release) -> str:
         how = re.sub(r"\bk\b", str(given["k"]), how)
     if given.get("show_above") is not None:
         how += f", and values up to {given['show_above']} hidden"
-    return f"Counts of {escaped(counted_people(release))} by {by_columns(release)}: {escaped(how)}."
+    return f"Counts by {by_columns(release)} of {escaped(counted_people(release))}: {escaped(how)}."
 
 
 def promise(step: Derivation) -> str:
@@ -53,8 +53,8 @@ def promise(step: Derivation) -> str:
         f"{''.join(f'<p>{sentence(line)}</p>' for line in told if line)}\n"
         f'<p class="claim">In short: <code>{escaped(str(claim), 2000)}</code></p>\n'
         f"<details><summary>How this follows</summary>\n<pre>{lines(explain(step))}</pre>\n"
-        f"<p>The same with exact numbers, each conclusion above what it rests on:</p>\n<pre>{lines(formula(step))}</pre>"
-        "\n</details>\n</article>\n"
+        "<p>The same with exact numbers, each conclusion above what it rests on:</p>\n"
+        f"<pre>{lines(formula(step))}</pre>\n</details>\n</article>\n"
     )
 
 
@@ -80,7 +80,7 @@ def assumptions(release: Release) -> str:
         "Who counts as a person": sentence(spec.unit.words),
         "Who sampled whom": sentence(_sampled(release)),
         "What is public": f"The bins, chosen without looking at the data:{public}",
-        "Which tables must look alike": "Any two that differ by one person, who is added or removed.",
+        "What a neighbouring table is": "The same table with one person more or less.",
         "Also taken for granted": items(map(sentence, [*rest, *spec.remarks])) if rest or spec.remarks else "Nothing.",
     }
     return f"<dl>{''.join(f'<dt>{term}</dt><dd>{text}</dd>' for term, text in parts.items())}</dl>"
@@ -117,14 +117,13 @@ def not_promised(release: Release) -> str:
 
 def check(files: Mapping[str, str] | None, digest: str | None) -> str:
     """How somebody without the data can check the release."""
-    values, paper = "the file of the release", "its certificate"
-    steps = []
-    if files is not None:
-        values, paper = (f"<code>{escaped(Path(files[key]).name)}</code>" for key in ("release", "certificate"))
+    values, paper, steps = "the file of the release", "the certificate", []
     if files is not None and digest is not None:
+        file = escaped(Path(files["release"]).name)
+        values, paper = f"<code>{file}</code>", f"<code>{escaped(Path(files['certificate']).name)}</code>"
         steps.append(
-            f"The numbers are those of the certificate if <code>sha256sum {escaped(Path(files['release']).name)}</code> "
-            f"prints <code>{escaped(digest)}</code>, which {paper} calls <code>release_sha256</code>."
+            f"The promises are about the numbers in {values} if <code>sha256sum {file}</code> prints "
+            f"<code>{escaped(digest)}</code>, which is also what {paper} calls <code>release_sha256</code>."
         )
     steps.append(
         f"Every number of a promise can be worked out again from {paper}: it names each theorem, with the exact "
