@@ -125,7 +125,7 @@ def test_e1_hiding_what_a_said_does_not_help_on_the_linear_curve_either(count: i
 
 
 def test_e1_the_margin_fails_nearly_always_instead_of_nearly_never() -> None:
-    """As printed, epsilon_tot >= epsilon(k) with probability 1 - e^-alpha/2 at least; corrected, > with e^-alpha/2 at most."""
+    """As printed, P(epsilon_tot >= epsilon(k)) is at least 1 - e^-alpha/2; corrected, P(>) is at most e^-alpha/2."""
     for setting, count in ((WALL, 50), (LINEAR, 500)):
         epsilon = setting.curve.at(count)
         printed, corrected = (setting.shifted_by(s).law(count) for s in (-setting.shift, setting.shift))

@@ -170,12 +170,20 @@ class Law:
 
 def _trimmed(atoms: list[tuple[str, int, arb]], spare: Fraction) -> list[tuple[str, int, arb]]:
     """Without the outermost atoms of a table that together stay below half of `spare`."""
-    for end in (0, -1):
-        left = ball(max(spare, Fraction(0)) / 4)
-        while len(atoms) > 1 and atoms[end][2] < left:
-            left -= atoms[end][2]
-            atoms.pop(end)
-    return atoms
+    share = ball(max(spare, Fraction(0)) / 4)
+    first = _light(atoms, share)
+    last = len(atoms) - _light(atoms[:first:-1], share)
+    return atoms[first:last]
+
+
+def _light(atoms: list[tuple[str, int, arb]], share: arb) -> int:
+    """How many atoms from the start certainly weigh less than `share` together; never all of them."""
+    left = share
+    for i, (_, _, mass) in enumerate(atoms[:-1]):
+        if not mass < left:
+            return i
+        left -= mass
+    return max(len(atoms) - 1, 0)
 
 
 def _total(part: Block | Dense) -> arb:

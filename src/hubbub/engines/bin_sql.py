@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from hubbub.engines.column import Column, Number
 from hubbub.engines.protocol import Kind
 from hubbub.errors import WrongUse
 from hubbub.exact import Infinite, Loss, to_text
@@ -22,14 +23,6 @@ def identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def literal(number: Fraction) -> str:
-    """An exact decimal as SQL; anything else would be compared after rounding."""
-    text = to_text(number)
-    if "/" in text:
-        raise WrongUse(f"an edge must be a decimal number that ends, not {text[:40]}; choose another edge")
-    return text
-
-
 def resolved(axis: Axis, kind: Kind) -> Axis:
     """The axis with what the schema tells: a boolean column has its values declared by its type."""
     if isinstance(axis, Discovered) and kind is Kind.BOOLEAN and axis.unit is None:
@@ -39,68 +32,87 @@ def resolved(axis: Axis, kind: Kind) -> Axis:
 
 def check(axis: Axis, kind: Kind) -> None:
     """Whether such bins can be made of such a column."""
+    name = axis.column
     if kind is Kind.OTHER:
-        raise WrongUse(f"the column {axis.column} holds {kind.value}; choose another column")
-    if isinstance(axis, Edges | Steps) and kind in (Kind.DATE, Kind.BOOLEAN):
+        raise WrongUse(f"the column {name} holds {kind.value}; choose another column")
+    if isinstance(axis, Values) and kind is Kind.BOOLEAN and not {*axis.values} <= {"false", "true"}:
+        raise WrongUse(f"the column {name} holds booleans, whose values are false and true; use {name}=false,true")
+    if isinstance(axis, Dates) or (isinstance(axis, Discovered) and axis.unit):
+        if kind not in (Kind.DATE, Kind.TEXT):
+            raise WrongUse(f"the column {name} holds {kind.value} and not dates; use {name}:0..100:10")
+    elif isinstance(axis, Edges | Steps):
+        if kind in (Kind.DATE, Kind.BOOLEAN):
+            raise WrongUse(f"the column {name} holds {kind.value} and cannot be cut at numbers; use {name}:month")
+        _check_edges(axis, kind)
+
+
+def _check_edges(axis: Edges | Steps, kind: Kind) -> None:
+    if isinstance(axis, Steps) and kind is Kind.INTEGER and _whole(axis):
+        return
+    if len(axis) > _MOST_COMPARISONS:
         raise WrongUse(
-            f"the column {axis.column} holds {kind.value} and cannot be cut at numbers; use {axis.column}:month"
+            f"{axis.column} has more than {_MOST_COMPARISONS:,} bins that are no whole numbers; declare fewer bins"
         )
-    if (isinstance(axis, Dates) or (isinstance(axis, Discovered) and axis.unit)) and kind not in (Kind.DATE, Kind.TEXT):
-        raise WrongUse(f"the column {axis.column} holds {kind.value} and not dates; use {axis.column}:0..100:10")
+    for edge in axis.edges:
+        if "/" in to_text(edge):
+            raise WrongUse(
+                f"an edge of {axis.column} must be a decimal number that ends, not {to_text(edge)[:40]}; "
+                "choose another edge"
+            )
 
 
-def key(axis: Axis, kind: Kind) -> str:
+def text(column: Column) -> str:
+    """A cell as text, compared sign by sign whatever the collation; not-a-number is missing and -0.0 is 0.0."""
+    cell = identifier(column.name)
+    if column.kind is Kind.FLOAT:
+        cell = f"CASE WHEN isnan({cell}) THEN NULL WHEN {cell} = 0 THEN 0 ELSE {cell} END"
+    return f"TRY_CAST({cell} AS VARCHAR) COLLATE C"
+
+
+def key(axis: Discovered, column: Column) -> str:
     """What a discovered axis is grouped by, as text."""
-    assert isinstance(axis, Discovered)
-    column = identifier(axis.column)
-    if axis.unit is None:
-        return f"CAST({column} AS VARCHAR)"
-    return _period(axis.unit, _as_date(column, kind))
+    return text(column) if axis.unit is None else _period(axis.unit, _as_date(column))
 
 
-def code(axis: Edges | Steps | Dates, kind: Kind) -> str:
+def code(axis: Edges | Steps | Dates, column: Column) -> str:
     """The number of a row's bin on an axis of numbers or dates; NULL if it has none."""
-    number, inside = _number(axis, kind)
+    number, inside = code_where(axis, column)
     other = str(len(axis) + axis.null) if axis.other else "NULL"
     null = str(len(axis)) if axis.null else other
     missing = f"{identifier(axis.column)} IS NULL"
-    if not isinstance(axis, Dates) and _is_float(kind):
-        missing += f" OR isnan({_as_number(identifier(axis.column), kind)})"
+    if not isinstance(axis, Dates) and _is_float(column):
+        missing += f" OR isnan({_as_number(column)})"
     return f"CASE WHEN {missing} THEN {null} WHEN {inside} THEN {number} ELSE {other} END"
 
 
-def code_where(axis: Edges | Steps | Dates, kind: Kind) -> tuple[str, str]:
-    """The same as a number and the condition under which a row has one: a condition is cheaper than a case.
+def code_where(axis: Edges | Steps | Dates, column: Column) -> tuple[str, str]:
+    """(bin number, condition): the condition, cheaper than a case, is never true for a missing value.
 
-    Only for an axis without null and other, where whoever fits no bin is left out.
+    By itself only for an axis without null and other, where whoever fits no bin is left out.
     """
-    return _number(axis, kind)
-
-
-def _number(axis: Edges | Steps | Dates, kind: Kind) -> tuple[str, str]:
-    """(bin number, condition); the condition is never true for a missing value."""
-    column = identifier(axis.column)
     if isinstance(axis, Dates):
-        return _date_number(axis, _as_date(column, kind))
-    value = _as_number(column, kind)
+        return _date_number(axis, _as_date(column))
+    number = column.number
+    assert number is not None  # check() let it through
+    value = _as_number(column)
     finite = [edge for edge in axis.edges if not isinstance(edge, Infinite)] if isinstance(axis, Edges) else []
     low = axis.low if isinstance(axis, Steps) else None if axis.open_below else finite[0]
     high = _top(axis)
-    tests = [f"{value} >= {literal(low)}"] if low is not None else []
-    tests += [f"{value} < {literal(high)}"] if high is not None else []
-    if _is_float(kind):
+    tests = [number.compare(value, ">=", low)] if low is not None else []
+    tests += [number.compare(value, "<", high)] if high is not None else []
+    tests = [test for test in tests if test != "TRUE"]
+    if _is_float(column):
         tests.append(f"isfinite({value})")
-    inside = " AND ".join(tests) or f"{column} IS NOT NULL"
-    if isinstance(axis, Steps) and kind is Kind.INTEGER and axis.low.denominator == axis.width.denominator == 1:
-        start = f"({column} - {literal(axis.low)})" if axis.low else column
-        return (start if axis.width == 1 else f"({start} // {literal(axis.width)})"), inside
-    if len(axis) > _MOST_COMPARISONS:
-        raise WrongUse(
-            f"{axis.column} has more than {_MOST_COMPARISONS:,} bins and holds no whole numbers; declare fewer bins"
-        )
+    inside = " AND ".join(tests) or f"{value} IS NOT NULL"
+    if isinstance(axis, Steps) and column.kind is Kind.INTEGER and _whole(axis):
+        return _stepped(axis, value, number), inside
     edges = list(axis.edges) if isinstance(axis, Steps) else finite
     inner = edges[0 if isinstance(axis, Edges) and axis.open_below else 1 : None if high is None else -1]
-    return _tree(value, inner, 0), inside
+    return _tree(value, inner, 0, number), inside
+
+
+def _whole(axis: Steps) -> bool:
+    return axis.low.denominator == axis.width.denominator == 1
 
 
 def _top(axis: Edges | Steps) -> Fraction | None:
@@ -111,29 +123,41 @@ def _top(axis: Edges | Steps) -> Fraction | None:
     return None if isinstance(last, Infinite) else last
 
 
-def _is_float(kind: Kind) -> bool:
-    return kind in (Kind.FLOAT, Kind.TEXT)
+def _is_float(column: Column) -> bool:
+    return column.kind in (Kind.FLOAT, Kind.TEXT)
 
 
-def _as_number(column: str, kind: Kind) -> str:
+def _as_number(column: Column) -> str:
     # Text (a CSV) is read as numbers here and not by sniffing: a cell that is no number has no bin, and no other
     # cell can change how it is read.
-    return f"TRY_CAST({column} AS DOUBLE)" if kind is Kind.TEXT else column
+    cell = identifier(column.name)
+    return f"TRY_CAST({cell} AS DOUBLE)" if column.kind is Kind.TEXT else cell
 
 
-def _as_date(column: str, kind: Kind) -> str:
-    return f"TRY_CAST({column} AS TIMESTAMP)" if kind is Kind.TEXT else column
+def _as_date(column: Column) -> str:
+    # A time that microseconds cannot hold is none; one with a time zone is taken in UTC.
+    return f"TRY_CAST({identifier(column.name)} AS TIMESTAMP)"
 
 
-def _tree(value: str, edges: Sequence[Loss], offset: int) -> str:
+def _stepped(axis: Steps, value: str, number: Number) -> str:
+    """(value - low) // width for a value inside: where the difference may not fit the type, in a wider one."""
+    span = axis.steps * axis.width
+    if not (number.least <= axis.low and span <= number.most):
+        value = f"CAST({value} AS {'BIGINT' if max(abs(axis.low), span) < 2**62 else 'HUGEINT'})"
+    start = f"({value} - {to_text(axis.low)})" if axis.low else value
+    return start if axis.width == 1 else f"({start} // {to_text(axis.width)})"
+
+
+def _tree(value: str, edges: Sequence[Loss], offset: int, number: Number) -> str:
     """How many of the edges are at most the value, by halving."""
     if not edges:
         return str(offset)
     middle = len(edges) // 2
     edge = edges[middle]
     assert isinstance(edge, Fraction)
-    below, above = _tree(value, edges[:middle], offset), _tree(value, edges[middle + 1 :], offset + middle + 1)
-    return f"(CASE WHEN {value} < {literal(edge)} THEN {below} ELSE {above} END)"
+    below = _tree(value, edges[:middle], offset, number)
+    above = _tree(value, edges[middle + 1 :], offset + middle + 1, number)
+    return f"(CASE WHEN {number.compare(value, '<', edge)} THEN {below} ELSE {above} END)"
 
 
 def _number_of(unit: str, value: str) -> str:
@@ -148,10 +172,9 @@ def _number_of(unit: str, value: str) -> str:
 
 
 def _period(unit: str, value: str) -> str:
-    forms = {"day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y"}
-    if unit == "quarter":
-        return f"(strftime({value}, '%Y') || '-Q' || quarter({value}))"
-    return f"strftime({value}, '{forms[unit]}')"
+    forms = {"day": "'%Y-%m-%d'", "month": "'%Y-%m'", "quarter": f"'%Y-Q' || quarter({value})", "year": "'%Y'"}
+    # an infinite date has no period and counts as missing
+    return f"CASE WHEN isfinite({value}) THEN strftime({value}, {forms[unit]}) END"
 
 
 def _date_number(axis: Dates, value: str) -> tuple[str, str]:

@@ -49,7 +49,7 @@ SMALLEST_EPSILON: Final = Fraction(1, 10**6)
 
 _REACH: Final = 12  # nats: a table goes on until "beyond" has probability exp(-12) or less, so that it costs no time
 _ONE_WORD: Final = 2000  # cells up to which one table is faster than two
-_KEPT: Final = 64  # tables kept for the next call, at most 1 MiB each
+_KEPT: Final = 256  # tables kept for the next call: enough for a curve of many steps; most take 64 KiB, none 2 MiB
 
 
 # --- Bernoulli --------------------------------------------------------------------------------------------------

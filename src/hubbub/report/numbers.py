@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -11,7 +12,7 @@ from hubbub.channels.law import SUPPRESSED
 from hubbub.exact import to_text
 from hubbub.release import Release
 from hubbub.report.text import escaped, isolated, label, listed, name
-from hubbub.tables.bins import Axis, Dates, Discovered, Values, all_labels, declared_size
+from hubbub.tables.bins import Axis, Dates, Declared, Discovered, Steps, Values, all_labels, declared_size, size
 
 LISTED: Final = 200  # bins in the table
 
@@ -26,10 +27,19 @@ def labels(release: Release, wanted: np.ndarray[Any, Any]) -> list[tuple[str, ..
             texts = found.pop()
             columns.append([label(texts[i]) for i in wanted.tolist()])
         else:
-            known = all_labels(axis)
-            columns.append([label(known[i]) for i in (codes % len(known)).tolist()])
-            codes = codes // len(known)
+            columns.append([label(text) for text in _at(axis, (codes % size(axis)).tolist())])
+            codes = codes // size(axis)
     return list(zip(*reversed(columns), strict=True))
+
+
+def _at(axis: Declared, places: list[int]) -> list[str | None]:
+    """The labels at some places of an axis. Steps may be millions, so theirs are made one by one."""
+    if not isinstance(axis, Steps):
+        known = all_labels(axis)
+        return [known[i] for i in places]
+    extra = all_labels(replace(axis, steps=0))
+    steps = (replace(axis, low=axis.low + i * axis.width, steps=1) for i in places)
+    return [extra[i - axis.steps] if i >= axis.steps else step.labels[0] for i, step in zip(places, steps, strict=True)]
 
 
 def is_ranges(axis: Axis) -> bool:

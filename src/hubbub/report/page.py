@@ -81,6 +81,7 @@ i.gap { border: 1px dashed #6b7280; }
 table { border-collapse: collapse; width: 100%; font-size: .85rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: right; padding: .28rem .8rem; border-bottom: 1px solid #edf0f2; vertical-align: top; }
 th { text-align: left; font-weight: 400; overflow-wrap: anywhere; }
+td, thead th.number { white-space: nowrap; }
 thead th { position: sticky; top: 0; background: #f3f5f7; font-weight: 600; border-bottom: 1px solid #d5dae0; }
 thead th.number { text-align: right; }
 tr.hidden td { color: #616e7c; }
