@@ -25,20 +25,27 @@ from hubbub.release import Release
 
 FORMATS: Final = ("csv", "parquet")
 _BATCH: Final = 1 << 20
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA: Final = tuple("=+-@\t\r\n＝＋－＠")  # noqa: RUF001 (the wide ones run as formulas too, in some countries)
 _NUMBERS: Final = ("count", "low", "high")
 _STATUS: Final = "status"
 
 
 def columns(release: Release) -> list[str]:
     """The names of the key columns; one that would collide with a column of ours gets `by_` in front."""
-    ours = {*_NUMBERS, _STATUS}
-    return [f"by_{axis.column}" if axis.column in ours else axis.column for axis in release.axes]
+    taken, names = {*_NUMBERS, _STATUS}, []
+    for axis in release.axes:
+        name = axis.column
+        while name in taken:
+            name = f"by_{name}"
+        taken.add(name)
+        names.append(name)
+    return names
 
 
 def batches(release: Release, *, safe_text: bool) -> Iterator[pa.RecordBatch]:
     """The release, a million bins at a time: keys, published value (null if hidden), interval, status."""
-    names = [*columns(release), *_NUMBERS, _STATUS]
+    keys = columns(release)
+    names = [*(_safe(keys) if safe_text else keys), *_NUMBERS, _STATUS]
     shown = release.shown
     statuses = [name or "shown" for name in release.published.names]
     for start in range(0, release.bins, _BATCH) or [0]:
@@ -61,7 +68,8 @@ def _labelled(which: np.ndarray[Any, Any], labels: Sequence[str | None]) -> pa.D
 
 
 def _safe(labels: Sequence[str | None]) -> list[str | None]:
-    return [f"'{label}" if label is not None and label.startswith(_FORMULA) else label for label in labels]
+    """With an apostrophe before a formula, and one more before apostrophes and a formula: different labels stay so."""
+    return [f"'{label}" if label is not None and label.lstrip("'").startswith(_FORMULA) else label for label in labels]
 
 
 def save(release: Release, folder: str | os.PathLike[str], *, form: str = "csv") -> dict[str, str]:
@@ -69,7 +77,10 @@ def save(release: Release, folder: str | os.PathLike[str], *, form: str = "csv")
     if form not in FORMATS:
         raise WrongUse(f"format must be csv or parquet, not {form[:20]!r}")
     place = Path(folder)
-    place.mkdir(parents=True, exist_ok=True)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        raise WrongUse(f"there is no folder {str(place)!r} and none can be made; choose another") from None
     values, promise = place / f"release.{form}", place / "certificate.json"
     write = _write_csv if form == "csv" else _write_parquet
     digest = _whole_file(values, lambda out: write(release, out))

@@ -155,7 +155,7 @@ def _published(spec: Histogram, counts: NDArray[np.int64], source: Source) -> Pu
     """The secret sample and the channel, a batch of bins at a time."""
     values, tags = np.empty(counts.size, dtype=np.int64), np.empty(counts.size, dtype=np.intp)
     names: dict[str, int] = {}
-    for start in range(0, counts.size, _BATCH):
+    for start in range(0, counts.size, _BATCH) or [0]:  # no bins at all have the same names as any
         part = counts[start : start + _BATCH]
         if spec.sample is not None:
             part = binomial(part, spec.sample, source)

@@ -10,6 +10,7 @@ from hubbub.charts.style import GREY, INK, SKY, Rows, configured, load_altair
 if TYPE_CHECKING:
     from hubbub.charts.style import Chart
 
+_HIDDEN: Final = "#e4e8ec"
 _ABREAST: Final = 3  # panels in a row
 _PAGE: Final = 700  # pixels that a chart may be wide
 _HIGH: Final = {"one": 260, "several": 105}
@@ -18,7 +19,7 @@ _BETWEEN_LABELS: Final = 17  # pixels of an axis that one slanted label needs
 
 
 def counts_chart(rows: Rows, *, by: str, numbers: str, upright: bool) -> Chart:
-    """A bar for each published number, a line for its interval, and a dashed outline where a hidden one may lie.
+    """A bar for each published number, a line for its interval, and a pale bar where a hidden number may lie.
 
     Each row has `label`, `panel` (the same text everywhere: one panel), `value` (None: hidden), `low` and `high` (None:
     no upper end). `by` and `numbers` are the titles of the axes. Upright bars are for labels with an order of their
@@ -47,7 +48,8 @@ def counts_chart(rows: Rows, *, by: str, numbers: str, upright: bool) -> Chart:
     def marks(which: str) -> Any:
         return alt.Chart().transform_filter(which)
 
-    empty = {"fill": "white", "stroke": GREY, "strokeDash": [2, 2], "strokeWidth": 0.8}
+    room_for_dashes = not upright or wide >= 12 * len(labels)
+    empty = {"fill": _HIDDEN, "stroke": GREY if room_for_dashes else None, "strokeDash": [2, 2], "strokeWidth": 0.8}
     hidden = marks("datum.hidden").mark_bar(**empty).encode(**{across: place, along: number}, **until)
     shown = marks("!datum.hidden").mark_bar(color=SKY).encode(**{across: place, along: _swapped(number, "value:Q")})
     lines = marks("!datum.hidden && datum.low < datum.high").mark_rule(color=INK, strokeWidth=1.6)

@@ -1,9 +1,9 @@
-"""``hubbub demo``: a story that shows what the mechanisms do."""
+"""``hubbub demo``: a story that shows what a release is, and what the mechanisms do."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -11,58 +11,104 @@ from hubbub.cli import examples, json_option, page, print_json, say
 from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
+    from hubbub.demo.millbrook import Story
     from hubbub.demo.salaries import Outcome
+
+_LARGEST: Final = 8  # published numbers shown on the terminal
 
 
 @click.command("demo", epilog=examples("hubbub demo --out hubbub-demo"))
-@click.option("--out", metavar="DIR", default="hubbub-demo", show_default=True, help="The folder for the chart.")
+@click.option("--out", metavar="DIR", default="hubbub-demo", show_default=True, help="The folder for its files.")
 @json_option
 def demo(out: str, as_json: bool) -> None:
     """Can somebody find out what the managers earn?
 
-    A company publishes how many people earn how much. Its 100 managers share one of 40 salary bins, and an attacker
-    who knows everything else guesses which. Each mechanism publishes the table once, for real, and is measured by
-    how often the best attack finds the bin and by how far the other bins are off.
+    Millbrook, an invented town, publishes how many of its residents earn how much, with a certificate and a report.
+    Then a company of 9,900 employees does the same. Its 100 managers share one of 40 salary bins, and an attacker who
+    knows everything else guesses which. Each mechanism publishes the table once, for real, and is measured by how
+    often the best attack finds the bin and by how far the other bins are off.
     """
-    from hubbub.demo import salaries
+    from hubbub.demo import millbrook, salaries
     from hubbub.noise.source import SystemSource
 
-    can_draw = _prepare(Path(out))
+    folder = Path(out)
+    can_draw = _prepare(folder)
+    town = millbrook.publish(folder)
+    if not as_json:
+        _tell_town(town)
     rows = salaries.play(SystemSource())
     if not as_json:
         _tell(rows)
-    files = salaries.draw(rows, Path(out)) if can_draw else []
+    drawn = salaries.draw(rows, folder) if can_draw else []
+    following = millbrook.try_next(folder)
     if as_json:
         print_json(
             {
+                "millbrook": {"residents": millbrook.RESIDENTS, **town.as_json()},
                 "employees": salaries.EMPLOYEES,
                 "managers": salaries.MANAGERS,
                 "candidates": salaries.CANDIDATES,
                 "chance": 1 / salaries.CANDIDATES,
                 "rows": [row.as_json() for row in rows],
-                "chart": str(files[0]) if files else None,
-                "files": [str(file) for file in files],
+                "chart": str(drawn[0]) if drawn else None,
+                "files": [*town.files.values(), *map(str, drawn)],
                 "look_at": salaries.LOOK_AT,
+                "open_first": town.files["report"],
+                "try_next": following,
             }
         )
-    elif files:
-        page().print(f"Open {files[0]}. {salaries.LOOK_AT}")
+    else:
+        _tell_where(town, drawn, following)
 
 
 def _prepare(folder: Path) -> bool:
-    """Make the folder for the chart, or say what is missing to draw one."""
+    """Make the folder, and say what is missing if no chart can be drawn."""
     from hubbub import charts
 
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WrongUse(f"--out must be a folder that can be made, not {folder}; choose another") from error
     if not charts.available():
         say(
             "There will be no chart: altair or vl-convert is not installed; get both with pip install 'hubbub[charts]'."
         )
         return False
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise WrongUse(f"--out must be a folder that can be made, not {folder}; choose another") from error
     return True
+
+
+def _tell_town(town: Story) -> None:
+    from rich.table import Table
+
+    from hubbub.demo import millbrook
+    from hubbub.explain import explain_guarantee
+    from hubbub.report.words import crowd
+
+    console = page()
+    console.print("1. Millbrook publishes its salaries", style="bold")
+    console.print(
+        f"{millbrook.RESIDENTS:,} residents; counted are those in a fresh secret sample, one in "
+        f"{round(1 / float(millbrook.SAMPLE))}, by department and salary. A count below {millbrook.CROWD} is hidden. "
+        f"The {_LARGEST} largest of {town.shown} published numbers:\n"
+    )
+    table = Table(box=None, pad_edge=False)
+    for heading in ("department", "salary"):
+        table.add_column(heading)
+    for heading in ("in the sample", "so in Millbrook, between"):
+        table.add_column(heading, justify="right")
+    for labels, value, low, high in town.largest(_LARGEST):
+        table.add_row(*labels, f"{value:,}", f"{low:,} and {high:,}")
+    console.print(table)
+    hidden = town.release.bins - town.shown
+    console.print(
+        f"\n{hidden} of {town.release.bins} bins are hidden. The {millbrook.FERRY} people of the ferry and the "
+        f"{millbrook.MANAGERS} managers may look for themselves as long as they like: their bins look like the empty "
+        "ones.\n"
+    )
+    for step in town.release.promises:
+        told = explain_guarantee(step.conclusion).partition("\nNot promised: ")[0]  # that is in the report
+        console.print(f"Promised, {step.conclusion}: {told}\n{crowd(step)}".strip())
+        console.print()
 
 
 def _tell(rows: tuple[Outcome, ...]) -> None:
@@ -74,6 +120,7 @@ def _tell(rows: tuple[Outcome, ...]) -> None:
     from hubbub.demo import salaries
 
     console = page()
+    console.print("2. A company publishes its salaries, and somebody attacks", style="bold")
     console.print(
         f"{salaries.EMPLOYEES:,} employees earn ordinary salaries, and {salaries.MANAGERS} managers are all in one of "
         f"{salaries.CANDIDATES} higher bins. An attacker who knows everything else guesses which: blindly, that "
@@ -91,3 +138,16 @@ def _tell(rows: tuple[Outcome, ...]) -> None:
         table.add_row(name, f"{row.attack:.1%}", f"{row.error:.1f}", guess, row.managers, row.crowds)
     console.print(table)
     console.print()
+
+
+def _tell_where(town: Story, drawn: list[Path], following: list[str]) -> None:
+    from hubbub.demo import salaries
+
+    console = page()
+    console.print("3. What to look at", style="bold")
+    console.print(f"Open {town.files['report']} first: Millbrook's table, what it promises, and how to check it.")
+    if drawn:
+        console.print(f"Then open {drawn[0]}. {salaries.LOOK_AT}")
+    console.print("\nThen publish something else about Millbrook:")
+    for command in following:
+        console.print(f"  {command}", soft_wrap=True)  # one line, to be copied

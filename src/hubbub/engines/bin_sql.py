@@ -23,6 +23,11 @@ def identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def literal(text: str) -> str:
+    """A text as SQL: for paths and for names that were checked; what people list travels as parameters."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 def resolved(axis: Axis, kind: Kind) -> Axis:
     """The axis with what the schema tells: a boolean column has its values declared by its type."""
     if isinstance(axis, Discovered) and kind is Kind.BOOLEAN and axis.unit is None:
@@ -112,7 +117,9 @@ def code_where(axis: Edges | Steps | Dates, column: Column) -> tuple[str, str]:
 
 
 def _whole(axis: Steps) -> bool:
-    return axis.low.denominator == axis.width.denominator == 1
+    """Whether (value - low) // width can be worked out in whole numbers of 128 bits."""
+    ends = abs(axis.low) + axis.steps * axis.width
+    return axis.low.denominator == axis.width.denominator == 1 and ends < 2**126
 
 
 def _top(axis: Edges | Steps) -> Fraction | None:
@@ -172,9 +179,10 @@ def _number_of(unit: str, value: str) -> str:
 
 
 def _period(unit: str, value: str) -> str:
-    forms = {"day": "'%Y-%m-%d'", "month": "'%Y-%m'", "quarter": f"'%Y-Q' || quarter({value})", "year": "'%Y'"}
+    form = {"day": "%Y-%m-%d", "month": "%Y-%m", "quarter": "%Y-Q", "year": "%Y"}[unit]
+    quarter = f" || quarter({value})" if unit == "quarter" else ""
     # an infinite date has no period and counts as missing
-    return f"CASE WHEN isfinite({value}) THEN strftime({value}, {forms[unit]}) END"
+    return f"CASE WHEN isfinite({value}) THEN strftime({value}, '{form}'){quarter} END"
 
 
 def _date_number(axis: Dates, value: str) -> tuple[str, str]:

@@ -6,8 +6,8 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator, Mapping
-from glob import glob
+from collections.abc import Iterator, Mapping, Sequence
+from glob import escape, glob
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -15,13 +15,17 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from hubbub.engines.bin_sql import check, code, code_where, identifier, key, resolved
+from hubbub.engines.bin_sql import check, identifier, literal, resolved
+from hubbub.engines.column import Column, column
+from hubbub.engines.count_sql import Query, distinct_bins, every_row, one_row_each
+from hubbub.engines.csv_file import csv_relation
 from hubbub.engines.protocol import Counted, Kind, Question, Repeats
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
-from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values, size
+from hubbub.tables.bins import Axis
 
 _BATCH = 1 << 17
+_WORDS = "hubbub_words"
 
 SEVERAL_ROWS = (
     "the table does not have exactly one row for each person; keep one row of each, chosen secretly "
@@ -29,44 +33,27 @@ SEVERAL_ROWS = (
 )
 """Reads the same for every such table. It is for the steward alone: it tells something about the data."""
 
-_KINDS = {
-    "VARCHAR": Kind.TEXT,
-    "BOOLEAN": Kind.BOOLEAN,
-    "DATE": Kind.DATE,
-    "FLOAT": Kind.FLOAT,
-    "DOUBLE": Kind.FLOAT,
-} | dict.fromkeys(
-    ["TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"],
-    Kind.INTEGER,
-)
-
-
-def _kind(type_name: str) -> Kind:
-    if type_name.startswith(("DECIMAL", "NUMERIC")):
-        return Kind.DECIMAL
-    if type_name.startswith("TIMESTAMP"):
-        return Kind.DATE
-    if type_name.startswith("ENUM"):
-        return Kind.TEXT
-    return _KINDS.get(type_name, Kind.OTHER)
+_TROUBLE = (duckdb.Error, RuntimeError)
+_UNREADABLE = "the table could not be read; check that the file is what its name says"
+_UNCOUNTABLE = "the table could not be counted; check that the file is whole and that memory suffices"
 
 
 class DuckDB:
     """A table of people that DuckDB can read, made by :func:`open_file`, :func:`open_frame` or :func:`open_table`."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, relation: str, temporary: Path | None = None) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, relation: str) -> None:
         self._connection = connection
         self._relation = relation  # SQL after FROM, made here only
-        described = self._rows(f"DESCRIBE SELECT * FROM {relation}")
-        self._columns = {name: _kind(str(kind)) for name, kind, *_ in described}
-        if temporary is not None:
-            weakref.finalize(self, shutil.rmtree, temporary, ignore_errors=True)
+        self._columns = {name: column(name, kind) for name, kind in _described(connection, relation)}
+        self._word = "hubbub_word"
+        while self._word in {name.lower() for name in self._columns}:
+            self._word += "_"
 
     def columns(self) -> Mapping[str, Kind]:
-        return self._columns
+        return {name: known.kind for name, known in self._columns.items()}
 
     def resolve(self, axes: tuple[Axis, ...]) -> tuple[Axis, ...]:
-        kinds = [self._kind_of(axis.column) for axis in axes]
+        kinds = [self._column(axis.column).kind for axis in axes]
         known = tuple(resolved(axis, kind) for axis, kind in zip(axes, kinds, strict=True))
         for axis, kind in zip(known, kinds, strict=True):
             check(axis, kind)
@@ -74,205 +61,180 @@ class DuckDB:
 
     def count(self, question: Question, source: Source) -> Counted:
         axes = self.resolve(question.axes)
-        if question.person is not None:
-            self._kind_of(question.person)
-        people = self._relation
-        if question.person is not None and question.repeats is Repeats.REFUSE:
-            self._one_row_each(question.person)
-        if question.repeats is not Repeats.REFUSE and question.person is None:
-            raise WrongUse("without a person column each row is a person; name the column with --person")
-        sql, parameters = self._grouped(axes, people, question, source)
-        return self._collect(sql, parameters, axes)
+        if question.person is None:
+            if question.repeats is not Repeats.REFUSE:
+                raise WrongUse("without a person column each row is a person; name the column with --person")
+            return self._collect(every_row(axes, self._columns, self._relation))
+        person = identifier(self._column(question.person).name)
+        if question.repeats is Repeats.REFUSE:
+            self._one_row_each(person)
+            return self._collect(every_row(axes, self._columns, self._relation))
+        self._hand_over_words(source, [question.person, *(axis.column for axis in axes)])
+        people = f"{self._relation} POSITIONAL JOIN {_WORDS}"
+        if question.repeats is Repeats.ONE_ROW:
+            query = one_row_each(axes, self._columns, people, person, self._word)
+        else:
+            query = distinct_bins(axes, self._columns, people, person, self._word, question.most_bins)
+        return self._collect(query)
 
     # --- asking ---------------------------------------------------------------------------------------------------
 
-    def _kind_of(self, column: str) -> Kind:
-        if column not in self._columns:
-            raise WrongUse(f"there is no column {column!r}; there are {', '.join(map(repr, self._columns))}")
-        return self._columns[column]
-
-    def _rows(self, sql: str, parameters: list[Any] | None = None) -> list[tuple[Any, ...]]:
-        try:
-            return self._connection.execute(sql, parameters or []).fetchall()
-        except duckdb.Error:
-            # The engine's own message may quote a cell.
-            raise WrongUse("the table could not be read; check that the file is what its name says") from None
+    def _column(self, name: str) -> Column:
+        if name not in self._columns:
+            raise WrongUse(f"there is no column {name!r}; there are {', '.join(map(repr, self._columns))}")
+        return self._columns[name]
 
     def _one_row_each(self, person: str) -> None:
-        column = identifier(person)
-        found = self._rows(
+        found = _rows(
+            self._connection,
             f"SELECT coalesce(bool_or(n > 1 OR who IS NULL), FALSE) FROM "
-            f"(SELECT {column} AS who, count(*) AS n FROM {self._relation} GROUP BY {column})"
+            f"(SELECT {person} AS who, count(*) AS n FROM {self._relation} GROUP BY {person})",
+            _UNCOUNTABLE,
         )
         if found[0][0]:
             raise Refused(SEVERAL_ROWS)
 
-    def _parts(self, axes: tuple[Axis, ...]) -> list[str]:
-        """One SQL expression for each axis: a bin's number, or the value itself where it is looked up later."""
-        parts = []
-        for axis in axes:
-            kind = self._kind_of(axis.column)
-            if isinstance(axis, Discovered):
-                parts.append(key(axis, kind))
-            elif isinstance(axis, Values):
-                parts.append(f"CAST({identifier(axis.column)} AS VARCHAR)")
-            else:
-                parts.append(code(axis, kind))
-        return parts
-
-    def _grouped(
-        self, axes: tuple[Axis, ...], people: str, question: Question, source: Source
-    ) -> tuple[str, list[Any]]:
-        if question.person is None or question.repeats is Repeats.REFUSE:
-            return self._looked_up(axes, self._every_row(axes, people))
-        parts = self._parts(axes)
-        names = [f"g{i}" for i in range(len(parts))]
-        select = ", ".join(f"{part} AS {name}" for part, name in zip(parts, names, strict=True))
-        listed = ", ".join(names)
-        person = identifier(question.person)
-        self._hand_over_words(source)
-        with_words = f"{people} POSITIONAL JOIN hubbub_words WHERE {person} IS NOT NULL"
-        if question.repeats is Repeats.ONE_ROW:
-            # arg_min skips a row whose bin is NULL; a struct of bins is never NULL.
-            kept = f"SELECT arg_min(row({', '.join(parts)}), hubbub_word) AS g FROM {with_words} GROUP BY {person}"
-            out = ", ".join(f"g[{i + 1}] AS {name}" for i, name in enumerate(names))
-            return self._looked_up(axes, f"SELECT {out}, count(*) AS n FROM ({kept}) GROUP BY ALL")
-        rows = f"SELECT {person} AS who, {select}, hubbub_word AS word FROM {with_words}"
-        distinct = f"SELECT who, {listed}, min(word) AS word FROM ({rows}) GROUP BY who, {listed}"
-        rank = "row_number() OVER (PARTITION BY who ORDER BY word)"
-        kept = f"SELECT {listed} FROM ({distinct}) QUALIFY {rank} <= {question.most_bins}"
-        return self._looked_up(axes, f"SELECT {listed}, count(*) AS n FROM ({kept}) GROUP BY ALL")
-
-    def _every_row(self, axes: tuple[Axis, ...], people: str) -> str:
-        """Groups over all rows; whoever fits no bin is dropped by a condition where that says the same."""
-        parts, conditions = self._parts(axes), []
-        for i, axis in enumerate(axes):
-            if isinstance(axis, Edges | Steps | Dates) and not axis.null and not axis.other:
-                parts[i], condition = code_where(axis, self._kind_of(axis.column))
-                conditions.append(f"({condition})")
-        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-        select = ", ".join(f"{part} AS g{i}" for i, part in enumerate(parts))
-        return f"SELECT {select}, count(*) AS n FROM {people}{where} GROUP BY ALL"
-
-    def _looked_up(self, axes: tuple[Axis, ...], inner: str) -> tuple[str, list[Any]]:
-        """Listed values become bin numbers by a join with the few groups that came out."""
-        joins, codes, keys = [], [], []
-        parameters: list[Any] = []
-        for i, axis in enumerate(axes):
-            if isinstance(axis, Discovered):
-                keys.append(f"g{i}")
-            elif isinstance(axis, Values):
-                joins.append(
-                    f"LEFT JOIN (SELECT unnest(?::VARCHAR[]) AS v, generate_subscripts(?::VARCHAR[], 1) - 1 AS c) d{i} "
-                    f"ON g{i} = d{i}.v"
-                )
-                parameters += [list(axis.values)] * 2
-                count = len(axis.values)
-                other = str(count + axis.null) if axis.other else "NULL"
-                null = str(count) if axis.null else other
-                codes.append((f"CASE WHEN g{i} IS NULL THEN {null} ELSE coalesce(d{i}.c, {other}) END", size(axis)))
-            else:
-                codes.append((f"g{i}", size(axis)))
-        number = "0"
-        for expression, radix in codes:
-            number = f"({number} * {radix} + ({expression})::BIGINT)"
-        if not joins and not keys:  # the groups are the bins
-            return f"SELECT {number} AS code, n FROM ({inner}) WHERE code IS NOT NULL", parameters
-        shown = ", ".join([f"{number} AS code", *keys, "CAST(sum(n) AS BIGINT) AS people"])
-        order = " ORDER BY ALL" if keys else ""
-        return (
-            f"SELECT {shown} FROM ({inner}) {' '.join(joins)} GROUP BY ALL HAVING code IS NOT NULL{order}",
-            parameters,
-        )
-
-    def _collect(self, sql: str, parameters: list[Any], axes: tuple[Axis, ...]) -> Counted:
+    def _collect(self, query: Query) -> Counted:
         try:
-            table = self._connection.sql(sql, params=parameters).to_arrow_table()  # once: a relation keeps no result
-        except duckdb.Error:
-            raise WrongUse("the table could not be counted; check that the columns hold what the bins say") from None
+            table = self._connection.sql(query[0], params=query[1]).to_arrow_table()  # once: it keeps no result
+        except _TROUBLE:
+            table = None
+        if table is None:
+            raise WrongUse(_UNCOUNTABLE)
         codes = table.column(0).to_numpy().astype(np.int64)
         counts = table.column(table.num_columns - 1).to_numpy().astype(np.int64)
         found = tuple(table.column(i).to_pylist() for i in range(1, table.num_columns - 1))
         return Counted(codes, counts, found)
 
-    def _hand_over_words(self, source: Source) -> None:
+    def _hand_over_words(self, source: Source, used: Sequence[str]) -> None:
         """One secret word for each row, as a stream: which word meets which row does not matter, they are all alike."""
-        rows = self._rows(f"SELECT count(*) FROM {self._relation}")[0][0]
+        # A line of a CSV may be left out for a cell that is read, so the same cells are read here.
+        cells = ", ".join(f"count({identifier(name)})" for name in used)
+        rows = _rows(self._connection, f"SELECT count(*), {cells} FROM {self._relation}", _UNCOUNTABLE)[0][0]
 
         def batches() -> Iterator[pa.RecordBatch]:
             for start in range(0, rows, _BATCH):
-                yield pa.record_batch({"hubbub_word": source.words(min(_BATCH, rows - start))})
+                yield pa.record_batch({self._word: source.words(min(_BATCH, rows - start))})
 
-        schema = pa.schema([("hubbub_word", pa.uint64())])
-        self._connection.register("hubbub_words", pa.RecordBatchReader.from_batches(schema, batches()))
+        schema = pa.schema([(self._word, pa.uint64())])
+        self._connection.register(_WORDS, pa.RecordBatchReader.from_batches(schema, batches()))
 
 
-def _private_connection(
-    database: str = ":memory:", *, read_only: bool = False
-) -> tuple[duckdb.DuckDBPyConnection, Path]:
-    """A connection whose temporary files are in a private folder that goes away with it."""
+def _rows(connection: duckdb.DuckDBPyConnection, sql: str, trouble: str) -> list[tuple[Any, ...]]:
+    try:
+        return connection.execute(sql).fetchall()
+    except _TROUBLE:
+        pass
+    raise WrongUse(trouble)  # out here, where it does not drag along the engine's message, which may quote a cell
+
+
+def _described(connection: duckdb.DuckDBPyConnection, relation: str) -> list[tuple[str, str]]:
+    """The columns and their types."""
+    return [(row[0], str(row[1])) for row in _rows(connection, f"DESCRIBE SELECT * FROM {relation}", _UNREADABLE)]
+
+
+# --- opening ------------------------------------------------------------------------------------------------------
+
+
+def _private_connection() -> duckdb.DuckDBPyConnection:
+    """A connection that fetches and guesses nothing; its temporary files are in a private folder that goes with it."""
     temporary = Path(tempfile.mkdtemp(prefix="hubbub-"))
-    connection = duckdb.connect(database, read_only=read_only)
-    connection.execute("SET temp_directory = ?", [str(temporary / "spill")])
-    connection.execute("SET python_enable_replacements = false")
-    connection.execute("SET autoinstall_known_extensions = false")
-    return connection, temporary
+    connection = duckdb.connect(
+        ":memory:",
+        config={
+            "temp_directory": str(temporary / "spill"),
+            "python_enable_replacements": "false",
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "pandas_analyze_sample": "0",  # a column of Python objects is text, whatever is in it
+        },
+    )
+    weakref.finalize(connection, shutil.rmtree, temporary, ignore_errors=True)
+    connection.execute("SET TimeZone = 'UTC'")
+    return connection
 
 
-def _lock(connection: duckdb.DuckDBPyConnection, paths: list[str]) -> None:
+def _locked(connection: duckdb.DuckDBPyConnection, paths: list[str], relation: str) -> DuckDB:
+    """The table, by a connection that from now on reads these files and no other."""
     connection.execute("SET allowed_paths = ?", [paths])
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
+    return DuckDB(connection, relation)
 
 
 def open_file(path: str | os.PathLike[str], *, table: str | None = None) -> DuckDB:
-    """A CSV or Parquet file, a glob of Parquet files, or a DuckDB database with the name of a table."""
+    """A CSV or Parquet file, a glob of such files, or a DuckDB database with the name of a table."""
     name = os.fspath(path)
     files = [match for match in (sorted(glob(name)) if _is_glob(name) else [name]) if os.path.isfile(match)]
     if not files:
         raise WrongUse(f"there is no file {name!r}; check the path")
-    suffix = Path(files[0]).suffix.lower()
+    suffixes = {Path(file).suffix.lower() for file in files}
+    suffix = suffixes.pop()
+    if suffixes:
+        raise WrongUse("the files of one table end alike, in .parquet for example; name fewer of them")
     if suffix in (".duckdb", ".db"):
-        if table is None:
-            raise WrongUse("a DuckDB database needs the name of a table; add --table NAME")
-        connection, temporary = _private_connection(name, read_only=True)
-        _lock(connection, [])
-        return DuckDB(connection, _table_name(connection, table), temporary)
+        return _open_database(files[0], table)
     if suffix not in (".csv", ".tsv", ".parquet", ".pq"):
         raise WrongUse("a table is read from .csv, .tsv, .parquet or .duckdb; convert the file, or open it as a frame")
-    connection, temporary = _private_connection()
-    quoted = "[" + ", ".join("'" + f.replace("'", "''") + "'" for f in files) + "]"
+    escaped = [escape(file) for file in files]  # DuckDB takes a name with a star or a bracket for a pattern
+    patterns = f"[{', '.join(map(literal, escaped))}]"
     if suffix in (".parquet", ".pq"):
-        relation = f"read_parquet({quoted})"
+        connection = _private_connection()
+        _check_alike(connection, escaped)
+        # What a folder is called is no column.
+        relation = f"read_parquet({patterns}, hive_partitioning=false)"
     else:
-        mark = "\\t" if suffix == ".tsv" else ","
-        # Types are not guessed from the cells: everything is text, and bins say how to read it.
-        quotes = "quote='\"', escape='\"'"
-        relation = f"read_csv({quoted}, delim='{mark}', {quotes}, header=true, all_varchar=true, strict_mode=false)"
-    _lock(connection, files)
-    return DuckDB(connection, relation, temporary)
+        relation = csv_relation(files, patterns, "\t" if suffix == ".tsv" else ",")
+        connection = _private_connection()
+    return _locked(connection, [*files, *escaped], relation)
 
 
 def _is_glob(name: str) -> bool:
     return any(sign in name for sign in "*?[") and not os.path.exists(name)
 
 
+def _check_alike(connection: duckdb.DuckDBPyConnection, patterns: Sequence[str]) -> None:
+    """Several Parquet files have the same columns of the same types, so that no cell has to be turned into another."""
+    each = (f"read_parquet({literal(pattern)}, hive_partitioning=false)" for pattern in patterns)
+    if len(patterns) > 1 and len({frozenset(_described(connection, one)) for one in each}) > 1:
+        raise WrongUse("the Parquet files do not have the same columns of the same types; write them with one schema")
+
+
+def _open_database(file: str, table: str | None) -> DuckDB:
+    if table is None:
+        raise WrongUse("a DuckDB database needs the name of a table; add --table NAME")
+    connection = _private_connection()
+    trouble = "the database could not be opened; check that it is one of DuckDB, and close it where else it is open"
+    _rows(connection, f"ATTACH {literal(file)} AS hubbub_database (TYPE duckdb, READ_ONLY)", trouble)
+    return _locked(connection, [], _table_name(connection, table, "'hubbub_database'", "'main'"))
+
+
 def open_frame(frame: object) -> DuckDB:
     """A pandas, polars or Arrow frame, read where it is."""
-    connection, temporary = _private_connection()
+    makers = {cls.__module__.partition(".")[0] for cls in type(frame).__mro__}
+    once = isinstance(frame, pa.RecordBatchReader) or type(frame).__name__ == "Scanner"  # empty after one reading
+    if makers.isdisjoint(("pandas", "polars", "pyarrow")) or once:
+        kind = type(frame).__name__
+        raise WrongUse(f"an object of type {kind} cannot be read as a table; give a file, a frame or an Arrow table")
+    connection = _private_connection()
     try:
         connection.register("hubbub_people", frame)
-    except duckdb.Error:
-        raise WrongUse(
-            f"a {type(frame).__name__} cannot be read as a table; give a file, a frame or an Arrow table"
-        ) from None
-    _lock(connection, [])
-    return DuckDB(connection, "hubbub_people", temporary)
+        return _locked(connection, [], "hubbub_people")
+    except Exception:  # of whichever library: its message may quote a cell
+        pass
+    raise WrongUse("a column of the frame has a type that cannot be read; leave it out or turn it into text")
 
 
 def open_table(connection: duckdb.DuckDBPyConnection, table: str) -> DuckDB:
-    """A table or view of a DuckDB connection that is already open."""
-    return DuckDB(connection.cursor(), _table_name(connection, table))
+    """A table or view of a DuckDB connection that is already open, as other connections see it."""
+    try:
+        own = connection.cursor()
+        own.execute("SET TimeZone = 'UTC'")
+    except _TROUBLE:
+        own = None
+    if own is None:
+        raise WrongUse("the connection cannot be used; open it again, and set nothing that forbids to SET TimeZone")
+    return DuckDB(own, _table_name(own, table, "current_database()", "current_schema()"))
 
 
 def is_connection(source: object) -> TypeGuard[duckdb.DuckDBPyConnection]:
@@ -280,8 +242,15 @@ def is_connection(source: object) -> TypeGuard[duckdb.DuckDBPyConnection]:
     return isinstance(source, duckdb.DuckDBPyConnection)
 
 
-def _table_name(connection: duckdb.DuckDBPyConnection, table: str) -> str:
-    known = {name for (name,) in connection.execute("SELECT table_name FROM information_schema.tables").fetchall()}
-    if table not in known:
-        raise WrongUse(f"there is no table {table!r}; there are {', '.join(map(repr, sorted(known))) or 'none'}")
-    return identifier(table)
+def _table_name(connection: duckdb.DuckDBPyConnection, table: str, catalog: str, schema: str) -> str:
+    found = _rows(
+        connection,
+        f"SELECT table_catalog, table_schema, table_name FROM information_schema.tables "
+        f"WHERE table_catalog = {catalog} AND table_schema = {schema} ORDER BY ALL",
+        _UNREADABLE,
+    )
+    for row in found:
+        if row[2] == table:
+            return ".".join(map(identifier, row))
+    names = ", ".join(repr(name) for *_, name in found) or "none"
+    raise WrongUse(f"there is no table {table!r} that other connections see; there are {names}")

@@ -76,12 +76,12 @@ figcaption { font-size: .85rem; color: #3e4c59; margin-top: .6rem; }
 figcaption i { display: inline-block; width: .9rem; height: .7rem; margin-right: .2rem; box-sizing: border-box; }
 i.bar { background: #9fd0ee; }
 i.line { background: #1f2933; height: 2px; vertical-align: middle; }
-i.gap { border: 1px dashed #6b7280; }
+i.gap { background: #e4e8ec; border: 1px dashed #6b7280; }
 .scroll { max-height: 26rem; overflow: auto; border: 1px solid #d5dae0; border-radius: 4px; }
 table { border-collapse: collapse; width: 100%; font-size: .85rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: right; padding: .28rem .8rem; border-bottom: 1px solid #edf0f2; vertical-align: top; }
-th { text-align: left; font-weight: 400; overflow-wrap: anywhere; }
-td, thead th.number { white-space: nowrap; }
+th { text-align: left; font-weight: 400; overflow-wrap: anywhere; min-width: 6rem; }
+td, thead th.number { white-space: nowrap; min-width: 0; }
 thead th { position: sticky; top: 0; background: #f3f5f7; font-weight: 600; border-bottom: 1px solid #d5dae0; }
 thead th.number { text-align: right; }
 tr.hidden td { color: #616e7c; }

@@ -111,7 +111,7 @@ def _caption(release: Release, rows: Rows) -> str:
     if any(row["low"] != row["high"] for row in shown):
         keys.append(f'<i class="line"></i> {interval_words(release)}.')
     if len(shown) < len(rows):
-        keys.append('<i class="gap"></i> Hidden: the number may lie anywhere in the outline.')
+        keys.append('<i class="gap"></i> Hidden: the pale bar is where the number may lie.')
     if total > len(shown):
         keys.append(f"Drawn are the {len(shown):,} largest of {total:,} published numbers.")
     return "<br>".join(keys)

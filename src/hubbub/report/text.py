@@ -43,10 +43,11 @@ def label(text: str | None) -> str:
     return "(missing)" if text is None else "(empty text)" if not text else visible(text)
 
 
-def sentence(text: str) -> str:
+def sentence(text: str, *, begins_with_a_name: bool = False) -> str:
     """Words of ours, which may have a stranger's name in them, for HTML."""
     told = text.strip()
-    first = told[:1] if told.startswith("k") and not told[1:2].isalpha() else told[:1].upper()  # k is a name
+    begins_with_a_name = begins_with_a_name or told.startswith(("k ", "k,"))
+    first = told[:1] if begins_with_a_name else told[:1].upper()
     return escaped(f"{first}{told[1:]}{'' if told.endswith('.') else '.'}", _A_PARAGRAPH)
 
 

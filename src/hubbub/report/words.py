@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from hubbub.certificate import about, counted_people
+from hubbub.certificate import about
 from hubbub.channels.catalogue import CATALOGUE, parameters
 from hubbub.exact import to_text
 from hubbub.explain import explain, explain_guarantee, formula
@@ -38,7 +38,9 @@ def summary(release: Release) -> str:
         how = re.sub(r"\bk\b", str(given["k"]), how)
     if given.get("show_above") is not None:
         how += f", and values up to {given['show_above']} hidden"
-    return f"Counts by {by_columns(release)} of {escaped(counted_people(release))}: {escaped(how)}."
+    who = "people in the table" if release.spec.sample is None else "people in a secret sample of the table"
+    scaled = "; the intervals are for everybody in the table" if release.spec.scale_up else ""
+    return f"Counts of {who}, by {by_columns(release)}: {escaped(how)}{scaled}."
 
 
 def promise(step: Derivation) -> str:
@@ -46,21 +48,26 @@ def promise(step: Derivation) -> str:
     claim = step.conclusion
     notion = str(about(claim)["notion"])
     told = [line for line in explain_guarantee(claim).splitlines() if not line.startswith(_NOT_PROMISED)]
-    if isinstance(claim, ZeroKnowledge):
-        told.append(_crowd(step))
+    told.append(crowd(step))
     return (
         f"<article>\n<h3>{_TITLES.get(notion, 'A promise')} <small>{escaped(notion)} privacy</small></h3>\n"
         f"{''.join(f'<p>{sentence(line)}</p>' for line in told if line)}\n"
         f'<p class="claim">In short: <code>{escaped(str(claim), 2000)}</code></p>\n'
-        f"<details><summary>How this follows</summary>\n<pre>{lines(explain(step))}</pre>\n"
+        f"<details><summary>How this follows</summary>\n<pre>{lines(_steps(step))}</pre>\n"
         "<p>The same with exact numbers, each conclusion above what it rests on:</p>\n"
         f"<pre>{lines(formula(step))}</pre>\n</details>\n</article>\n"
     )
 
 
-def _crowd(step: Derivation) -> str:
-    """The k behind a zero-knowledge promise about people who were picked one by one."""
-    assert isinstance(step.conclusion, ZeroKnowledge)
+def _steps(step: Derivation) -> str:
+    """The middle of the explanation: its beginning and its end have places of their own on the page."""
+    return explain(step).partition("How it follows\n")[2].partition("\n\nTaken for granted\n")[0]
+
+
+def crowd(step: Derivation) -> str:
+    """The k behind a zero-knowledge promise about people who were picked one by one; nothing for other promises."""
+    if not isinstance(step.conclusion, ZeroKnowledge):
+        return ""
     crowds = {part.conclusion.k for part in step.steps() if isinstance(part.conclusion, CrowdBlending | SimpleOutlier)}
     if crowds:
         return f"k = {listed([str(k) for k in sorted(crowds)])} is the crowd in the sample that this rests on."
@@ -77,9 +84,11 @@ def assumptions(release: Release) -> str:
     rest = dict.fromkeys(text for step in release.promises for text in step.all_assumptions() if text not in known)
     public = items(f"{name(column)}: {escaped(text, 400)}" for column, text in rules)
     parts = {
-        "Who counts as a person": sentence(spec.unit.words),
+        "Who counts as a person": sentence(
+            spec.unit.words, begins_with_a_name=spec.unit.words.startswith(f"{spec.unit.person} ")
+        ),
         "Who sampled whom": sentence(_sampled(release)),
-        "What is public": f"The bins, chosen without looking at the data:{public}",
+        "What is public": f"The bins are a public partition, made by these rules:{public}",
         "What a neighbouring table is": "The same table with one person more or less.",
         "Also taken for granted": items(map(sentence, [*rest, *spec.remarks])) if rest or spec.remarks else "Nothing.",
     }

@@ -10,26 +10,30 @@
     hired:month:2024-01..2024-12     these months
 
 A value with a comma, or a text that reads null or other, is written in double quotes: ``city="Washington, DC","null"``.
-Whoever fits none of the declared bins is left out, by a rule that does not look at anybody else.
+Whoever fits none of the declared bins is left out, by a rule that does not look at anybody else. Not-a-number is a
+missing value; an infinite number is in no interval, and an infinite date in no period. Text is compared sign by sign,
+so that an accented letter written as one sign and the same letter written as two are two values.
 """
 
 from __future__ import annotations
 
 import datetime
 import re
+from calendar import monthrange
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
+from math import prod
 from typing import ClassVar, TypeAlias
 
 from hubbub.errors import WrongUse
 from hubbub.exact import INFINITY, Loss, positive, rational, to_text
 
 NULL, OTHER = "null", "other"
-MOST_BINS = 2**40
-"""Declared bins are all published, so their number is bounded."""
+MOST_BINS = 10**8
+"""Declared bins are all published, so their number is bounded: by memory, at some 50 bytes each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +155,12 @@ def all_labels(axis: Declared) -> tuple[str | None, ...]:
 
 def declared_size(axes: Sequence[Axis]) -> int | None:
     """The number of bins of a partition, or None if some axis is discovered."""
-    total = 1
-    for axis in axes:
-        if isinstance(axis, Discovered):
-            return None
-        total *= size(axis)
+    total = prod(size(axis) for axis in axes if not isinstance(axis, Discovered))
     if total > MOST_BINS:
-        raise WrongUse(f"the declared bins multiply to {total:,}, more than can be published; declare coarser bins")
-    return total
+        raise WrongUse(
+            f"the declared bins multiply to {total:,}, and at most {MOST_BINS:,} can be published; declare coarser bins"
+        )
+    return None if any(isinstance(axis, Discovered) for axis in axes) else total
 
 
 def rule(axis: Axis) -> str:
@@ -172,12 +174,11 @@ def rule(axis: Axis) -> str:
 
 def parse(spec: str) -> Axis:
     """The axis that a SPEC says."""
-    text = spec.strip()
+    text = _unicode(spec).strip()
     match = re.match(r'("(?:[^"]|"")*"|[^=:]+)(?:([=:])(.*))?$', text, re.DOTALL)
     if not match or not match[1].strip():
         raise WrongUse(f"a bin specification names a column, like department or age:0..100:10, not {spec[:60]!r}")
-    column = match[1].strip()
-    column = _unquoted(column)
+    column = _unquoted(match[1].strip())
     if match[2] is None:
         return Discovered(column)
     if match[2] == "=":
@@ -185,16 +186,23 @@ def parse(spec: str) -> Axis:
     return _binned(column, match[3].strip())
 
 
+def _unicode(spec: object) -> str:
+    """A SPEC that is text which can be written down (a command line may hold bytes that are none)."""
+    if not isinstance(spec, str) or any("\ud800" <= sign <= "\udfff" for sign in spec):
+        raise WrongUse("a bin specification is text in Unicode, like department or age:0..100:10; write it so")
+    return spec
+
+
 def _values(column: str, text: str) -> Values:
-    listed, null, other = _listed(text)
+    listed, null, other = _listed(column, text)
     if len(set(listed)) != len(listed):
         raise WrongUse(f"the values of {column} are listed twice somewhere; list each once")
-    if not listed and not null and not other:
-        raise WrongUse(f"{column}= needs at least one value, like {column}=a,b")
+    if other and OTHER in listed:
+        raise WrongUse(f"{column} has two bins labelled other, the listed value and all the rest; leave one out")
     return Values(column, tuple(listed), null, other)
 
 
-def _listed(text: str) -> tuple[list[str], bool, bool]:
+def _listed(column: str, text: str) -> tuple[list[str], bool, bool]:
     """Comma-separated values, in double quotes where needed, and whether null and other are among them."""
     bare = re.sub(r'"(?:[^"]|"")*"', lambda m: "\0" * len(m[0]), text)  # quoted parts blanked, same length
     parts, start = [], 0
@@ -203,6 +211,11 @@ def _listed(text: str) -> tuple[list[str], bool, bool]:
             parts.append(text[start:i])
             start = i + 1
     tokens = [part.strip() for part in parts]
+    for token in tokens:
+        if not token:
+            raise WrongUse(f'a value of {column} is empty; write {column}=a,b, and "" for the empty text')
+        if not re.fullmatch(r'"(?:[^"]|"")*"|[^"]+', token, re.DOTALL):
+            raise WrongUse(f'a value of {column} with a " in it is written between two others and doubled, like "5"""')
     null, other = NULL in tokens, OTHER in tokens
     values = [_unquoted(token) for token in tokens if token not in (NULL, OTHER)]
     return values, null, other
@@ -252,7 +265,7 @@ def _range(column: str, text: str) -> Steps:
 
 
 def _edges(column: str, text: str) -> Edges:
-    if not re.fullmatch(r"\[.*[\])]", text):
+    if not re.fullmatch(r"\[.*\)", text):
         raise WrongUse(f"edges of {column} are written {column}:[0,20000,50000,inf), not {text[:40]!r}")
     parts = [part.strip() for part in text[1:-1].split(",")]
     open_below = parts[0] == "-inf"
@@ -274,22 +287,20 @@ def _dates(column: str, unit: str, span: str) -> Dates:
         raise WrongUse(f"a span of dates is written {column}:{unit}:2024-01..2024-12, not {span[:40]!r}")
     begin, end = _date(first, column), _date(last, column, end=True)
     if period_number(unit, begin) > period_number(unit, end):
-        raise WrongUse(f"the span of {column} must not end before it begins")
+        raise WrongUse(f"the span of {column} must not end before it begins; swap its ends")
     return Dates(column, unit, begin, end)
 
 
 def _date(text: str, column: str, *, end: bool = False) -> datetime.date:
     """2024, 2024-01 or 2024-01-31; what is not said is the first of it, or the last with `end`."""
-    parts = text.strip().split("-")
+    said = re.fullmatch(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?", text.strip(), re.ASCII)
     try:
-        year, month, day = (int(part) for part in (*parts, *("0",) * (3 - len(parts))))
-        month = month or (12 if end else 1)
-        if day == 0 and end:
-            following = datetime.date(year + month // 12, month % 12 + 1, 1)
-            return following - datetime.timedelta(days=1)
-        return datetime.date(year, month, day or 1)
-    except (ValueError, OverflowError):
-        raise WrongUse(f"a date of {column} is written 2024, 2024-01 or 2024-01-31, not {text[:20]!r}") from None
+        if said:
+            year, month = int(said[1]), int(said[2] or (12 if end else 1))
+            return datetime.date(year, month, int(said[3] or (monthrange(year, month)[1] if end else 1)))
+    except ValueError:  # no such month or day
+        pass
+    raise WrongUse(f"a date of {column} is written 2024, 2024-01 or 2024-01-31, not {text[:20]!r}; check it")
 
 
 def period_number(unit: str, day: datetime.date) -> int:

@@ -98,6 +98,8 @@ def histogram(
     scale_up: bool = False,
 ) -> Histogram:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
+    if isinstance(by, str):
+        raise WrongUse("by is a list of columns, even for one column; put it in brackets, like by=['department']")
     if not by:
         raise WrongUse("a histogram needs at least one column; add --by COLUMN")
     axes = tuple(parse(spec) for spec in by)

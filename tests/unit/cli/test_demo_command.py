@@ -1,8 +1,9 @@
-"""``hubbub demo``: the table, the JSON, the files."""
+"""``hubbub demo``: the tables, the JSON, the files, and the commands that it tells to try next."""
 
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -16,15 +17,23 @@ def run(*args: str) -> Result:
     return CliRunner().invoke(commands, ["demo", *args], catch_exceptions=False)
 
 
-def test_the_demo_writes_its_chart_and_one_object(tmp_path: Path) -> None:
-    folder = tmp_path / "new" / "demo"
+TOWN = ["millbrook.parquet", "release.csv", "certificate.json", "report.html"]
+
+
+def test_the_demo_writes_its_files_and_one_object(tmp_path: Path) -> None:
+    folder = tmp_path / "a new" / "demo"
     result = run("--out", str(folder), "--json")
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.count("\n") == 1
     answer = json.loads(result.stdout)
     assert (answer["employees"], answer["managers"], answer["candidates"]) == (9900, 100, 40)
     assert answer["chart"] == str(folder / "salaries.html")
-    assert answer["files"] == [str(folder / "salaries.html"), str(folder / "salaries.png")]
+    assert answer["files"] == [str(folder / name) for name in (*TOWN, "salaries.html", "salaries.png")]
+    assert all(Path(file).stat().st_size > 1000 for file in answer["files"])
+    town = answer["millbrook"]
+    assert (town["residents"], town["rows_published"] + town["rows_suppressed"]) == (40_000, town["bins"])
+    assert [town[key] for key in ("table", "release", "certificate", "report")] == answer["files"][:4]
+    assert (answer["open_first"], "<svg" in Path(town["report"]).read_text(encoding="utf-8")) == (town["report"], True)
     assert [row["mechanism"] for row in answer["rows"]] == [m.title for m in salaries.MECHANISMS]
     keys = {"channel", "parameters", "promise", "attack", "error", "error_rare", "error_large", "right", "verdict"}
     assert all(keys <= set(row) for row in answer["rows"])
@@ -33,26 +42,37 @@ def test_the_demo_writes_its_chart_and_one_object(tmp_path: Path) -> None:
     assert "Plain noise gives the managers" in page
     assert 'src="http' not in page
     assert "import(" not in page.partition("<body>")[2]
+    assert len(answer["try_next"]) == 2
+    for command in answer["try_next"]:
+        name, *words = shlex.split(command)
+        tried = CliRunner().invoke(commands, words, catch_exceptions=False)
+        assert (name, tried.exit_code) == ("hubbub", 0), tried.stderr
 
 
-def test_without_altair_there_is_a_table_and_a_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_altair_there_are_tables_and_a_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hubbub.charts.available", lambda: False)
-    shown = run("--out", str(tmp_path / "demo"))
+    monkeypatch.chdir(tmp_path)
+    shown = run("--out", "demo")
     assert shown.exit_code == 0
     assert "pip install 'hubbub[charts]'" in shown.stderr
-    assert not (tmp_path / "demo").exists()
-    assert "Open " not in shown.stdout
+    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == sorted(TOWN)
+    assert "Open demo/report.html first" in shown.stdout
+    assert "salaries.html" not in shown.stdout
+    assert "Promised, (20, 0)-crowd-blending: Everybody either has at least 20 people" in shown.stdout
+    assert "k = 20 is the crowd in the sample that this rests on." in shown.stdout
     for mechanism in salaries.MECHANISMS:
         line = next(line for line in shown.stdout.splitlines() if line.startswith(f"{mechanism.title} "))
         assert "%" in line
     assert "0.01 up to 100, 1 from 101" in shown.stdout
-    assert max(map(len, shown.stdout.splitlines())) <= 80
+    lines = shown.stdout.splitlines()
+    assert max(len(line) for line in lines if not line.startswith("  hubbub ")) <= 80
+    assert [line.split()[1] for line in lines[-2:]] == ["release", "release"]
 
 
 def test_without_altair_the_chart_is_null(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hubbub.charts.available", lambda: False)
     answer = json.loads(run("--out", str(tmp_path), "--json").stdout)
-    assert (answer["chart"], answer["files"]) == (None, [])
+    assert (answer["chart"], answer["files"]) == (None, [str(tmp_path / name) for name in TOWN])
 
 
 def test_a_folder_that_cannot_be_made_is_said_before_anything_else(tmp_path: Path) -> None:

@@ -1,0 +1,150 @@
+"""Millbrook, a town that does not exist, and the salary table that it publishes.
+
+Its 40,000 residents are invented, the same every time. Who works there works in one of eight departments, the smallest
+of which is a ferry with seven people; 100 managers, some in every other department, all earn between 210,000 and
+220,000, where nobody else does. So there are people to protect, and we may tell here how they fared.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
+from numpy.typing import NDArray
+
+from hubbub import files
+from hubbub.certificate import about
+from hubbub.release import Release
+from hubbub.release import open as open_table
+from hubbub.report import write_report
+
+RESIDENTS: Final = 40_000
+DEPARTMENTS: Final = {  # name: people, of whom managers, and the middle salary
+    "Schools": (11_000, 19, 47_000),
+    "Hospital": (10_000, 19, 58_000),
+    "Mill": (8_200, 19, 41_000),
+    "Town Hall": (4_000, 17, 52_000),
+    "Police": (2_700, 14, 61_000),
+    "Roads": (2_200, 9, 44_000),
+    "Library": (593, 3, 39_000),
+    "Ferry": (7, 0, 36_000),
+}
+MANAGERS: Final = sum(managers for _, managers, _ in DEPARTMENTS.values())
+MANAGERS_EARN: Final = (210_000, 220_000)
+OTHERS_EARN: Final = (14_000, 199_900)
+FERRY: Final = DEPARTMENTS["Ferry"][0]
+
+BY: Final = (f"department={','.join(DEPARTMENTS)},null", "salary:0..300000:10000,null")
+CROWD: Final = 20
+SAMPLE: Final = "0.2"
+
+_SEED: Final = 1746  # invented people, the same every time
+_TODAY: Final = np.datetime64("2025-12-31")
+_NO_ANSWER: Final = 0.01  # the share of missing salaries and ages
+
+Ints = NDArray[np.int64]
+
+
+def people() -> pa.Table:
+    """Every resident, one row each: resident, department, salary, age, hired. Who has no job has no department."""
+    rng = np.random.default_rng(_SEED)
+    names, managers, salaries = _jobs(rng)
+    working = np.array([name is not None for name in names])
+    ages = np.where(working, rng.integers(19, 68, RESIDENTS), _idle_ages(rng))
+    years = np.clip(rng.geometric(0.12, RESIDENTS) - 1, 0, np.maximum(ages - 19, 0))  # since they were hired
+    days = (years * 365 + rng.integers(0, 365, RESIDENTS)).astype("timedelta64[D]")
+    unknown = rng.random(RESIDENTS) < _NO_ANSWER
+    order = rng.permutation(RESIDENTS)
+    table = pa.table(
+        {
+            "department": pa.array(names, pa.string()),
+            "salary": pa.array(salaries, mask=~working | (unknown & ~managers)),
+            "age": pa.array(ages, mask=rng.random(RESIDENTS) < _NO_ANSWER),
+            "hired": pa.array(_TODAY - days, pa.date32(), mask=~working),
+        }
+    ).take(order)
+    return table.add_column(0, "resident", pa.array(1 + np.arange(RESIDENTS)))
+
+
+def _jobs(rng: np.random.Generator) -> tuple[list[str | None], NDArray[np.bool_], Ints]:
+    """Departments, who is a manager, and salaries; those without a job come last."""
+    names: list[str | None] = []
+    managers, salaries = np.zeros(RESIDENTS, dtype=bool), np.zeros(RESIDENTS, dtype=np.int64)
+    for name, (size, heads, middle) in DEPARTMENTS.items():
+        start = len(names)
+        names += [name] * size
+        managers[start : start + heads] = True
+        drawn = middle * np.exp(rng.normal(0, 0.32, size))
+        salaries[start : start + size] = np.clip(drawn, *OTHERS_EARN).round(-2)
+    low, high = MANAGERS_EARN
+    salaries[managers] = rng.integers(low, high, MANAGERS)
+    return names + [None] * (RESIDENTS - len(names)), managers, salaries
+
+
+def _idle_ages(rng: np.random.Generator) -> Ints:
+    """Children and the retired."""
+    return np.where(rng.random(RESIDENTS) < 0.6, rng.integers(0, 20, RESIDENTS), rng.integers(64, 98, RESIDENTS))
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What Millbrook published, and where it is."""
+
+    release: Release
+    files: dict[str, str]  # table, release, certificate, report
+
+    @property
+    def shown(self) -> int:
+        return int(self.release.shown.sum())
+
+    def largest(self, most: int) -> list[tuple[tuple[str, ...], int, int, int]]:
+        """(labels, published number, interval) of the largest published numbers."""
+        release = self.release
+        keys = list(release.keys(0, release.bins))
+        shown = np.flatnonzero(release.shown)
+        first = shown[np.argsort(-release.published.values[shown], kind="stable")[:most]].tolist()
+        return [
+            (
+                tuple("(missing)" if (text := texts[int(which[i])]) is None else text for which, texts in keys),
+                int(release.published.values[i]),
+                int(release.low[i]),
+                int(release.high[i]),
+            )
+            for i in first
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """Where the files are, and the numbers that may be told."""
+        return {
+            **self.files,
+            "rows_published": self.shown,
+            "rows_suppressed": self.release.bins - self.shown,
+            "bins": self.release.bins,
+            "guarantees": [about(step.conclusion) for step in self.release.promises],
+        }
+
+
+def publish(folder: Path) -> Story:
+    """Write the table of residents into a folder that exists, and release it as anybody would."""
+    table = folder / "millbrook.parquet"
+    parquet.write_table(people(), table)
+    made = open_table(table, person="resident").histogram(list(BY), crowd=CROWD, sample=SAMPLE, scale_up=True)
+    written = files.save(made, folder)
+    report = folder / "report.html"
+    write_report(made, report, files=written)
+    return Story(made, {"table": str(table), **written, "report": str(report)})
+
+
+def try_next(folder: Path) -> list[str]:
+    """Two more releases, which may follow the first: one draws a fresh secret sample, one adds noise to every count."""
+    start = f"hubbub release histogram {shlex.quote(str(folder / 'millbrook.parquet'))} --person resident"
+    asked = {
+        "departments": f"--by department --crowd {CROWD} --sample {SAMPLE}",
+        "ages": "--by age:0..100:10,null --epsilon 1",
+    }
+    return [f"{start} {words} --out {shlex.quote(str(folder / name))}" for name, words in asked.items()]

@@ -1,0 +1,119 @@
+"""The queries that count: rows become bins, and bins that a person may have several of become few.
+
+Each gives the number of a bin (`code`), the labels of discovered axes, and how many people it has, for every bin that
+is not empty, sorted by labels where there are any. The table's columns are met only in the innermost SELECT, so that no
+name of theirs can be taken for one of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from hubbub.engines.bin_sql import code, code_where, key, text
+from hubbub.engines.column import Column
+from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values, size
+
+Columns: TypeAlias = Mapping[str, Column]
+Query: TypeAlias = tuple[str, list[Any]]
+
+
+def every_row(axes: Sequence[Axis], columns: Columns, people: str) -> Query:
+    """Each row is a person. Whoever fits no bin is dropped by a condition where that says the same as a case."""
+    parts, conditions = _parts(axes, columns), []
+    for i, axis in enumerate(axes):
+        if isinstance(axis, Edges | Steps | Dates) and not axis.null and not axis.other:
+            parts[i], condition = code_where(axis, columns[axis.column])
+            conditions.append(f"({condition})")
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    return _summed(axes, f"SELECT {_named(parts)}, count(*) AS n FROM {people}{where} GROUP BY ALL")
+
+
+def one_row_each(axes: Sequence[Axis], columns: Columns, people: str, person: str, word: str) -> Query:
+    """Each person is in the bin of the row with the smallest word."""
+    # arg_min skips a row whose bin is NULL; a struct of bins is never NULL.
+    row = f"arg_min(row({', '.join(_parts(axes, columns))}), {word})"
+    kept = f"SELECT {row} AS g FROM {people} WHERE {person} IS NOT NULL GROUP BY {person}"
+    groups = ", ".join(f"g[{i + 1}] AS g{i}" for i in range(len(axes)))
+    return _summed(axes, f"SELECT {groups}, count(*) AS n FROM ({kept}) GROUP BY ALL")
+
+
+def distinct_bins(axes: Sequence[Axis], columns: Columns, people: str, person: str, word: str, most: int) -> Query:
+    """Each person is once in each of at most `most` of their bins, those with the smallest words."""
+    groups = _groups(axes)
+    rows = f"SELECT {person} AS who, {_named(_parts(axes, columns))}, {word} AS word FROM {people}"
+    few = f"SELECT who, {groups}, min(word) AS word FROM ({rows}) WHERE who IS NOT NULL GROUP BY who, {groups}"
+    coded, parameters = _coded(axes, few, "who, word")
+    bins = _listed(axes)
+    # Two values of one bin (both `other`, say) are one bin; a row in no bin takes no place.
+    each = f"SELECT who, {bins}, min(word) AS word FROM ({coded}) WHERE code IS NOT NULL GROUP BY who, {bins}"
+    rank = "row_number() OVER (PARTITION BY who ORDER BY word)"
+    kept = f"SELECT {bins} FROM ({each}) QUALIFY {rank} <= {most}"
+    return f"SELECT {bins}, count(*) AS people FROM ({kept}) GROUP BY {bins}{_order(axes)}", parameters
+
+
+def _parts(axes: Sequence[Axis], columns: Columns) -> list[str]:
+    """One SQL expression for each axis: a bin's number, or the text itself where it is looked up later."""
+    parts = []
+    for axis in axes:
+        column = columns[axis.column]
+        if isinstance(axis, Discovered):
+            parts.append(key(axis, column))
+        else:
+            parts.append(text(column) if isinstance(axis, Values) else code(axis, column))
+    return parts
+
+
+def _named(parts: Sequence[str]) -> str:
+    return ", ".join(f"{part} AS g{i}" for i, part in enumerate(parts))
+
+
+def _groups(axes: Sequence[Axis]) -> str:
+    return ", ".join(f"g{i}" for i in range(len(axes)))
+
+
+def _keys(axes: Sequence[Axis]) -> list[str]:
+    return [f"g{i}" for i, axis in enumerate(axes) if isinstance(axis, Discovered)]
+
+
+def _listed(axes: Sequence[Axis]) -> str:
+    return ", ".join(["code", *_keys(axes)])
+
+
+def _order(axes: Sequence[Axis]) -> str:
+    """By code and labels, whatever order the connection prefers; declared bins are put in order by their numbers."""
+    keys = _keys(axes)
+    return " ORDER BY " + ", ".join(f"{name} ASC NULLS LAST" for name in ("code", *keys)) if keys else ""
+
+
+def _summed(axes: Sequence[Axis], inner: str) -> Query:
+    """Groups (g0, g1, ..., n) as bins."""
+    coded, parameters = _coded(axes, inner, "n")
+    bins = _listed(axes)
+    if not any(isinstance(axis, Values | Discovered) for axis in axes):  # the groups are the bins
+        return f"SELECT code, n FROM ({coded}) WHERE code IS NOT NULL", parameters
+    # Not GROUP BY ALL with HAVING: that groups by what `code` is made of, and several groups then have one code.
+    sums = f"SELECT {bins}, CAST(sum(n) AS BIGINT) AS people FROM ({coded}) WHERE code IS NOT NULL GROUP BY {bins}"
+    return sums + _order(axes), parameters
+
+
+def _coded(axes: Sequence[Axis], inner: str, carried: str) -> Query:
+    """The numbers of bins from groups; listed values get theirs by a join with the few groups that came out."""
+    joins, number = [], "0"
+    parameters: list[Any] = []
+    for i, axis in enumerate(axes):
+        if isinstance(axis, Discovered):
+            continue
+        expression = f"g{i}"
+        if isinstance(axis, Values):
+            joins.append(
+                f"LEFT JOIN (SELECT unnest(?::VARCHAR[]) COLLATE C AS v, "
+                f"generate_subscripts(?::VARCHAR[], 1) - 1 AS c) d{i} ON g{i} = d{i}.v"
+            )
+            parameters += [list(axis.values)] * 2
+            other = str(len(axis) + axis.null) if axis.other else "NULL"
+            null = str(len(axis)) if axis.null else other
+            expression = f"CASE WHEN g{i} IS NULL THEN {null} ELSE coalesce(d{i}.c, {other}) END"
+        number = f"({number} * {size(axis)} + ({expression})::BIGINT)"
+    shown = ", ".join([carried, f"{number} AS code", *_keys(axes)])
+    return f"SELECT {shown} FROM ({inner}) {' '.join(joins)}", parameters

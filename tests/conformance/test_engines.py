@@ -1,0 +1,502 @@
+"""One suite for every engine and every kind of table it opens: the same people give the same counts, bin by bin.
+
+A second engine joins by adding a line to `ENGINES`: how it opens the table of `PEOPLE`. What is right is worked out here
+row by row in plain Python, by functions that share nothing with the SQL.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy import stats
+
+from hubbub.engines.duckdb import SEVERAL_ROWS, open_file, open_frame, open_table
+from hubbub.engines.protocol import Counted, Engine, Kind, Question, Repeats
+from hubbub.errors import Refused, WrongUse
+from hubbub.noise.source import ScriptedSource
+from hubbub.release import Table
+from hubbub.tables.bins import Axis, Discovered, all_labels, parse, size
+
+# --- the people ---------------------------------------------------------------------------------------------------
+
+SCHEMA = pa.schema(
+    [
+        ("id", pa.int64()),
+        ("city", pa.string()),
+        ("age", pa.int32()),
+        ("fee", pa.decimal128(9, 2)),
+        ("gain", pa.float64()),
+        ("born", pa.date32()),
+        ("seen", pa.timestamp("us")),
+        ("member", pa.bool_()),
+    ]
+)
+CITIES = ("Bath", "York", "bath", "", "null", "other", "Café", "Cafe\u0301", "St. Ives, Cornwall", 'The "Wells"', None)
+AGES = (0, 9, 10, 99, 100, -1, 41, 2**31 - 1, -(2**31), None)
+FEES = tuple(None if text is None else Decimal(text) for text in ("0.00", "0.10", "0.25", "99.99", "-0.01", None))
+GAINS = (0.0, -0.0, 0.1, 0.3, 5e-324, 1e308, -1e308, math.inf, -math.inf, None)
+DAYS = (
+    datetime.date(2024, 1, 31),
+    datetime.date(2024, 2, 29),
+    datetime.date(2023, 12, 31),
+    datetime.date(1969, 7, 20),
+    datetime.date(9999, 12, 31),
+    None,
+)
+
+
+def people() -> list[dict[str, Any]]:
+    """The product of all cells would be large; steps that have no common divisor mix them as well."""
+    rows = []
+    for i in range(500):
+        day = DAYS[i * 5 % 7 % len(DAYS)]
+        rows.append(
+            {
+                "id": i,
+                "city": CITIES[i * 3 % len(CITIES)],
+                "age": AGES[i * 7 % 23 % len(AGES)],
+                "fee": FEES[i * 11 % 13 % len(FEES)],
+                "gain": GAINS[i * 5 % 17 % len(GAINS)],
+                "born": day,
+                "seen": None if day is None else datetime.datetime.combine(day, datetime.time(23, 59, 59, 999999)),
+                "member": (True, False, None)[i * 2 % 5 % 3],
+            }
+        )
+    return rows
+
+
+PEOPLE = people()
+
+
+def arrow(rows: Iterable[dict[str, Any]], schema: pa.Schema = SCHEMA) -> pa.Table:
+    return pa.Table.from_pylist(list(rows), schema=schema)
+
+
+# --- the ways to open them ----------------------------------------------------------------------------------------
+
+Opener = Callable[[pa.Table, Path], Engine]
+
+
+def csv_cell(cell: object) -> str:
+    """As programs write it: nothing for a missing value, quotation marks around text."""
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    return '"' + cell.replace('"', '""') + '"' if isinstance(cell, str) else str(cell)
+
+
+def from_csv(table: pa.Table, folder: Path) -> Engine:
+    lines = [",".join(csv_cell(name) for name in table.column_names)]
+    lines += [",".join(csv_cell(cell) for cell in row.values()) for row in table.to_pylist()]
+    (folder / "people.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return open_file(folder / "people.csv")
+
+
+def from_parquet(table: pa.Table, folder: Path) -> Engine:
+    pq.write_table(table, folder / "people.parquet")
+    return open_file(folder / "people.parquet")
+
+
+def from_glob(table: pa.Table, folder: Path) -> Engine:
+    third = table.num_rows // 3 + 1
+    for i in range(3):
+        pq.write_table(table.slice(i * third, third), folder / f"part{i}.parquet")
+    return open_file(str(folder / "part*.parquet"))
+
+
+def from_pandas(table: pa.Table, folder: Path) -> Engine:
+    nullable = {pa.int32(): pd.Int32Dtype(), pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
+    return open_frame(table.to_pandas(types_mapper=nullable.get))
+
+
+def from_polars(table: pa.Table, folder: Path) -> Engine:
+    return open_frame(pl.from_arrow(table))
+
+
+def from_arrow(table: pa.Table, folder: Path) -> Engine:
+    return open_frame(table)
+
+
+def from_connection(table: pa.Table, folder: Path) -> Engine:
+    connection = duckdb.connect()
+    connection.register("given", table)
+    connection.execute("CREATE TABLE people AS SELECT * FROM given")
+    # Preferences of the session must not reach the counts.
+    connection.execute("SET default_null_order = 'nulls_first'")
+    connection.execute("SET default_order = 'DESC'")
+    return open_table(connection, "people")
+
+
+def from_database(table: pa.Table, folder: Path) -> Engine:
+    with duckdb.connect(str(folder / "people.duckdb")) as connection:
+        connection.register("given", table)
+        connection.execute("CREATE TABLE people AS SELECT * FROM given")
+    return open_file(folder / "people.duckdb", table="people")
+
+
+ENGINES: dict[str, Opener] = {
+    "duckdb: csv": from_csv,
+    "duckdb: parquet": from_parquet,
+    "duckdb: glob of parquet": from_glob,
+    "duckdb: pandas": from_pandas,
+    "duckdb: polars": from_polars,
+    "duckdb: arrow": from_arrow,
+    "duckdb: connection": from_connection,
+    "duckdb: database file": from_database,
+}
+
+every_engine = pytest.mark.parametrize("opened", ENGINES.values(), ids=ENGINES)
+
+# --- what is right ------------------------------------------------------------------------------------------------
+
+NO_BIN = "has no bin"
+Place = Callable[[dict[str, Any]], object]  # a row's label on one axis, or NO_BIN
+
+
+def listed(column: str, *values: str, null: bool = False, other: bool = False) -> Place:
+    def place(row: dict[str, Any]) -> object:
+        cell = row[column]
+        if cell is None:
+            return None if null else "other" if other else NO_BIN
+        text = str(cell).lower() if isinstance(cell, bool) else str(cell)
+        return text if text in values else "other" if other else NO_BIN
+
+    return place
+
+
+def cut(column: str, *edges: float | Decimal, null: bool = False, other: bool = False) -> Place:
+    """Labels are the positions of intervals; they become texts by the axis itself."""
+
+    def place(row: dict[str, Any]) -> object:
+        cell = row[column]
+        if cell is None:
+            return None if null else "other" if other else NO_BIN
+        for i, (low, high) in enumerate(zip(edges, edges[1:], strict=False)):
+            if low <= cell < high and math.isfinite(cell):
+                return i
+        return "other" if other else NO_BIN
+
+    return place
+
+
+def period(column: str, unit: str, *, among: Sequence[str] | None = None, null: bool = False) -> Place:
+    """With `among`, the declared periods; without, whatever occurs, a missing date too."""
+
+    def place(row: dict[str, Any]) -> object:
+        day = row[column]
+        if day is None:
+            return None if among is None or null else NO_BIN
+        label = {
+            "day": f"{day:%Y-%m-%d}",
+            "month": f"{day:%Y-%m}",
+            "quarter": f"{day:%Y}-Q{(day.month + 2) // 3}",
+            "year": f"{day:%Y}",
+        }[unit]
+        return label if among is None or label in among else NO_BIN
+
+    return place
+
+
+def found(column: str) -> Place:
+    return lambda row: None if row[column] is None else str(row[column])
+
+
+@dataclass(frozen=True)
+class Case:
+    by: tuple[str, ...]
+    places: tuple[Place, ...]
+
+    def __str__(self) -> str:
+        return " ".join(self.by)
+
+
+def case(*pairs: tuple[str, Place]) -> Case:
+    return Case(tuple(spec for spec, _ in pairs), tuple(place for _, place in pairs))
+
+
+INF = math.inf
+EDGES = (Decimal("0"), Decimal("0.10"), Decimal("0.25"), Decimal("100"))
+CASES = [
+    case(("city=Bath,York", listed("city", "Bath", "York"))),
+    case(("city=Bath,York,null,other", listed("city", "Bath", "York", null=True, other=True))),
+    case(("city=York,other", listed("city", "York", other=True))),
+    case(("city=null,other", listed("city", null=True, other=True))),
+    case(('city="","null",null', listed("city", "", "null", null=True))),
+    case(("city=Café,Cafe\u0301", listed("city", "Café", "Cafe\u0301"))),
+    case(('city="St. Ives, Cornwall","The ""Wells""","other"', listed("city", CITIES[8], CITIES[9], "other"))),  # type: ignore[arg-type]
+    case(("age=0,41,other", listed("age", "0", "41", other=True))),
+    case(("age:0..100:10", cut("age", *range(0, 101, 10)))),
+    case(("age:0..100:10,null,other", cut("age", *range(0, 101, 10), null=True, other=True))),
+    case(("age:-3..12:5", cut("age", -3, 2, 7, 12))),
+    case(("age:[-inf,0,41,inf),null", cut("age", -INF, 0, 41, INF, null=True))),
+    case(("age:[0.5,9.5,41.5)", cut("age", 0.5, 9.5, 41.5))),
+    case(("age:[-1000000000000,0,1000000000000)", cut("age", -(10**12), 0, 10**12))),
+    case(("fee:[0,0.10,0.25,100)", cut("fee", *EDGES))),
+    case(("fee:[-inf,0.005,0.255,inf),null", cut("fee", -INF, Decimal("0.005"), Decimal("0.255"), INF, null=True))),
+    case(("fee:0..1:0.05,other", cut("fee", *(Decimal(i) / 20 for i in range(21)), other=True))),
+    case(("gain:[0,0.1,0.3,inf)", cut("gain", 0, 0.1, 0.3, INF))),
+    case(("gain:[-inf,0,inf),null,other", cut("gain", -INF, 0, INF, null=True, other=True))),
+    case(("gain:0..0.5:0.1,null", cut("gain", 0, 0.1, 0.2, 0.3, 0.4, 0.5, null=True))),
+    case(("born:day:2023-12..2024-02", period("born", "day", among=[f"{day}" for day in DAYS[:3]]))),
+    case(("born:month:2024-01..2024-02,null", period("born", "month", among=["2024-01", "2024-02"], null=True))),
+    case(("born:quarter:1969..2024", period("born", "quarter", among=["1969-Q3", "2023-Q4", "2024-Q1"]))),
+    case(("born:year:1969..9999", period("born", "year", among=["1969", "2023", "2024", "9999"]))),
+    case(("seen:month:2023-12..2024-01", period("seen", "month", among=["2023-12", "2024-01"]))),
+    case(("seen:day:2024-01-31..2024-02-29", period("seen", "day", among=["2024-01-31", "2024-02-29"]))),
+    *(case((f"{column}:{unit}", period(column, unit))) for column in ("born", "seen") for unit in ("day", "quarter")),
+    case(("born:month", period("born", "month"))),
+    case(("seen:year", period("seen", "year"))),
+    case(("member=true,false", listed("member", "true", "false"))),
+    case(("member=false,true,null", listed("member", "false", "true", null=True))),
+    case(("city", found("city"))),
+    case(("age", found("age"))),
+    case(("fee", found("fee"))),
+    case(("born", found("born"))),
+    case(
+        ("city=Bath,other", listed("city", "Bath", other=True)),
+        ("age:0..100:50", cut("age", 0, 50, 100)),
+        ("member=true,null,other", listed("member", "true", null=True, other=True)),
+    ),
+    case(("city", found("city")), ("age:0..100:50,other", cut("age", 0, 50, 100, other=True))),
+    case(("age:0..100:50,other", cut("age", 0, 50, 100, other=True)), ("born:year", period("born", "year"))),
+]
+
+Bins = dict[tuple[object, ...], int]
+
+
+def expected(given: Case, axes: Sequence[Axis], rows: Iterable[dict[str, Any]]) -> Bins:
+    counts: Counter[tuple[object, ...]] = Counter()
+    for row in rows:
+        labels = []
+        for axis, place in zip(axes, given.places, strict=True):
+            label = place(row)
+            labels.append(axis.labels[label] if isinstance(label, int) else label)  # type: ignore[union-attr]
+        if NO_BIN not in labels:
+            counts[tuple(labels)] += 1
+    return dict(counts)
+
+
+def bins(axes: Sequence[Axis], counted: Counted) -> Bins:
+    """Counts by label, from codes by the rule of the protocol: mixed radix, the last declared axis fastest."""
+    result: Bins = {}
+    for i, (code, count) in enumerate(zip(counted.codes.tolist(), counted.counts.tolist(), strict=True)):
+        labels: list[object] = []
+        rest, declared = code, [axis for axis in axes if not isinstance(axis, Discovered)]
+        at = {}
+        for axis in reversed(declared):
+            rest, at[axis.column] = divmod(rest, size(axis))
+        assert rest == 0, "a code beyond the declared bins"
+        texts = iter(counted.found)
+        for axis in axes:
+            labels.append(next(texts)[i] if isinstance(axis, Discovered) else all_labels(axis)[at[axis.column]])
+        assert tuple(labels) not in result, "two counts for one bin"
+        result[tuple(labels)] = count
+    return result
+
+
+def asked(engine: Engine, by: Sequence[str], **question: Any) -> tuple[tuple[Axis, ...], Counted]:
+    axes = engine.resolve(tuple(parse(spec) for spec in by))
+    return axes, engine.count(Question(axes=axes, **question), ScriptedSource.from_label("one row"))
+
+
+@every_engine
+def test_every_kind_of_axis_counts_what_plain_python_counts(opened: Opener, tmp_path: Path) -> None:
+    engine = opened(arrow(PEOPLE), tmp_path)
+    for given in CASES:
+        axes, counted = asked(engine, given.by)
+        right = expected(given, axes, PEOPLE)
+        assert bins(axes, counted) == right, str(given)
+        assert right, f"{given}: a case without anybody in it checks nothing"
+
+
+@every_engine
+def test_found_bins_come_in_one_order_with_missing_last(opened: Opener, tmp_path: Path) -> None:
+    engine = opened(arrow(PEOPLE), tmp_path)
+    _, counted = asked(engine, ["city"])
+    cities = sorted((city for city in CITIES if city is not None), key=str.encode)
+    assert counted.found == ([*cities, None],)
+    _, counted = asked(engine, ["member=true,false,null", "born:year"])
+    order = [(code, year is None, year) for code, year in zip(counted.codes.tolist(), counted.found[0], strict=True)]
+    assert order == sorted(order, key=lambda bin_: (bin_[0], bin_[1], bin_[2] or ""))
+
+
+@every_engine
+def test_a_release_has_the_same_keys_and_values_from_every_source(opened: Opener, tmp_path: Path) -> None:
+    def outcome(engine: Engine) -> list[object]:
+        given = []
+        for by in (["city=Bath,York,null,other", "age:0..100:50,null"], ["city", "member=true,false,null"], ["born:year"]):
+            release = Table(engine).histogram(by, crowd=5)
+            keys = [[labels[i] for i in which] for which, labels in release.keys(0, release.bins)]
+            shown = [release.published.outcome(i) for i in range(release.bins)]
+            given.append((keys, shown, release.low.tolist(), release.high.tolist()))
+        return given
+
+    assert outcome(opened(arrow(PEOPLE), tmp_path)) == outcome(from_arrow(arrow(PEOPLE), tmp_path))
+
+
+@every_engine
+def test_the_order_of_rows_does_not_matter(opened: Opener, tmp_path: Path) -> None:
+    for name in ("forth", "back"):
+        (tmp_path / name).mkdir()
+    forth, back = opened(arrow(PEOPLE), tmp_path / "forth"), opened(arrow(PEOPLE[::-1]), tmp_path / "back")
+    for by in (["city=Bath,other"], ["city", "age:0..100:10,other"]):
+        assert bins(*asked(forth, by)) == bins(*asked(back, by))
+
+
+@every_engine
+def test_an_empty_table_has_no_counts(opened: Opener, tmp_path: Path) -> None:
+    engine = opened(arrow([]), tmp_path)
+    for by in (["city=Bath,other"], ["city"], ["age:0..100:10,other"], ["born:month"]):
+        for question in ({}, {"person": "id"}, {"person": "id", "repeats": Repeats.ONE_ROW}):
+            _, counted = asked(engine, by, **question)
+            assert counted.codes.size == counted.counts.size == 0
+            assert all(labels == [] for labels in counted.found)
+
+
+@every_engine
+def test_columns_tell_what_they_hold(opened: Opener, tmp_path: Path) -> None:
+    kinds = opened(arrow(PEOPLE), tmp_path).columns()
+    assert list(kinds) == SCHEMA.names
+    if opened is from_csv:  # nothing is guessed from cells
+        assert set(kinds.values()) == {Kind.TEXT}
+    else:
+        assert (kinds["age"], kinds["gain"], kinds["member"]) == (Kind.INTEGER, Kind.FLOAT, Kind.BOOLEAN)
+        assert kinds["city"] is Kind.TEXT
+
+
+@every_engine
+def test_an_unknown_column_gets_one_sentence(opened: Opener, tmp_path: Path) -> None:
+    engine = opened(arrow(PEOPLE), tmp_path)
+    for by, question in ((["town=a"], {}), (["city=a"], {"person": "name"})):
+        with pytest.raises(WrongUse, match=r"^there is no column '\w+'; there are 'id', 'city', "):
+            asked(engine, by, **question)
+
+
+# --- people with several rows -------------------------------------------------------------------------------------
+
+SIZE = 1e-6  # of each test below: the probability that a fair choice is rejected
+POWER = 0.999  # at least this probability that an unfair one, OFF away, is rejected
+OFF = 0.05  # more than its share for one of the rows
+N = 8_000  # people
+ROWS = 4  # of each, in bins a, b, c, d
+
+SEVERAL = pa.table({"id": np.repeat(np.arange(N), ROWS), "bin": ["a", "b", "c", "d"] * N})
+
+
+def chi_square_threshold() -> float:
+    return float(stats.chi2.isf(SIZE, ROWS - 1))
+
+
+@every_engine
+def test_one_row_of_each_person_is_chosen_uniformly(opened: Opener, tmp_path: Path) -> None:
+    _, counted = asked(opened(SEVERAL, tmp_path), ["bin=a,b,c,d"], person="id", repeats=Repeats.ONE_ROW)
+    observed = counted.counts
+    assert observed.sum() == N and observed.size == ROWS
+    statistic = float(((observed - N / ROWS) ** 2 / (N / ROWS)).sum())
+    assert statistic < chi_square_threshold(), f"n = {N}, chi-square = {statistic:.1f}, {chi_square_threshold():.1f}"
+
+
+def test_a_choice_that_favours_one_row_would_be_noticed() -> None:
+    fair = np.full(ROWS, 1 / ROWS)
+    unfair = fair - OFF / (ROWS - 1)
+    unfair[0] = 1 / ROWS + OFF
+    distance = N * float(((unfair - fair) ** 2 / fair).sum())
+    power = float(stats.ncx2.sf(chi_square_threshold(), ROWS - 1, distance))
+    assert power > POWER, f"n = {N}: power {power}, wanted {POWER}"
+
+
+@every_engine
+def test_a_row_in_no_bin_is_chosen_as_often_as_the_others(opened: Opener, tmp_path: Path) -> None:
+    _, counted = asked(opened(SEVERAL, tmp_path), ["bin=b"], person="id", repeats=Repeats.ONE_ROW)
+    p = float(stats.binomtest(int(counted.counts[0]), N, 1 / ROWS).pvalue)
+    assert p > SIZE, f"n = {N}: {counted.counts[0]} in the one bin, p = {p}"
+
+
+@every_engine
+def test_rows_without_a_person_are_left_out_when_one_row_is_kept(opened: Opener, tmp_path: Path) -> None:
+    table = pa.table({"id": pa.array([1, None, 2, None, 2]), "bin": ["a", "a", "b", "b", "b"]})
+    engine = opened(table, tmp_path)
+    for repeats in (Repeats.ONE_ROW, Repeats.DISTINCT):
+        axes, counted = asked(engine, ["bin=a,b,null"], person="id", repeats=repeats)
+        assert bins(axes, counted) == {("a",): 1, ("b",): 1}
+
+
+@every_engine
+def test_a_choice_is_fresh_for_each_script(opened: Opener, tmp_path: Path) -> None:
+    engine = opened(SEVERAL, tmp_path)
+    axes = engine.resolve((parse("bin=a,b,c,d"),))
+    question = Question(axes=axes, person="id", repeats=Repeats.ONE_ROW)
+    counts = [
+        bins(axes, engine.count(question, ScriptedSource.from_label(label))) for label in ("one", "two", "one", "two")
+    ]
+    assert counts[0] == counts[2] and counts[1] == counts[3]
+    assert counts[0] != counts[1], "two scripts, one choice"
+
+
+@every_engine
+@pytest.mark.parametrize("most", [1, 3, 4, 9])
+def test_distinct_counts_each_person_in_that_many_bins(opened: Opener, most: int, tmp_path: Path) -> None:
+    twice = pa.concat_tables([SEVERAL.slice(0, 400), SEVERAL.slice(0, 400)])  # a second row in a bin counts for nothing
+    axes, counted = asked(
+        opened(twice, tmp_path), ["bin=a,b,c,d"], person="id", repeats=Repeats.DISTINCT, most_bins=most
+    )
+    assert counted.counts.sum() == 100 * min(most, ROWS)
+    assert counted.counts.max() <= 100
+    assert set(bins(axes, counted)) == {("a",), ("b",), ("c",), ("d",)}
+
+
+@every_engine
+def test_distinct_chooses_bins_uniformly(opened: Opener, tmp_path: Path) -> None:
+    most = 2
+    _, counted = asked(
+        opened(SEVERAL, tmp_path), ["bin=a,b,c,d"], person="id", repeats=Repeats.DISTINCT, most_bins=most
+    )
+    for count in counted.counts.tolist():  # each person is in each bin with probability most/ROWS
+        p = float(stats.binomtest(count, N, most / ROWS).pvalue)
+        assert p > SIZE / ROWS, f"n = {N}: {count} in a bin, p = {p}"
+
+
+@every_engine
+def test_two_values_of_one_bin_are_one_bin(opened: Opener, tmp_path: Path) -> None:
+    table = pa.table({"id": [1, 1, 1, 2, 2], "bin": ["x", "y", "a", "x", None]})
+    axes, counted = asked(
+        opened(table, tmp_path), ["bin=a,other"], person="id", repeats=Repeats.DISTINCT, most_bins=5
+    )
+    assert bins(axes, counted) == {("a",): 1, ("other",): 2}
+
+
+@every_engine
+def test_a_bin_nobody_asked_for_takes_no_place_among_the_distinct(opened: Opener, tmp_path: Path) -> None:
+    table = pa.table({"id": [1] * 5, "bin": ["v", "w", "x", "y", "a"]})
+    axes, counted = asked(opened(table, tmp_path), ["bin=a"], person="id", repeats=Repeats.DISTINCT, most_bins=1)
+    assert bins(axes, counted) == {("a",): 1}
+
+
+@every_engine
+@pytest.mark.parametrize("ids", [[1, 1, 2], [1, None, 2], [None, None, 1], [7] * 20], ids=str)
+def test_several_rows_are_refused_with_one_sentence(opened: Opener, ids: list[int | None], tmp_path: Path) -> None:
+    table = pa.table({"id": pa.array(ids, pa.int64()), "bin": ["a"] * len(ids)})
+    with pytest.raises(Refused) as refusal:
+        asked(opened(table, tmp_path), ["bin=a"], person="id")
+    assert str(refusal.value) == SEVERAL_ROWS
+
+
+@every_engine
+def test_one_row_each_is_not_refused(opened: Opener, tmp_path: Path) -> None:
+    axes, counted = asked(opened(arrow(PEOPLE), tmp_path), CASES[0].by, person="id")
+    assert bins(axes, counted) == expected(CASES[0], axes, PEOPLE)

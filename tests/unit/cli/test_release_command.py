@@ -1,0 +1,119 @@
+"""``hubbub release histogram``: files, JSON, exit codes, and one sentence for each mistake."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+
+from hubbub.cli.main import commands
+
+SIZES = {"Fire": 25, "Police": 40, "Mayor": 3}
+
+
+@pytest.fixture
+def town(tmp_path: Path) -> Path:
+    departments = [name for name, size in SIZES.items() for _ in range(size)]
+    table = pa.table({"id": list(range(len(departments))), "department": departments})
+    place = tmp_path / "town.parquet"
+    pq.write_table(table, place)
+    return place
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(commands, ["release", "histogram", *words])
+
+
+def test_crowds_are_published_and_the_rest_is_absent(town: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = run(str(town), "--by", "department", "--crowd", "20", "--out", str(out), "--json")
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert told["rows_published"] == 2
+    assert told["rows_suppressed"] is None
+    assert told["bins"] is None
+    assert told["channel"] == {"name": "exact-or-suppressed", "k": "20"}
+    assert [g["notion"] for g in told["guarantees"]] == ["crowd-blending"]
+    lines = Path(told["release"]).read_text().splitlines()
+    assert sorted(lines[1:]) == ['"Fire",25,25,25,"shown"', '"Police",40,40,40,"shown"']
+    certificate = json.loads(Path(told["certificate"]).read_text())
+    assert certificate["release_sha256"] == hashlib.sha256(Path(told["release"]).read_bytes()).hexdigest()
+    assert "Mayor" not in Path(told["report"]).read_text()
+
+
+def test_declared_bins_are_all_there_in_order(town: Path, tmp_path: Path) -> None:
+    done = run(
+        str(town), "--by", "department=Mayor,Fire,Police,null", "--crowd", "20", "--out", str(tmp_path), "--json"
+    )
+    told = json.loads(done.stdout)
+    assert (told["bins"], told["rows_published"], told["rows_suppressed"]) == (4, 2, 2)
+    lines = Path(told["release"]).read_text().splitlines()[1:]
+    assert [line.split(",")[0] for line in lines] == ['"Mayor"', '"Fire"', '"Police"', ""]
+
+
+def test_a_sample_adds_what_it_buys(town: Path, tmp_path: Path) -> None:
+    words = (
+        "--by",
+        "department",
+        "--crowd",
+        "20",
+        "--sample",
+        "0.1",
+        "--at-delta",
+        "1e-6",
+        "--out",
+        str(tmp_path),
+        "--json",
+    )
+    told = json.loads(run(str(town), *words).stdout)
+    notions = [g["notion"] for g in told["guarantees"]]
+    assert notions == ["crowd-blending", "zero-knowledge", "differential"]
+    knowledge = told["guarantees"][1]
+    assert knowledge["delta_exact"] == "0.000001"
+    assert 0.18299 <= knowledge["epsilon"] < 0.18300  # theory: 0.18299 at p = .1, k = 20, delta = 1e-6
+    assert knowledge["aggregate"] == "iRS(0.1)"
+
+
+def test_parquet_and_words_for_people(town: Path, tmp_path: Path) -> None:
+    words = ("--by", "department=Fire,Police,other", "--epsilon", "1", "--format", "parquet", "--out", str(tmp_path))
+    done = run(str(town), *words)
+    assert done.exit_code == 0, done.output
+    table = pq.read_table(tmp_path / "release.parquet")
+    assert table.column_names == ["department", "count", "low", "high", "status"]
+    assert table.num_rows == 3
+    assert "3 of 3 bins show a number" in done.stdout
+    assert "report.html" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (("--by", "department"), 2, "say how people are protected"),
+        (("--crowd", "20"), 2, "at least one column"),
+        (("--by", "department", "--epsilon", "1"), 3, "declare the values"),
+        (("--by", "nothing", "--crowd", "20"), 2, "there is no column 'nothing'"),
+        (("--by", "department", "--crowd", "1"), 2, "k must be a whole number of at least 2"),
+        (("--by", "department", "--crowd", "20", "--k", "5"), 2, "--k belongs to a channel"),
+        (("--by", "department", "--crowd", "20", "--sample", "1.5"), 2, "sample must lie between 0 and 1"),
+        (("--by", "department", "--crowd", "20", "--one-row-per-person"), 2, "add --person COLUMN"),
+        (("--by", "department", "--crowd", "20", "--person", "department"), 3, "exactly one row for each person"),
+        (("--by", "department=Fire", "--crowd", "20", "--format", "xls"), 2, "csv or parquet"),
+    ],
+)
+def test_wrong_use_gets_one_sentence(town: Path, tmp_path: Path, words: tuple[str, ...], code: int, says: str) -> None:
+    done = run(str(town), *words, "--out", str(tmp_path / "none"))
+    assert done.exit_code == code, done.output
+    assert says in done.stderr
+    assert done.stdout == ""
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    done = run(str(tmp_path / "nowhere.parquet"), "--by", "a", "--crowd", "5", "--out", str(tmp_path))
+    assert done.exit_code == 2
+    assert "there is no file" in done.stderr
