@@ -136,6 +136,7 @@ def _tell(done: Release, written: dict[str, str], report: str) -> None:
 
     from hubbub.explain import explain_guarantee
     from hubbub.files import columns
+    from hubbub.report.words import crowd
     from hubbub.tables.bins import declared_size
 
     console = page()
@@ -161,5 +162,8 @@ def _tell(done: Release, written: dict[str, str], report: str) -> None:
     else:
         console.print(f"\n{done.bins - hidden:,} of {done.bins:,} bins show a number, {hidden:,} are hidden.")
     for step in done.promises:
-        console.print(f"\nPromised ({step.conclusion.notion}): {explain_guarantee(step.conclusion)}")
-    console.print(f"\nWritten: {written['release']}, {written['certificate']}. Open {report}.")
+        told = f"\nPromised ({step.conclusion.notion}): {explain_guarantee(step.conclusion)} {crowd(step)}"
+        console.print(told.rstrip())
+    console.print()
+    for place in (*written.values(), report):
+        console.print(f"Written: {place}", soft_wrap=True)

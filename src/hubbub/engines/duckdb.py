@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from glob import escape, glob
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -69,13 +69,17 @@ class DuckDB:
         if question.repeats is Repeats.REFUSE:
             self._one_row_each(person)
             return self._collect(every_row(axes, self._columns, self._relation))
-        self._hand_over_words(source, [question.person, *(axis.column for axis in axes)])
         people = f"{self._relation} POSITIONAL JOIN {_WORDS}"
         if question.repeats is Repeats.ONE_ROW:
             query = one_row_each(axes, self._columns, people, person, self._word)
         else:
             query = distinct_bins(axes, self._columns, people, person, self._word, question.most_bins)
-        return self._collect(query)
+        rows = self._count_rows([question.person, *(axis.column for axis in axes)])
+        self._connection.register(_WORDS, _words(rows, self._word, source))
+        try:
+            return self._collect(query)
+        finally:
+            self._connection.unregister(_WORDS)
 
     # --- asking ---------------------------------------------------------------------------------------------------
 
@@ -106,18 +110,17 @@ class DuckDB:
         found = tuple(table.column(i).to_pylist() for i in range(1, table.num_columns - 1))
         return Counted(codes, counts, found)
 
-    def _hand_over_words(self, source: Source, used: Sequence[str]) -> None:
-        """One secret word for each row, as a stream: which word meets which row does not matter, they are all alike."""
+    def _count_rows(self, used: Sequence[str]) -> int:
         # A line of a CSV may be left out for a cell that is read, so the same cells are read here.
         cells = ", ".join(f"count({identifier(name)})" for name in used)
-        rows = _rows(self._connection, f"SELECT count(*), {cells} FROM {self._relation}", _UNCOUNTABLE)[0][0]
+        return int(_rows(self._connection, f"SELECT count(*), {cells} FROM {self._relation}", _UNCOUNTABLE)[0][0])
 
-        def batches() -> Iterator[pa.RecordBatch]:
-            for start in range(0, rows, _BATCH):
-                yield pa.record_batch({self._word: source.words(min(_BATCH, rows - start))})
 
-        schema = pa.schema([(self._word, pa.uint64())])
-        self._connection.register(_WORDS, pa.RecordBatchReader.from_batches(schema, batches()))
+def _words(rows: int, name: str, source: Source) -> pa.RecordBatchReader:
+    """One secret word for each row, as a stream: which word meets which row does not matter, they are all alike."""
+    sizes = (min(_BATCH, rows - start) for start in range(0, rows, _BATCH))
+    batches = (pa.record_batch({name: source.words(size)}) for size in sizes)
+    return pa.RecordBatchReader.from_batches(pa.schema([(name, pa.uint64())]), batches)
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, sql: str, trouble: str) -> list[tuple[Any, ...]]:

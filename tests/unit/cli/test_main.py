@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+import pyarrow.parquet as parquet
 import pytest
 from click.testing import CliRunner, Result
 
 import hubbub
 from hubbub import cli
 from hubbub.cli.main import commands
+from hubbub.demo import millbrook
 from hubbub.errors import CheckFailed, HubbubError, Refused, WrongUse
 
 HEAVY = ("altair", "cryptography", "flint", "numpy", "rich", "scipy", "vl_convert")
@@ -44,6 +46,8 @@ def test_every_help_has_an_example_that_runs(
     path: tuple[str, ...], command: click.Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "hubbub-demo").mkdir()
+    parquet.write_table(millbrook.people(), tmp_path / "hubbub-demo" / "millbrook.parquet")  # what the demo leaves
     monkeypatch.setattr("hubbub.charts.available", lambda: False)  # the demo draws its chart in its own test
     shown = run(*path, "--help")
     examples = examples_of(command)
