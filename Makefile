@@ -27,6 +27,7 @@ check: .venv/with-charts,dev ## lint, formatting, types, import layers
 bench: .venv/with-bench ## measure, side by side with the peers
 	@$(BIN)/python -m benchmarks.noise
 	@$(BIN)/python -m benchmarks.channels
+	@$(BIN)/python -m benchmarks.release
 
 .venv/pyvenv.cfg:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

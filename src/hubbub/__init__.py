@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from hubbub.channels.estimate import interval as interval
     from hubbub.channels.profile import decide as decide
     from hubbub.channels.profile import profile as profile
+    from hubbub.files import save as save
+    from hubbub.release import open as open
 
 __version__ = "0.1.0"
 
@@ -21,10 +23,12 @@ _WHERE = {
     "channel": "hubbub.channels.catalogue",
     "decide": "hubbub.channels.profile",
     "interval": "hubbub.channels.estimate",
+    "open": "hubbub.release",
     "profile": "hubbub.channels.profile",
+    "save": "hubbub.files",
 }
 
-__all__ = ["__version__", "channel", "decide", "interval", "profile"]
+__all__ = ["__version__", "channel", "decide", "interval", "open", "profile", "save"]
 
 
 def __getattr__(name: str) -> Any:

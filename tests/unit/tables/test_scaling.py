@@ -1,0 +1,69 @@
+"""From a sampled count to everybody: ends of intervals against the binomial law, summed here in plain fractions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import pytest
+
+from hubbub.exact import ball, lower, upper
+from hubbub.tables import scaling
+from hubbub.tables.scaling import at_least, at_most, largest_population, population_intervals, smallest_population, split
+
+RATES = [Fraction(1, 2), Fraction(1, 3), Fraction(1, 20), Fraction(99, 100)]
+TAIL = Fraction(1, 80)
+
+
+def exactly_at_least(m: int, count: int, p: Fraction) -> Fraction:
+    return sum((comb(count, j) * p**j * (1 - p) ** (count - j) for j in range(max(m, 0), count + 1)), Fraction(0))
+
+
+@pytest.mark.parametrize("p", RATES, ids=str)
+def test_tails_are_those_of_the_binomial_law(p: Fraction) -> None:
+    for count in (0, 1, 7, 30):
+        for m in range(-1, count + 2):
+            right = exactly_at_least(m, count, p)
+            assert lower(at_least(m, count, p)) <= right <= upper(at_least(m, count, p))
+            assert lower(at_most(m, count, p)) <= 1 - exactly_at_least(m + 1, count, p) <= upper(at_most(m, count, p))
+            assert upper(at_least(m, count, p)) - right < Fraction(1, 10**40)
+
+
+@pytest.mark.parametrize("p", RATES, ids=str)
+def test_populations_are_the_least_and_the_largest_that_the_tails_allow(p: Fraction) -> None:
+    for m in (0, 1, 2, 5, 12):
+        fewest, most = smallest_population(m, p, TAIL), largest_population(m, p, TAIL)
+        assert fewest == next(c for c in range(m, 10**6) if exactly_at_least(m, c, p) > TAIL)
+        assert at_most(m, most + 1, p) <= ball(TAIL) and not at_most(m, most, p) <= ball(TAIL)
+        assert m <= fewest <= m / p <= most
+
+
+def test_chernoff_is_above_the_tail_it_stands_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    p = Fraction(1, 10)
+    for m, count in ((300, 2000), (300, 4500), (300, 300), (300, 3000)):
+        right = at_least(m, count, p), at_most(m, count, p)
+        with monkeypatch.context() as patch:
+            patch.setattr(scaling, "_EXACT_UP_TO", 0)
+            bounds = at_least(m, count, p), at_most(m, count, p)
+        for exact, bound in zip(right, bounds, strict=True):
+            assert lower(exact) <= upper(bound)
+
+
+def test_large_counts_get_wider_intervals_and_not_wrong_ones() -> None:
+    p, m = Fraction(1, 10), 20_000
+    fewest, most = smallest_population(m, p, TAIL), largest_population(m, p, TAIL)
+    spread = (m * 0.9) ** 0.5 * 10  # one standard deviation of m/p
+    assert 200_000 - 4 * spread < fewest < 200_000 - 2 * spread
+    assert 200_000 + 2 * spread < most < 200_000 + 4 * spread
+
+
+def test_ends_that_are_missing_stay_missing() -> None:
+    low, high = np.array([0, 0, 7]), np.array([4, -1, -1])
+    below, above = population_intervals(low, high, Fraction(1, 4), Fraction(19, 20))
+    assert below.tolist() == [0, 0, smallest_population(7, Fraction(1, 4), TAIL)]
+    assert above.tolist() == [largest_population(4, Fraction(1, 4), TAIL), -1, -1]
+
+
+def test_half_of_the_doubt_is_left_for_the_sampling() -> None:
+    assert split(Fraction(19, 20)) == Fraction(39, 40)
