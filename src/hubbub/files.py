@@ -1,7 +1,7 @@
 """A release as files: the values as CSV or Parquet, with the certificate that goes with them.
 
-A file is written beside its place, readable by its owner only, and moved there when it is whole. In a CSV, a text that
-a spreadsheet would run as a formula gets an apostrophe in front.
+Files are written beside their places, readable by their owner only, and moved there when all of them are whole. In a
+CSV, a text that a spreadsheet would run as a formula gets an apostrophe in front.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -83,9 +84,19 @@ def save(release: Release, folder: str | os.PathLike[str], *, form: str = "csv")
         raise WrongUse(f"there is no folder {str(place)!r} and none can be made; choose another") from None
     values, promise = place / f"release.{form}", place / "certificate.json"
     write = _write_csv if form == "csv" else _write_parquet
-    digest = _whole_file(values, lambda out: write(release, out))
-    text = json.dumps(certificate(release, digest), indent=1, sort_keys=True, ensure_ascii=True) + "\n"
-    _whole_file(promise, lambda out: out.write(text.encode()))
+    written: dict[str, Path] = {}  # beside its place -> its place
+    try:
+        digest = _beside(values, lambda out: write(release, out), written)
+        text = json.dumps(certificate(release, digest), indent=1, sort_keys=True, ensure_ascii=True) + "\n"
+        _beside(promise, lambda out: out.write(text.encode()), written)
+        for name, target in written.items():
+            os.replace(name, target)
+    except OSError:
+        raise WrongUse(f"the release could not be written to {str(place)!r}; check that there is room") from None
+    finally:
+        for name in written:
+            with suppress(FileNotFoundError):  # moved to its place
+                os.unlink(name)
     return {"release": str(values), "certificate": str(promise)}
 
 
@@ -112,18 +123,14 @@ def _write_parquet(release: Release, out: IO[bytes]) -> None:
         writer.close()
 
 
-def _whole_file(place: Path, write: Callable[[IO[bytes]], object]) -> str:
-    """All of it or nothing; returns the SHA-256 of what was written."""
+def _beside(place: Path, write: Callable[[IO[bytes]], object], written: dict[str, Path]) -> str:
+    """Write a file beside its place; returns the SHA-256 of what was written."""
     handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
-    try:
-        with os.fdopen(handle, "wb") as out:
-            write(out)
-        digest = hashlib.sha256()
-        with open(name, "rb") as back:
-            while chunk := back.read(1 << 20):
-                digest.update(chunk)
-        os.replace(name, place)
-    except BaseException:
-        os.unlink(name)
-        raise
+    written[name] = place
+    with os.fdopen(handle, "wb") as out:
+        write(out)
+    digest = hashlib.sha256()
+    with open(name, "rb") as back:
+        while chunk := back.read(1 << 20):
+            digest.update(chunk)
     return digest.hexdigest()

@@ -115,16 +115,20 @@ def _run(engine: Engine, spec: Histogram, source: Source) -> Release:
     derived = promises(spec, axes)  # refuses here: nothing was read
     total = declared_size(axes)
     counted = engine.count(_question(spec, axes), source)
-    counts = counted.counts if total is None else _every_bin(counted, total)
-    published = _published(spec, counts, source)
-    found, codes = counted.found, None
-    if total is None:  # an absent bin looks like a hidden one, so hidden ones are absent too
-        hidden = np.array([name.startswith(SUPPRESSED) for name in published.names], dtype=bool)
-        keep = np.flatnonzero(~hidden[published.tags])
-        published = Published(published.values[keep], published.tags[keep], published.names)
-        codes, found = counted.codes[keep], tuple([labels[i] for i in keep.tolist()] for labels in found)
-    low, high = _intervals(spec, published)
-    return Release(spec, axes, derived, published, low, high, found, codes)
+    counts = _sampled(spec, counted.counts if total is None else _every_bin(counted, total), source)
+    if total is not None:
+        published = _published(spec, counts, source)
+        return Release(spec, axes, derived, published, *_intervals(spec, published))
+    # Bins are those found in the sample: one that nobody of the sample is in must not reach the channel.
+    some = np.flatnonzero(counts)
+    published = _published(spec, counts[some], source)
+    # An absent bin looks like a hidden one, so hidden ones are absent too.
+    hidden = np.array([name.startswith(SUPPRESSED) for name in published.names], dtype=bool)
+    shown = np.flatnonzero(~hidden[published.tags])
+    published = Published(published.values[shown], published.tags[shown], published.names)
+    keep = some[shown]
+    found = tuple([labels[i] for i in keep.tolist()] for labels in counted.found)
+    return Release(spec, axes, derived, published, *_intervals(spec, published), found, counted.codes[keep])
 
 
 def _intervals(spec: Histogram, published: Published) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -151,15 +155,20 @@ def _every_bin(counted: Counted, total: int) -> NDArray[np.int64]:
     return counts
 
 
+def _sampled(spec: Histogram, counts: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+    """The counts of a fresh secret sample, if there is to be one."""
+    if spec.sample is None:
+        return counts
+    parts = (counts[start : start + _BATCH] for start in range(0, counts.size, _BATCH))
+    return np.concatenate([counts[:0], *(binomial(part, spec.sample, source) for part in parts)])
+
+
 def _published(spec: Histogram, counts: NDArray[np.int64], source: Source) -> Published:
-    """The secret sample and the channel, a batch of bins at a time."""
+    """The channel, a batch of bins at a time."""
     values, tags = np.empty(counts.size, dtype=np.int64), np.empty(counts.size, dtype=np.intp)
     names: dict[str, int] = {}
     for start in range(0, counts.size, _BATCH) or [0]:  # no bins at all have the same names as any
-        part = counts[start : start + _BATCH]
-        if spec.sample is not None:
-            part = binomial(part, spec.sample, source)
-        out = spec.channel.release(part, source)
+        out = spec.channel.release(counts[start : start + _BATCH], source)
         index = np.array([names.setdefault(name, len(names)) for name in out.names], dtype=np.intp)
         values[start : start + _BATCH], tags[start : start + _BATCH] = out.values, index[out.tags]
     return Published(values, tags, tuple(names))

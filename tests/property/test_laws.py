@@ -24,10 +24,10 @@ from hubbub.channels.warped import Warped
 from hubbub.exact import INFINITY, Infinite, Loss, ball, exp, lower, upper
 from hubbub.guarantees.curve import Curve, Piece
 
-REACH = 250
-"""Written-out laws go this far from 0. With rates of at least 1/4 and centres within 8 of it, e^-60 is beyond."""
+REACH = 180
+"""Written-out laws go this far from 0. With rates of at least 1/4 and centres within 8 of it, e^-40 is beyond."""
 
-BEYOND = exp(-50)
+BEYOND = exp(-40)
 RATES = [Fraction(text) for text in ("1/4", "1/3", "1/2", "3/4", "1", "3/2", "2", "3")]
 LOSSES: list[Loss] = [Fraction(text) for text in ("0", "1/100", "1/4", "1/3", "1/2", "1", "3/2", "2", "5")]
 
@@ -72,11 +72,10 @@ def written_out(law: Law) -> dict[tuple[str, int], arb]:
     for block in law.blocks:
         cut = block.within(-REACH, REACH)
         if cut is not None and cut.lo is not None and cut.hi is not None:
+            mass, step = cut.mass(cut.lo), exp(cut.slope)
             for value in range(cut.lo, cut.hi + 1):
-                key = block.tag, value
-                found[key] = found.get(key, arb(0)) + ball(1) * block.weight.value * exp(
-                    block.intercept + block.slope * value
-                )
+                found[block.tag, value] = found.get((block.tag, value), arb(0)) + mass
+                mass *= step
     return found
 
 

@@ -27,9 +27,10 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Final
 
+from hubbub.channels.channel import noise_rate
 from hubbub.channels.lower_bound import Cell, Estimator, LowerBound, checked
 from hubbub.errors import WrongUse
-from hubbub.exact import INFINITY, Exact, Infinite, Loss, log, positive, rational, rounded
+from hubbub.exact import INFINITY, Exact, Infinite, Loss, log, positive, rational, rounded, to_text
 from hubbub.guarantees.curve import Curve
 
 NAMES: Final = ("count", "epsilon-global", "epsilon-smooth", "scale-global", "scale-smooth")
@@ -68,6 +69,8 @@ def lower_bound(
     if not smooth:
         step = max((abs(y - x) for x, y in pairwise(on_grid)), default=0)
         noise = lambda s: INFINITY if step == 0 else rate / step  # noqa: E731
+    for spread in {noise(s) for s in shifts} - {INFINITY}:  # for every count, so that no refusal depends on the data
+        noise_rate(to_text(spread), "the rate of the estimate's noise")
     made = on_a_grid(on_grid, shifts, noise, unit, rate, scale=scale)
     return LowerBound(curve, estimator, rate, a, slack, unit, made)
 
@@ -91,7 +94,10 @@ def counted(curve: Curve, epsilon_a: Fraction, shift: int) -> Estimator:
                 found.append((following, end, piece.at(following)))
         return found
 
-    return Estimator(centre=lambda k: k - shift, rate=lambda k: epsilon_a, cells=cells)
+    def merges(lo: int, hi: int) -> bool:
+        return any(p.rate and (p.start < lo or end is None or end > hi) for p, end in curve.ends())
+
+    return Estimator(centre=lambda k: k - shift, rate=lambda k: epsilon_a, cells=cells, merges=merges)
 
 
 def on_a_grid(
@@ -132,11 +138,16 @@ def on_a_grid(
         found.append((final, None, meaning(final)))
         return found
 
+    def merges(lo: int, hi: int) -> bool:
+        first, final = (top, bottom) if scale else (bottom, top)
+        return first < final and (lo > first + 1 or hi < final - 1)
+
     sign, last, settled = (1 if scale else -1), len(sequence) - 1, len(shifts) - 1
     return Estimator(
         centre=lambda k: sequence[min(k, last)] + sign * shifts[min(k, settled)],
         rate=lambda k: noise(shifts[min(k, settled)]),
         cells=cells,
+        merges=merges,
         settled=settled,
     )
 

@@ -46,24 +46,41 @@ _NEGLIGIBLE = Fraction(1, 10**32)
 _GAP = 1000  # cells are listed across a gap of this many integers and no more
 
 
+def _perhaps(lo: int, hi: int) -> bool:
+    """What is assumed of cells that say nothing about themselves."""
+    return True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimator:
     """How A draws n: n = centre(k) + X, X two-sided geometric of rate(k); and what n means.
 
     `cells(lo, hi)` covers all integers, split at least finely enough between lo and hi that epsilon_tot is constant
-    on a cell. On a grid, centre and rate are those of the count `settled` from there on; None if they move with every
-    count.
+    on a cell; outside, cells may be merged, and `merges(lo, hi)` says whether any are. On a grid, centre and rate are
+    those of the count `settled` from there on; None if they move with every count.
     """
 
     centre: Callable[[int], int]
     rate: Callable[[int], Loss]
     cells: Callable[[int, int], Sequence[Cell]]
+    merges: Callable[[int, int], bool] = _perhaps
     settled: int | None = None
+
+    def reach(self, count: int) -> int:
+        """How far from the centre cells are told apart: beyond, X has a negligible probability."""
+        rate = self.rate(count)
+        return 0 if isinstance(rate, Infinite) else math.ceil(float((-ball(_NEGLIGIBLE).log() / ball(rate)).upper()))
+
+    def merged(self, count: int) -> Fraction:
+        """A bound on the probability of cells that :meth:`law` does not tell apart."""
+        centre, reach, rate = self.centre(count), self.reach(count), self.rate(count)
+        if isinstance(rate, Infinite) or not self.merges(centre - reach, centre + reach):
+            return Fraction(0)
+        return rounded(2 * exp(-rate * (reach + 1)) / (1 + exp(-rate)), up=True)
 
     def law(self, count: int) -> Iterator[tuple[Loss, arb]]:
         """(epsilon_tot, probability) for every value of epsilon_tot that is not negligible."""
-        centre, rate = self.centre(count), self.rate(count)
-        reach = 0 if isinstance(rate, Infinite) else math.ceil(float((-ball(_NEGLIGIBLE).log() / ball(rate)).upper()))
+        centre, rate, reach = self.centre(count), self.rate(count), self.reach(count)
         masses: dict[Loss, arb] = {}
         for lo, hi, total in self.cells(centre - reach, centre + reach):
             mass = sum((block.total() for block in two_sided(centre, rate, lo=lo, hi=hi)), arb(0))
@@ -108,7 +125,7 @@ def estimator_law(estimator: Estimator, epsilon_a: Fraction, count: int) -> Law:
             blocks.append(Block(None, count - 1, weight, -rate * count, rate, tag))
             blocks.append(Block(count, None, weight, rate * count, -rate, tag))
     tags = tuple(sorted({block.tag for block in blocks}, key=total_of))
-    return Law(tuple(blocks), tags=tags, order=total_of)
+    return Law(tuple(blocks), tags=tags, order=total_of, missing=estimator.merged(count))
 
 
 @dataclass(frozen=True)

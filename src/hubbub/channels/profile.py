@@ -81,6 +81,8 @@ def checkable(guarantee: object) -> Checkable:
     """The guarantee, if it is a property of the channel alone."""
     if isinstance(guarantee, DifferentialPrivacy) and guarantee.neighbours is Neighbours.REPLACE:
         raise WrongUse("a channel is checked for adding or removing a person; convert a replacement guarantee first")
+    if isinstance(guarantee, DifferentialPrivacy) and guarantee.group > 1:
+        raise WrongUse("a channel is checked for one person; derive the group guarantee from that of one person")
     if not isinstance(guarantee, Checkable):
         raise WrongUse(f"{type(guarantee).__name__} depends on how people were sampled, not on the channel alone")
     return guarantee
@@ -119,6 +121,10 @@ def judge(channel: Channel, rows: list[Row], guarantee: object = None) -> Verdic
     claim or by the proof; `Refuted` only if a row's certified lower bound exceeds the claim.
     """
     claim = checkable(channel.claim if guarantee is None else guarantee)
+    for row in rows:
+        epsilon, delta = claim.loss_at(row.count)
+        if row.epsilon > epsilon or row.claimed_delta > delta:
+            raise WrongUse("the rows were made for a weaker guarantee than the one judged; profile that guarantee")
     for row in rows:
         if lower(row.exact_delta) > row.claimed_delta:
             return _refuted(row)

@@ -159,10 +159,10 @@ class Warped:
         """
         at = value if value is not None else self.show_above
         assert at is not None
-        if self.cap is not None and at > self.cap:
-            return (at, at) if value is not None else (0, at)
         if self.curve.limit == 0:
             return 0, None
+        if self.cap is not None and at > self.cap:
+            return (at, at) if value is not None else (0, at)
         low = 0
         if value is not None and value > 0:
             needed = ball(self.total_loss(at)) - (self._b(at)[1] / tail).log()

@@ -18,9 +18,14 @@ Columns: TypeAlias = Mapping[str, Column]
 Query: TypeAlias = tuple[str, list[Any]]
 
 
-def every_row(axes: Sequence[Axis], columns: Columns, people: str) -> Query:
-    """Each row is a person. Whoever fits no bin is dropped by a condition where that says the same as a case."""
-    parts, conditions = _parts(axes, columns), []
+def every_row(axes: Sequence[Axis], columns: Columns, people: str, person: str | None = None) -> Query:
+    """Each row is a person. Whoever fits no bin is dropped by a condition where that says the same as a case.
+
+    A person column is read here as well: a line of a CSV may be left out for a cell that is read, and the lines that
+    are counted must be among those whose person was checked.
+    """
+    parts = _parts(axes, columns)
+    conditions = [] if person is None else [f"({person} IS NOT NULL)"]
     for i, axis in enumerate(axes):
         if isinstance(axis, Edges | Steps | Dates) and not axis.null and not axis.other:
             parts[i], condition = code_where(axis, columns[axis.column])

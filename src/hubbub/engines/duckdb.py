@@ -68,7 +68,7 @@ class DuckDB:
         person = identifier(self._column(question.person).name)
         if question.repeats is Repeats.REFUSE:
             self._one_row_each(person)
-            return self._collect(every_row(axes, self._columns, self._relation))
+            return self._collect(every_row(axes, self._columns, self._relation, person))
         people = f"{self._relation} POSITIONAL JOIN {_WORDS}"
         if question.repeats is Repeats.ONE_ROW:
             query = one_row_each(axes, self._columns, people, person, self._word)
@@ -100,7 +100,8 @@ class DuckDB:
 
     def _collect(self, query: Query) -> Counted:
         try:
-            table = self._connection.sql(query[0], params=query[1]).to_arrow_table()  # once: it keeps no result
+            relation = self._connection.sql(query[0], alias="hubbub_bins", params=query[1])
+            table = relation.to_arrow_table()  # once: a relation keeps no result
         except _TROUBLE:
             table = None
         if table is None:

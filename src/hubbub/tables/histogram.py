@@ -14,7 +14,7 @@ from hubbub.channels.channel import Channel
 from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.thin import Thinned
 from hubbub.errors import Refused, WrongUse
-from hubbub.exact import Exact, positive, rational, whole
+from hubbub.exact import Exact, ball, positive, rational, whole
 from hubbub.tables.bins import Axis, Discovered, parse
 
 
@@ -40,9 +40,12 @@ class Unit:
         if self.person is None:
             return "each row is taken to be one person"
         if self.one_row_per_person:
-            return f"one row for each value of {self.person}, chosen secretly and uniformly"
+            return f"one row for each value of {self.person}, chosen secretly and uniformly; rows without are left out"
         if self.distinct is not None:
-            return f"each value of {self.person} counts once in at most {self.distinct} bins, chosen secretly"
+            return (
+                f"each value of {self.person} counts once in at most {self.distinct} bins, chosen secretly; "
+                "rows without are left out"
+            )
         return f"{self.person} identifies people, and each has one row"
 
 
@@ -115,7 +118,10 @@ def histogram(
         )
     level = rational(coverage, "coverage")
     if not 0 < level < 1:
-        raise WrongUse(f"coverage must lie between 0 and 1, not {level}")
+        raise WrongUse(f"coverage must lie between 0 and 1, not {level}; choose one like 0.95")
+    target = positive(at_delta, "at-delta")
+    if target >= 1:
+        raise WrongUse(f"at-delta must be below 1, not {target}; choose one like 1e-9")
     if scale_up and rate is None:
         raise WrongUse("scale-up needs the rate at which people are sampled; add --sample RATE")
     who = unit or Unit()
@@ -129,7 +135,7 @@ def histogram(
         unit=who,
         sample=rate,
         collected=given,
-        at_delta=positive(at_delta, "at-delta"),
+        at_delta=target,
         coverage=level,
         scale_up=scale_up,
         remarks=made.remarks,
@@ -185,7 +191,7 @@ def _collected(rate: Exact | None, between: tuple[Exact, Exact] | None, exempt: 
     if between is not None:
         low, high = _rate(between[0], "collected-between"), _rate(between[1], "collected-between")
         if low > high:
-            raise WrongUse(f"collected-between needs the lower rate first, not {low} and {high}")
+            raise WrongUse(f"collected-between needs the lower rate first, not {low} and {high}; swap them")
         return Collected(low=low, high=high, exempt=spared)
     if spared:
         raise WrongUse(
@@ -207,6 +213,6 @@ def discovery_cost(channel: Channel) -> arb:
             "bins may be found in the data only where an absent bin looks like a hidden one, and this channel "
             "publishes a number for every bin; declare the values, like --by department=Police,Fire,other"
         )
-    shown = sum((block.total() for block in law.blocks if block.tag != SUPPRESSED), arb(0))
+    shown = ball(law.missing) + sum((block.total() for block in law.blocks if block.tag != SUPPRESSED), arb(0))
     shown += sum((sum(table.masses, arb(0)) for table in law.dense if table.tag != SUPPRESSED), arb(0))
     return shown

@@ -42,7 +42,7 @@ def at_most(m: int, count: int, p: Fraction) -> arb:
     """P(Binomial(count, p) <= m) or, for large m, a bound above it."""
     if m >= count:
         return arb(1)
-    if m > _EXACT_UP_TO:
+    if m >= _EXACT_UP_TO:  # from here on at_least(m + 1) is a bound, and one minus it would be no bound
         return _chernoff(m, count, p) if m < count * p else arb(1)
     return 1 - at_least(m + 1, count, p)
 

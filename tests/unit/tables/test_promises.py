@@ -1,0 +1,199 @@
+"""Promises derived before any data is opened: the channel's own first, then what follows, by theorems with names."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from hubbub.channels.catalogue import CATALOGUE
+from hubbub.channels.geometric import Geometric
+from hubbub.channels.profile import decide
+from hubbub.channels.thin import Thinned
+from hubbub.errors import Refused
+from hubbub.exact import Infinite, rounded
+from hubbub.guarantees.closeness import mixed
+from hubbub.guarantees.definitions import (
+    BernoulliSample,
+    CrowdBlending,
+    DifferentialPrivacy,
+    DistributionalPrivacy,
+    RobustSample,
+    ZeroKnowledge,
+)
+from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.verdict import Refuted
+from hubbub.tables.histogram import Histogram, Unit, discovery_cost, histogram
+from hubbub.tables.promises import STATEMENTS, promises
+
+WORDS: dict[str, dict[str, Any]] = {
+    "exact-or-suppressed": {"crowd": 20},
+    "noisy-below": {"crowd": 20, "epsilon": "0.5"},
+    "geometric": {"epsilon": 1},
+    "group": {"channel": "group", "epsilon": 1, "options": {"k": 100}},
+    "simple-suppressed": {"channel": "simple-suppressed", "options": {"k": 100}},
+    "simple-noisy": {"channel": "simple-noisy", "epsilon": 1, "options": {"k": 100}},
+    "outlier-suppressed": {"channel": "outlier-suppressed", "epsilon": 1, "options": {"k": 100, "alpha": 10}},
+    "outlier-noisy": {"channel": "outlier-noisy", "epsilon": 1, "options": {"k": 100, "alpha": 10}},
+    "staircase": {
+        "channel": "staircase",
+        "options": {"thresholds": "1000,100,10", "epsilons": "1,0.1,0.01,0", "alpha": 10},
+    },
+    "lower-bound": {
+        "channel": "lower-bound",
+        "options": {"curve": "1:0.01,101:1", "estimator": "count", "epsilon_a": "0.005", "alpha": 10},
+    },
+    "lecture": {"channel": "lecture", "epsilon": "0.2", "options": {"t": 50, "K": 200}},
+    "warped": {"outlier": "1:0.01,101:1"},
+}
+HIDING = ("exact-or-suppressed", "simple-suppressed", "outlier-suppressed", "staircase")  # a hidden bin looks absent
+CROWDS = ("exact-or-suppressed", "noisy-below", "simple-suppressed", "simple-noisy")  # promise something to crowds
+
+
+def asked(name: str, by: tuple[str, ...] = ("a=x,y",), **more: Any) -> tuple[Histogram, tuple[Derivation, ...]]:
+    spec = histogram(by, **WORDS[name], **more)
+    return spec, promises(spec, spec.axes)
+
+
+def test_every_channel_has_words_here_and_a_statement_behind_its_claim() -> None:
+    assert set(WORDS) == set(CATALOGUE) == set(STATEMENTS)
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_the_first_promise_is_the_channels_own(name: str) -> None:
+    spec, (own, *following) = asked(name)
+    assert own.conclusion == spec.channel.claim
+    assert own.theorem == STATEMENTS[name][0]
+    assert "the bins are a public partition" in own.assumptions
+    assert "every declared bin is published, empty ones too" in own.assumptions
+    assert spec.unit.words in own.assumptions
+    assert any(text.startswith("a: missing values count as not listed") for text in own.assumptions)
+    for step in following:  # the rest is differential privacy, where every crowd's loss is bounded
+        assert isinstance(step.conclusion, DifferentialPrivacy)
+        assert step.premises
+
+
+@pytest.mark.parametrize("name", ["warped", "outlier-suppressed", "geometric"])
+def test_what_is_promised_holds_by_the_exact_checker(name: str) -> None:
+    spec, derived = asked(name)
+    for step in derived:
+        assert not isinstance(decide(spec.channel, step.conclusion, limit=60), Refuted)
+
+
+def test_the_exact_checker_refutes_a_promise_that_is_too_good() -> None:
+    assert isinstance(decide(Geometric(Fraction(1)), DifferentialPrivacy(epsilon=Fraction(99, 100)), limit=60), Refuted)
+
+
+# --- bins found in the data ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_bins_are_found_only_where_absent_means_hidden(name: str) -> None:
+    if name not in HIDING:
+        with pytest.raises(Refused, match="declare the values, like --by"):
+            asked(name, ("a",))
+        return
+    spec, (own, *_) = asked(name, ("a", "b=x"))
+    price = rounded(discovery_cost(spec.channel), up=True)
+    assert dict(own.numbers)["price"]
+    assert own.theorem == "bins found in the data"
+    delta = getattr(own.conclusion, "delta", Fraction(0))
+    assert delta >= price and delta >= getattr(spec.channel.claim, "delta", Fraction(0))
+
+
+def test_a_price_is_added_to_what_follows() -> None:
+    spec = histogram(["a"], outlier="1:1", show_above=3)
+    own, bounded = promises(spec, spec.axes)
+    price = rounded(discovery_cost(spec.channel), up=True)
+    assert price > 0
+    assert own.conclusion.delta == bounded.conclusion.delta == price  # type: ignore[union-attr]
+
+
+# --- samples ------------------------------------------------------------------------------------------------------
+
+P = Fraction(1, 20)
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_a_secret_sample_buys_zero_knowledge_and_privacy_for_the_population(name: str) -> None:
+    spec, derived = asked(name, sample="0.05")
+    knowledge, population = (step.conclusion for step in derived[-2:])
+    assert isinstance(knowledge, ZeroKnowledge) and isinstance(population, DifferentialPrivacy)
+    assert knowledge.aggregate == BernoulliSample(p=P)
+    assert (knowledge.epsilon, knowledge.delta) == (population.epsilon, population.delta)
+    if name in CROWDS:
+        assert population.delta == Fraction(1, 10**9)
+        assert population == Thinned(P, spec.channel).claim
+    else:
+        bounded = derived[-3].conclusion
+        assert isinstance(bounded, DifferentialPrivacy)
+        assert (population.epsilon, population.delta) == (mixed(bounded.epsilon, P), P * bounded.delta)
+
+
+def test_a_sample_that_buys_nothing_is_refused_with_the_next_step() -> None:
+    with pytest.raises(Refused, match="lower the rate, or raise k or delta"):
+        asked("exact-or-suppressed", sample="0.9")
+    with pytest.raises(Refused, match="or leave out --sample"):
+        spec = histogram(["a=x"], outlier="1:0.1,10:inf", sample="0.1")
+        promises(spec, spec.axes)
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_a_sample_by_somebody_else_buys_something_for_crowds_only(name: str) -> None:
+    if name not in CROWDS:
+        with pytest.raises(Refused, match="or leave out --collected"):
+            asked(name, collected="0.05")
+        return
+    _, derived = asked(name, collected="0.05")
+    assert isinstance(derived[-1].conclusion, DistributionalPrivacy)
+    assert derived[-1].conclusion.sample == BernoulliSample(p=P)
+    _, uneven = asked(name, collected_between=("0.03", "0.06"), exempt=5)
+    sample = uneven[-1].conclusion.sample  # type: ignore[union-attr]
+    assert isinstance(sample, RobustSample) and (sample.high, sample.exempt) == (Fraction(3, 50), 5)
+    for even, worse in zip(derived[-3:], uneven[-3:], strict=True):
+        assert even.conclusion.epsilon < worse.conclusion.epsilon  # type: ignore[union-attr]
+
+
+# --- a person in several bins -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_a_person_in_several_bins_costs_so_many_times_as_much(name: str) -> None:
+    unit = Unit(person="id", distinct=3)
+    if name not in ("geometric", "group"):
+        with pytest.raises(Refused, match="--one-row-per-person"):
+            asked(name, unit=unit)
+        return
+    spec, (only,) = asked(name, unit=unit)
+    claim = spec.channel.claim
+    assert isinstance(claim, DifferentialPrivacy)
+    assert only.conclusion == DifferentialPrivacy(epsilon=3 * claim.epsilon)  # type: ignore[operator]
+    assert unit.words in only.assumptions
+
+
+def test_one_row_per_person_keeps_the_claim() -> None:
+    unit = Unit(person="id", one_row_per_person=True)
+    _, (own,) = asked("exact-or-suppressed", unit=unit)
+    assert own.conclusion == CrowdBlending(k=20, epsilon=Fraction(0))
+    assert unit.words in own.assumptions
+
+
+def test_promises_are_values_without_arrays() -> None:
+    """What is derived before data is opened cannot hold any of it: numbers, texts and values made of them."""
+
+    def walk(value: object) -> None:
+        if is_dataclass(value):
+            for field in fields(value):
+                walk(getattr(value, field.name))
+        elif isinstance(value, tuple):
+            for part in value:
+                walk(part)
+        else:
+            assert isinstance(value, str | int | Fraction | Infinite | Enum | None)
+
+    for name in WORDS:
+        for step in asked(name)[1]:
+            walk(step)

@@ -1,0 +1,150 @@
+"""The certificate: everything public about a release, exact, and nothing that the data decides."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from hubbub.certificate import FORMAT, about, certificate, counted_people, tree
+from hubbub.exact import INFINITY, rational
+from hubbub.guarantees.curve import steps
+from hubbub.guarantees.definitions import (
+    BernoulliSample,
+    CrowdBlending,
+    DifferentialPrivacy,
+    OutlierPrivacy,
+    SimpleOutlier,
+    StaircaseOutlier,
+    ZeroKnowledge,
+)
+from hubbub.release import Release, open
+
+DIGEST = "0" * 64
+TOWNS = ["Bath"] * 30 + ["York"] * 3
+
+WORDS: dict[str, dict[str, Any]] = {
+    "crowd": {"crowd": 20},
+    "noisy": {"crowd": 20, "epsilon": "0.5"},
+    "plain": {"epsilon": "1/3"},
+    "outlier": {"outlier": "1:0.01,101:1"},
+    "sample": {"crowd": 20, "sample": "0.05"},
+    "scaled": {"epsilon": 1, "sample": "0.05", "scale_up": True},
+    "collected": {"crowd": 20, "collected": "0.05"},
+    "uneven": {"crowd": 20, "collected_between": ("0.03", "0.06"), "exempt": 5},
+    "one row": {"crowd": 20, "one_row_per_person": True},
+    "distinct": {"epsilon": 1, "distinct": 2},
+    "staircase": {
+        "channel": "staircase",
+        "options": {"thresholds": "1000,100,10", "epsilons": "1,0.1,0.01,0", "alpha": 10},
+    },
+}
+
+
+def release(name: str, by: str = "town=Bath,York,other", towns: list[str] = TOWNS) -> Release:
+    table = pa.table({"town": pa.array(towns, pa.string()), "id": list(range(len(towns)))})
+    return open(table, person="id").histogram([by], **WORDS[name])
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_a_certificate_is_plain_json_that_says_what_the_law_asks(name: str) -> None:
+    made = certificate(release(name), DIGEST)
+    assert json.loads(json.dumps(made, allow_nan=False)) == made
+    assert made["format"] == FORMAT and made["release_sha256"] == DIGEST
+    assert made["neighbours"] == "one person is added or removed"
+    assert made["unit"].startswith(("id identifies", "one row for each value of id", "each value of id"))
+    assert made["bins"]["declared"] == 3
+    (column,) = made["bins"]["columns"]
+    assert (column["column"], column["kind"], column["bins"]) == ("town", "values", 3)
+    assert column["rule"] == "missing values count as not listed; all other values are one bin"
+    for guarantee in made["guarantees"]:
+        assert guarantee["notion"] in ("crowd-blending", "outlier", "differential", "zero-knowledge", "distributional")
+        assert guarantee["derivation"]["theorem"] and guarantee["derivation"]["source"]
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_numbers_are_exact_text_and_floats_above_them(name: str) -> None:
+    for guarantee in certificate(release(name), DIGEST)["guarantees"]:
+        for key in ("epsilon", "delta"):
+            if f"{key}_exact" in guarantee and guarantee[key] != "inf":
+                exact = rational(guarantee[f"{key}_exact"])
+                assert Fraction(guarantee[key]) >= exact
+                assert Fraction(math.nextafter(guarantee[key], -math.inf)) < exact
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_a_certificate_does_not_depend_on_the_data(name: str) -> None:
+    tables = (TOWNS, [], ["Bath"], ["Paris"] * 500)
+    made = [json.dumps(certificate(release(name, towns=towns), DIGEST)) for towns in tables]
+    assert len(set(made)) == 1
+
+
+def test_of_bins_found_in_the_data_not_even_the_number_is_told() -> None:
+    made = [
+        json.dumps(certificate(release("crowd", "town", towns), DIGEST))
+        for towns in (TOWNS, [], [f"town {i}" for i in range(500)])
+    ]
+    assert len(set(made)) == 1
+    bins = json.loads(made[0])["bins"]
+    assert bins["declared"] is None and bins["columns"][0]["bins"] is None
+
+
+def test_whom_the_numbers_count() -> None:
+    assert counted_people(release("crowd")) == "the people in the table"
+    assert counted_people(release("sample")) == "the people in the secret sample"
+    assert counted_people(release("scaled")) == "everybody in the table, scaled up from a sample"
+
+
+def test_the_channel_is_named_with_its_parameters() -> None:
+    assert certificate(release("noisy"), DIGEST)["channel"] == {
+        "name": "noisy-below",
+        "k": "20",
+        "epsilon": "0.5",
+        "tagged": False,
+    }
+    assert certificate(release("plain"), DIGEST)["channel"] == {"name": "geometric", "epsilon": "1/3"}
+    assert certificate(release("sample"), DIGEST)["sample"] == "0.05"
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "notion", "fields"),
+    [
+        (CrowdBlending(k=20, epsilon=Fraction(0)), "crowd-blending", {"k": 20, "epsilon": 0.0, "epsilon_exact": "0"}),
+        (DifferentialPrivacy(epsilon=INFINITY), "differential", {"epsilon": "inf", "epsilon_exact": "inf"}),
+        (
+            DifferentialPrivacy(epsilon=Fraction(1, 3), delta=Fraction(1, 10)),
+            "differential",
+            {"epsilon_exact": "1/3", "delta_exact": "0.1", "delta": 0.1},
+        ),
+        (OutlierPrivacy(curve=steps((1, 1), (5, INFINITY))), "outlier", {"curve": "1:1,5:inf"}),
+        (SimpleOutlier(k=5, epsilon=Fraction(1)), "outlier", {"k": 5, "epsilon": 1.0}),
+        (
+            StaircaseOutlier(thresholds=(10, 5), epsilons=(Fraction(1), Fraction(1, 2), Fraction(0)), delta=Fraction(0)),
+            "outlier",
+            {"thresholds": [10, 5], "epsilons": ["1", "0.5", "0"]},
+        ),
+        (
+            ZeroKnowledge(epsilon=Fraction(1), delta=Fraction(0), aggregate=BernoulliSample(p=Fraction(1, 20))),
+            "zero-knowledge",
+            {"aggregate": "iRS(0.05)"},
+        ),
+    ],
+)
+def test_a_guarantee_is_told_by_its_notion_and_parameters(guarantee: Any, notion: str, fields: dict[str, object]) -> None:
+    told = about(guarantee)
+    assert told["notion"] == notion and told["says"] == str(guarantee)
+    assert {name: told[name] for name in fields} == fields
+
+
+def test_a_derivation_is_told_down_to_its_first_premise() -> None:
+    *_, population = release("sample").promises
+    told = tree(population)
+    assert told["conclusion"] == str(population.conclusion)
+    assert told["premises"][0]["conclusion"] == "(20, 0)-crowd-blending"
+    assert told["premises"][0]["premises"] == []
+    assert "the bins are a public partition" in told["premises"][0]["assumptions"]
+    assert dict(population.numbers) == told["numbers"]

@@ -1,0 +1,82 @@
+"""Promises that an adversarial reading found false, each with the smallest table or number that showed it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from hubbub.channels.catalogue import channel
+from hubbub.channels.estimate import interval
+from hubbub.channels.estimators import lower_bound
+from hubbub.channels.profile import decide, exact_delta, judge, profile
+from hubbub.errors import WrongUse
+from hubbub.exact import ball, upper
+from hubbub.guarantees.curve import read
+from hubbub.guarantees.definitions import DifferentialPrivacy, OutlierPrivacy
+from hubbub.release import open as open_table
+from hubbub.tables.scaling import at_most, largest_population
+
+
+def test_bins_found_in_the_data_are_those_of_the_sample() -> None:
+    """Two thousand people, each alone in a bin, sampled at 1/100: nobody who is not sampled may make a bin appear.
+
+    The channel shows an empty bin with probability 0.143; before, 14 bins in 100 appeared, sampled or not.
+    """
+    people = pa.table({"label": [f"p{i}" for i in range(2000)]})
+    release = open_table(people).histogram(
+        ["label"], channel="outlier-suppressed", options={"k": 2, "epsilon": "0.1", "offset": 10}, sample="0.01"
+    )
+    promised = release.promises[-1].conclusion
+    assert isinstance(promised, DifferentialPrivacy)
+    expected = 2000 * float(promised.delta)  # a bin appears with probability at most delta
+    assert release.bins <= expected + 10 * np.sqrt(expected), (release.bins, expected)
+
+
+def test_the_person_that_is_checked_is_the_person_that_is_counted(tmp_path: Path) -> None:
+    """Fifty lines whose id cannot be read were left out of the check and counted as fifty people."""
+    lines = [b"id,dept", *(b"%d,A" % i for i in range(30)), *[b"\xff\xfe,B"] * 50]
+    place = tmp_path / "people.csv"
+    place.write_bytes(b"\n".join(lines) + b"\n")
+    release = open_table(place, person="id").histogram(["dept=A,B"], crowd=20)
+    assert [release.published.outcome(i) for i in range(2)] == [(30, ""), (None, "suppressed")]
+
+
+def test_a_group_guarantee_is_not_judged_by_one_person() -> None:
+    with pytest.raises(WrongUse, match="one person"):
+        decide(channel("geometric", epsilon=1), DifferentialPrivacy(epsilon=Fraction(1), group=5))
+
+
+def test_rows_of_a_weaker_claim_prove_nothing() -> None:
+    plain = channel("geometric", epsilon=1)
+    with pytest.raises(WrongUse, match="weaker guarantee"):
+        judge(plain, profile(plain, range(1, 20)), OutlierPrivacy(curve=read("1:0.01,101:1").curve))
+
+
+def test_a_bound_is_never_subtracted_from_one() -> None:
+    """P(Bin(10011, .999) <= 10000) is .418; one minus a bound of its complement gave 6e-6."""
+    assert upper(at_most(10_000, 10_011, Fraction(999, 1000))) >= Fraction(4, 10)
+    ends = [largest_population(m, Fraction(999, 1000), Fraction(1, 80)) for m in (9_999, 10_000, 10_001)]
+    assert ends == sorted(ends)
+
+
+def test_a_channel_that_says_nothing_leaves_every_count_open() -> None:
+    silent = channel("warped", curve="0", show_above=2)
+    assert interval(silent, None, "suppressed").high is None
+
+
+def test_no_refusal_depends_on_a_count() -> None:
+    """The rate of the noise differed from count to count, and one below the smallest was refused at release."""
+    with pytest.raises(WrongUse, match="rate of the estimate's noise"):
+        lower_bound(read("1:0.01,50:1").curve, "epsilon-smooth", "0.005", "1", grid="0.000001")
+
+
+def test_cells_that_are_not_told_apart_are_missing() -> None:
+    """One event of probability 6.1e-39 told the counts 50 and 49 apart, and delta was called exactly 0."""
+    made = lower_bound(read("slope:0.01").curve, "count", "0.01", 80)
+    law = made.law(50)
+    assert law.missing > 0
+    assert exact_delta(made, 50, made.curve.at(50)).upper() >= ball(Fraction(6, 10**39))
