@@ -59,6 +59,7 @@ def row(task: str, raw: float, ours: float, limit: float) -> None:
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "people.parquet"
+        _ten_million(Path(folder))  # first, while the peak of memory is still low
         make_table(place)
         people = open_table(place)
         raw_connection = duckdb.connect()
@@ -82,24 +83,23 @@ def main() -> None:
             lambda: one.histogram(["small:0..1000:1"], crowd=20, one_row_per_person=True),
         )
         row("one row of each person, of about four", base, ours, 2)
-        _ten_million(Path(folder))
 
 
 def _ten_million(folder: Path) -> None:
-    """10 million declared bins to Parquet."""
+    """A million people in 10 million declared bins, to Parquet: it is the bins that cost."""
+    place = folder / "few.parquet"
+    duckdb.execute(
+        f"COPY (SELECT (hash(i) % 1000)::INTEGER AS small, (hash(i + 1) % 10000)::INTEGER AS large "
+        f"FROM range(1000000) t(i)) TO '{place}' (FORMAT parquet)"
+    )
+    people = open_table(place)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    people = open_table(folder / "people.parquet")
-    seconds = cpu(
-        lambda: save(
-            people.histogram(["small:0..1000:1", "large:0..10000:1"], epsilon=1), folder / "out", form="parquet"
-        )
-    )
+    by = ["small:0..1000:1", "large:0..10000:1"]
+    seconds = cpu(lambda: save(people.histogram(by, epsilon=1), folder / "out", form="parquet"))
     extra = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 2**20
-    print(
-        f"10 million declared bins to Parquet: {seconds:.2f} s of CPU with counting (at most 5), {extra:.2f} GiB more",
-        file=sys.stderr,
-    )
-    print(json.dumps({"task": "10 million bins", "cpu": seconds, "gib": extra}))
+    words = f"10 million declared bins to Parquet: {seconds:.2f} s of CPU (at most 5), {extra:.2f} GiB more (at most 1)"
+    print(words, file=sys.stderr)
+    print(json.dumps({"task": "10 million declared bins to Parquet", "cpu": seconds, "gib": extra}))
 
 
 if __name__ == "__main__":
