@@ -24,10 +24,11 @@ from hubbub.channels.catalogue import CATALOGUE, channel, make, parameters
 from hubbub.channels.channel import LARGEST_COUNT, Channel, Published, neighbours
 from hubbub.channels.estimate import interval, intervals, most_likely, unbiased
 from hubbub.channels.law import SUPPRESSED, Law
-from hubbub.channels.profile import exact_delta, exact_loss, judge, profile
+from hubbub.channels.profile import decide, exact_delta, exact_loss, judge, profile
 from hubbub.errors import FloatRefused, WrongUse
 from hubbub.exact import ball, lower, upper
-from hubbub.guarantees.verdict import Refuted
+from hubbub.guarantees.definitions import DifferentialPrivacy
+from hubbub.guarantees.verdict import Proved, Refuted
 from hubbub.noise.source import RecordingSource, ScriptedSource
 
 
@@ -414,6 +415,26 @@ def test_w1_the_warped_channel_has_delta_exactly_zero(case: Case) -> None:
     if warped.show_above is None:
         for count in (*range(1, 30), 10**6, LARGEST_COUNT):
             assert exact_loss(warped, count) == warped.curve.at(count), f"count {count}"
+
+
+@pytest.mark.parametrize("name", ["outlier-suppressed", "outlier-noisy"])
+def test_a_pure_promise_is_proved_although_balls_show_no_zero(name: str) -> None:
+    """Far above the threshold a hidden bin has the ratio e^-epsilon exactly, and its probability is a ball."""
+    made = channel(name, k=5, epsilon=1, offset=3)
+    assert isinstance(decide(made, DifferentialPrivacy(epsilon=Fraction(1)), limit=30), Proved)
+    assert isinstance(decide(made, DifferentialPrivacy(epsilon=Fraction(99, 100)), limit=30), Refuted)
+
+
+def test_the_loss_behind_a_threshold_is_exact_too() -> None:
+    for curve, threshold in (("0.5", 3), ("1:0,5:1", 4), ("1:0.25,4:1", 4)):
+        made: Any = channel("warped", curve=curve, show_above=threshold)
+        assert [exact_loss(made, count) for count in range(1, 9)] == [made.curve.at(count) for count in range(1, 9)]
+
+
+def test_a_claim_is_a_probability_however_small_the_offsets() -> None:
+    stairs = {"thresholds": "30,20,10", "epsilons": "0.1,0.05,0.02,0"}
+    for options in ({"offsets": "0,0,0"}, {"alpha": "0.1"}):
+        assert channel("staircase", **stairs, **options).claim.loss_at(5) == (0, 1)  # type: ignore[union-attr]
 
 
 # --- the door ---------------------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ SCHEMA = pa.schema(
 CITIES = ("Bath", "York", "bath", "", "null", "other", "Café", "Cafe\u0301", "St. Ives, Cornwall", 'The "Wells"', None)
 AGES = (0, 9, 10, 99, 100, -1, 41, 2**31 - 1, -(2**31), None)
 FEES = tuple(None if text is None else Decimal(text) for text in ("0.00", "0.10", "0.25", "99.99", "-0.01", None))
-GAINS = (0.0, -0.0, 0.1, 0.3, 5e-324, 1e308, -1e308, math.inf, -math.inf, None)
+GAINS = (0.0, -0.0, 0.1, 0.3, 5e-324, 1e308, -1e308, math.inf, -math.inf, math.nan, None)
 DAYS = (
     datetime.date(2024, 1, 31),
     datetime.date(2024, 2, 29),
@@ -184,7 +184,7 @@ def cut(column: str, *edges: float | Decimal, null: bool = False, other: bool = 
 
     def place(row: dict[str, Any]) -> object:
         cell = row[column]
-        if cell is None:
+        if cell is None or math.isnan(cell):
             return None if null else "other" if other else NO_BIN
         for i, (low, high) in enumerate(zip(edges, edges[1:], strict=False)):
             if low <= cell < high and math.isfinite(cell):

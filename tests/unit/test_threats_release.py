@@ -113,9 +113,12 @@ def test_1_a_bad_float_goes_where_the_rule_says_and_moves_nobody_else(bad: float
 
 
 def test_1_found_floats_have_one_zero_and_no_not_a_number(tmp_path: Path) -> None:
-    table = pa.table({"x": [0.0, -0.0, math.nan, None, 1e308, 1e308, math.inf, math.inf]})
-    for source in (table, table.to_pandas(), sources(table, tmp_path)["parquet"]):
-        assert counts(source, "x") == {"0.0": 2, None: 2, "1e+308": 2, "inf": 2}
+    for more in ([], [math.inf] * 2):  # a Parquet file tells its least and largest value, and leaves out not-a-number
+        table = pa.table({"x": [0.0, -0.0, math.nan, None, 1e308, 1e308, *more]})
+        for source in (table, table.to_pandas(), sources(table, tmp_path)["parquet"]):
+            found = counts(source, "x")
+            assert found == {"0.0": 2, None: 2, "1e+308": 2} | ({"inf": 2} if more else {})
+            assert counts(source, "x=0.0,nan,null,other")["nan"] is None
 
 
 HUGE = [2**31, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 10**30, 10**37, 2**127 - 1]
@@ -445,9 +448,9 @@ def test_10_one_line_of_a_csv_whatever_is_in_it_changes_no_word_and_no_other_bin
     one=st.none() | st.integers() | st.floats() | st.text(max_size=5) | st.booleans() | st.dates() | st.binary(max_size=3),
 )
 def test_10_one_object_in_a_pandas_column_does_not_change_how_others_are_read(cells: list[int], one: object) -> None:
-    fewer, more = (pd.DataFrame({"x": pd.Series(given_, dtype=object)}) for given_ in (cells, [*cells, one]))
+    fewer, more = (open(pd.DataFrame({"x": pd.Series(given_, dtype=object)})) for given_ in (cells, [*cells, one]))
     for by in (["x=0,1,2,null,other"], ["x:0..10:5,null,other"], ["x:month:2024..2024,null,other"]):
-        first, second = (Told(lambda frame=frame, by=by: open(frame).histogram(by, epsilon=50)) for frame in (fewer, more))  # type: ignore[misc]
+        first, second = (Told(lambda table=table, by=by: table.histogram(by, epsilon=50)) for table in (fewer, more))  # type: ignore[misc]
         assert first.public == second.public
         assert first.release is not None and second.release is not None
         moved = second.release.published.values - first.release.published.values

@@ -179,6 +179,8 @@ def smooth_shifts(sequence: Sequence[int], epsilon_a: Fraction, alpha: Fraction,
         shifts[k] = max(shifts[k], math.ceil(shifts[k + 1] / (1 + beta)))
     while (following := max(math.ceil(shifts[-1] / (1 + beta)), math.ceil(alpha))) < shifts[-1]:
         shifts.append(following)
+        if len(shifts) > 2 * _LONGEST:
+            raise WrongUse("the noise of this estimate takes too long to settle; raise epsilon-a or use a coarser grid")
     return shifts
 
 
