@@ -1,12 +1,13 @@
 """One suite for every engine and every kind of table it opens: the same people give the same counts, bin by bin.
 
-A second engine joins by adding a line to `ENGINES`: how it opens the table of `PEOPLE`. What is right is worked out here
-row by row in plain Python, by functions that share nothing with the SQL.
+A second engine joins by adding a line to `ENGINES`: how it opens the table of `PEOPLE`. What is right is worked out
+here row by row in plain Python, by functions that share nothing with the SQL.
 """
 
 from __future__ import annotations
 
 import datetime
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -186,7 +187,7 @@ def cut(column: str, *edges: float | Decimal, null: bool = False, other: bool = 
         cell = row[column]
         if cell is None or math.isnan(cell):
             return None if null else "other" if other else NO_BIN
-        for i, (low, high) in enumerate(zip(edges, edges[1:], strict=False)):
+        for i, (low, high) in enumerate(itertools.pairwise(edges)):
             if low <= cell < high and math.isfinite(cell):
                 return i
         return "other" if other else NO_BIN
@@ -273,6 +274,8 @@ CASES = [
         ("member=true,null,other", listed("member", "true", null=True, other=True)),
     ),
     case(("city", found("city")), ("age:0..100:50,other", cut("age", 0, 50, 100, other=True))),
+    case(("city", found("city")), ("age:0..100:50", cut("age", 0, 50, 100))),
+    case(("gain:[0,1)", cut("gain", 0, 1)), ("fee:[0,1)", cut("fee", 0, 1)), ("member=true", listed("member", "true"))),
     case(("age:0..100:50,other", cut("age", 0, 50, 100, other=True)), ("born:year", period("born", "year"))),
 ]
 
@@ -339,7 +342,11 @@ def test_found_bins_come_in_one_order_with_missing_last(opened: Opener, tmp_path
 def test_a_release_has_the_same_keys_and_values_from_every_source(opened: Opener, tmp_path: Path) -> None:
     def outcome(engine: Engine) -> list[object]:
         given = []
-        for by in (["city=Bath,York,null,other", "age:0..100:50,null"], ["city", "member=true,false,null"], ["born:year"]):
+        for by in (
+            ["city=Bath,York,null,other", "age:0..100:50,null"],
+            ["city", "member=true,false,null"],
+            ["born:year"],
+        ):
             release = Table(engine).histogram(by, crowd=5)
             keys = [[labels[i] for i in which] for which, labels in release.keys(0, release.bins)]
             shown = [release.published.outcome(i) for i in range(release.bins)]
@@ -406,7 +413,8 @@ def chi_square_threshold() -> float:
 def test_one_row_of_each_person_is_chosen_uniformly(opened: Opener, tmp_path: Path) -> None:
     _, counted = asked(opened(SEVERAL, tmp_path), ["bin=a,b,c,d"], person="id", repeats=Repeats.ONE_ROW)
     observed = counted.counts
-    assert observed.sum() == N and observed.size == ROWS
+    assert observed.sum() == N
+    assert observed.size == ROWS
     statistic = float(((observed - N / ROWS) ** 2 / (N / ROWS)).sum())
     assert statistic < chi_square_threshold(), f"n = {N}, chi-square = {statistic:.1f}, {chi_square_threshold():.1f}"
 
@@ -444,7 +452,8 @@ def test_a_choice_is_fresh_for_each_script(opened: Opener, tmp_path: Path) -> No
     counts = [
         bins(axes, engine.count(question, ScriptedSource.from_label(label))) for label in ("one", "two", "one", "two")
     ]
-    assert counts[0] == counts[2] and counts[1] == counts[3]
+    assert counts[0] == counts[2]
+    assert counts[1] == counts[3]
     assert counts[0] != counts[1], "two scripts, one choice"
 
 
@@ -474,9 +483,7 @@ def test_distinct_chooses_bins_uniformly(opened: Opener, tmp_path: Path) -> None
 @every_engine
 def test_two_values_of_one_bin_are_one_bin(opened: Opener, tmp_path: Path) -> None:
     table = pa.table({"id": [1, 1, 1, 2, 2], "bin": ["x", "y", "a", "x", None]})
-    axes, counted = asked(
-        opened(table, tmp_path), ["bin=a,other"], person="id", repeats=Repeats.DISTINCT, most_bins=5
-    )
+    axes, counted = asked(opened(table, tmp_path), ["bin=a,other"], person="id", repeats=Repeats.DISTINCT, most_bins=5)
     assert bins(axes, counted) == {("a",): 1, ("other",): 2}
 
 

@@ -54,7 +54,8 @@ def release(name: str, by: str = "town=Bath,York,other", towns: list[str] = TOWN
 def test_a_certificate_is_plain_json_that_says_what_the_law_asks(name: str) -> None:
     made = certificate(release(name), DIGEST)
     assert json.loads(json.dumps(made, allow_nan=False)) == made
-    assert made["format"] == FORMAT and made["release_sha256"] == DIGEST
+    assert made["format"] == FORMAT
+    assert made["release_sha256"] == DIGEST
     assert made["neighbours"] == "one person is added or removed"
     assert made["unit"].startswith(("id identifies", "one row for each value of id", "each value of id"))
     assert made["bins"]["declared"] == 3
@@ -63,7 +64,8 @@ def test_a_certificate_is_plain_json_that_says_what_the_law_asks(name: str) -> N
     assert column["rule"] == "missing values count as not listed; all other values are one bin"
     for guarantee in made["guarantees"]:
         assert guarantee["notion"] in ("crowd-blending", "outlier", "differential", "zero-knowledge", "distributional")
-        assert guarantee["derivation"]["theorem"] and guarantee["derivation"]["source"]
+        assert guarantee["derivation"]["theorem"]
+        assert guarantee["derivation"]["source"]
 
 
 @pytest.mark.parametrize("name", WORDS)
@@ -90,7 +92,8 @@ def test_of_bins_found_in_the_data_not_even_the_number_is_told() -> None:
     ]
     assert len(set(made)) == 1
     bins = json.loads(made[0])["bins"]
-    assert bins["declared"] is None and bins["columns"][0]["bins"] is None
+    assert bins["declared"] is None
+    assert bins["columns"][0]["bins"] is None
 
 
 def test_whom_the_numbers_count() -> None:
@@ -123,7 +126,9 @@ def test_the_channel_is_named_with_its_parameters() -> None:
         (OutlierPrivacy(curve=steps((1, 1), (5, INFINITY))), "outlier", {"curve": "1:1,5:inf"}),
         (SimpleOutlier(k=5, epsilon=Fraction(1)), "outlier", {"k": 5, "epsilon": 1.0}),
         (
-            StaircaseOutlier(thresholds=(10, 5), epsilons=(Fraction(1), Fraction(1, 2), Fraction(0)), delta=Fraction(0)),
+            StaircaseOutlier(
+                thresholds=(10, 5), epsilons=(Fraction(1), Fraction(1, 2), Fraction(0)), delta=Fraction(0)
+            ),
             "outlier",
             {"thresholds": [10, 5], "epsilons": ["1", "0.5", "0"]},
         ),
@@ -134,9 +139,12 @@ def test_the_channel_is_named_with_its_parameters() -> None:
         ),
     ],
 )
-def test_a_guarantee_is_told_by_its_notion_and_parameters(guarantee: Any, notion: str, fields: dict[str, object]) -> None:
+def test_a_guarantee_is_told_by_its_notion_and_parameters(
+    guarantee: Any, notion: str, fields: dict[str, object]
+) -> None:
     told = about(guarantee)
-    assert told["notion"] == notion and told["says"] == str(guarantee)
+    assert told["notion"] == notion
+    assert told["says"] == str(guarantee)
     assert {name: told[name] for name in fields} == fields
 
 

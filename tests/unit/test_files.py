@@ -164,7 +164,7 @@ def test_wrong_places_and_forms_get_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(WrongUse, match="format must be csv or parquet"):
         files.save(release(), tmp_path, form="xlsx")
     for place in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(WrongUse, match="there is no folder .* and none can be made; choose another"):
+        with pytest.raises(WrongUse, match=r"there is no folder .* and none can be made; choose another"):
             files.save(release(), place)
     (tmp_path / "taken" / "release.csv").mkdir(parents=True)
     with pytest.raises(WrongUse, match=r"could not be written to .*; check that there is room"):

@@ -100,7 +100,9 @@ def test_intervals_are_for_the_sample_or_for_everybody() -> None:
     engine, p, tail = Given([0], [1000]), Fraction(1, 10), Fraction(1, 80)
     sampled = run(engine, histogram(["a=x,y"], crowd=20, sample=p), SystemSource())
     value = sampled.published.outcome(0)[0]
-    assert value is not None and 30 < value < 250 and rows(sampled)[0][3:] == (value, value)
+    assert value is not None
+    assert 30 < value < 250
+    assert rows(sampled)[0][3:] == (value, value)
     scaled = run(engine, histogram(["a=x,y"], crowd=20, sample=p, scale_up=True), SystemSource())
     value = scaled.published.outcome(0)[0]
     assert value is not None
@@ -124,7 +126,9 @@ def test_a_table_without_people_has_the_same_form() -> None:
         assert none.bins == some.bins == 2
         assert none.published.names == some.published.names
     found = run(Given([], [], []), histogram(["a"], crowd=5), SystemSource())
-    assert found.bins == 0 and found.found == ([],) and found.published.names == ("suppressed", "")
+    assert found.bins == 0
+    assert found.found == ([],)
+    assert found.published.names == ("suppressed", "")
 
 
 # --- what is asked ------------------------------------------------------------------------------------------------
@@ -170,7 +174,12 @@ def test_a_release_draws_from_the_operating_system_alone() -> None:
     class Sly(SystemSource):
         pass
 
-    for source in (ScriptedSource.from_label("x"), ReplaySource(recorded.record), RecordingSource(ScriptedSource()), Sly()):
+    for source in (
+        ScriptedSource.from_label("x"),
+        ReplaySource(recorded.record),
+        RecordingSource(ScriptedSource()),
+        Sly(),
+    ):
         with pytest.raises(Refused, match="a release draws its noise from the operating system"):
             run(engine, spec, source)
     assert len(engine.asked) == 1
@@ -246,9 +255,11 @@ def test_connections_and_databases_need_the_name_of_a_table(tmp_path: Path) -> N
         with pytest.raises(WrongUse, match=r"name one, like open\(connection, table='people'\)"):
             open(base)
         for name in ("towns", "passing", "people; DROP TABLE people"):
-            with pytest.raises(WrongUse, match=r"there is no table '.*' that other connections see; there are 'people'"):
+            with pytest.raises(
+                WrongUse, match=r"there is no table '.*' that other connections see; there are 'people'"
+            ):
                 open(base, table=name)
-        with pytest.raises(WrongUse, match="the database could not be opened; .* close it where else it is open"):
+        with pytest.raises(WrongUse, match=r"the database could not be opened; .* close it where else it is open"):
             open(tmp_path / "people.duckdb", table="people")
     with pytest.raises(WrongUse, match="add --table NAME"):
         open(tmp_path / "people.duckdb")

@@ -244,7 +244,7 @@ FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "=cmd|' /C c
 
 
 def test_5_no_cell_of_a_csv_begins_a_formula(tmp_path: Path) -> None:
-    table = pa.table({name: FORMULAS * 3 for name in ("=town", "-age", "@x")})
+    table = pa.table(dict.fromkeys(("=town", "-age", "@x"), FORMULAS * 3))
     release = open(table).histogram(["=town".join('""'), '"-age"', '"@x"'], crowd=3)
     files.save(release, tmp_path)
     with (tmp_path / "release.csv").open(encoding="utf-8", newline="") as file:
@@ -281,7 +281,7 @@ def test_6_twenty_rows_of_one_person_are_one_person(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "ids",
-    [[1, 1], [1, 1, 2, 3], [None, 1], [None, None], list(range(1000)) + [999], ["a", "a"], ["secret", "secret"]],
+    [[1, 1], [1, 1, 2, 3], [None, 1], [None, None], [*list(range(1000)), 999], ["a", "a"], ["secret", "secret"]],
     ids=lambda ids: f"{len(ids)} rows",
 )
 def test_6_several_rows_are_refused_with_the_same_sentence_for_every_table(ids: list[object]) -> None:
@@ -291,7 +291,8 @@ def test_6_several_rows_are_refused_with_the_same_sentence_for_every_table(ids: 
             open(table, person="id").histogram(["town=Bath"], **words)  # type: ignore[arg-type]
         assert str(refusal.value) == SEVERAL_ROWS
         assert refusal.value.exit_code == 3
-        assert "one-row-per-person" in SEVERAL_ROWS and "distinct B" in SEVERAL_ROWS
+        assert "one-row-per-person" in SEVERAL_ROWS
+        assert "distinct B" in SEVERAL_ROWS
 
 
 # --- 7: empty tables ----------------------------------------------------------------------------------------------
@@ -411,12 +412,41 @@ def test_8_one_person_moves_one_count_by_one(people: list[dict[str, object]], on
     for by in DECLARED:
         # At epsilon 50 noise is 0 but with probability 4e-22 a bin: these are the counts.
         first, second = (table.histogram(by, epsilon=50).published.values for table in (fewer, more))
-        assert set((second - first).tolist()) <= {0, 1} and (second - first).sum() <= 1
+        assert set((second - first).tolist()) <= {0, 1}
+        assert (second - first).sum() <= 1
 
 
 TOKENS = [
-    *(b"Bath", b"York", b"41", b"-1", b"2024-01-05", b"nan", b"inf", b"1e999", b"infinity", b"9" * 40, b"0x1F", b"1_000"),
-    *(b",", b",", b",", b";", b"\t", b"\xff", b"\xc3", b"\0", b"'", b"\\", b"=1+1", b"#", b"\xef\xbb\xbf", b"\xe2\x80\xae"),
+    *(
+        b"Bath",
+        b"York",
+        b"41",
+        b"-1",
+        b"2024-01-05",
+        b"nan",
+        b"inf",
+        b"1e999",
+        b"infinity",
+        b"9" * 40,
+        b"0x1F",
+        b"1_000",
+    ),
+    *(
+        b",",
+        b",",
+        b",",
+        b";",
+        b"\t",
+        b"\xff",
+        b"\xc3",
+        b"\0",
+        b"'",
+        b"\\",
+        b"=1+1",
+        b"#",
+        b"\xef\xbb\xbf",
+        b"\xe2\x80\xae",
+    ),
     *(b"'); DROP TABLE people; --", b"epoch", b"290309-12-22 (BC)", b"read_csv('/etc/passwd')", b" "),
 ]
 LINE = st.lists(st.sampled_from(TOKENS) | st.binary(max_size=3), max_size=10).map(
@@ -437,24 +467,34 @@ def test_10_one_line_of_a_csv_whatever_is_in_it_changes_no_word_and_no_other_bin
     for by in (["town=Bath,York,null,other", "age:0..100:50,null,other"], ["seen:month:2024-01..2024-02,null,other"]):
         first, second = (Told(lambda path=path, by=by: open(path).histogram(by, epsilon=50)) for path in (fewer, more))  # type: ignore[misc]
         assert first.public == second.public
-        assert first.release is not None and second.release is not None
+        assert first.release is not None
+        assert second.release is not None
         moved = second.release.published.values - first.release.published.values
-        assert set(moved.tolist()) <= {0, 1} and moved.sum() <= 1
+        assert set(moved.tolist()) <= {0, 1}
+        assert moved.sum() <= 1
 
 
 @FUZZ
 @given(
     cells=st.lists(st.integers(0, 9), min_size=3, max_size=6),
-    one=st.none() | st.integers() | st.floats() | st.text(max_size=5) | st.booleans() | st.dates() | st.binary(max_size=3),
+    one=st.none()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.booleans()
+    | st.dates()
+    | st.binary(max_size=3),
 )
 def test_10_one_object_in_a_pandas_column_does_not_change_how_others_are_read(cells: list[int], one: object) -> None:
     fewer, more = (open(pd.DataFrame({"x": pd.Series(given_, dtype=object)})) for given_ in (cells, [*cells, one]))
     for by in (["x=0,1,2,null,other"], ["x:0..10:5,null,other"], ["x:month:2024..2024,null,other"]):
         first, second = (Told(lambda table=table, by=by: table.histogram(by, epsilon=50)) for table in (fewer, more))  # type: ignore[misc]
         assert first.public == second.public
-        assert first.release is not None and second.release is not None
+        assert first.release is not None
+        assert second.release is not None
         moved = second.release.published.values - first.release.published.values
-        assert set(moved.tolist()) <= {0, 1} and moved.sum() <= 1
+        assert set(moved.tolist()) <= {0, 1}
+        assert moved.sum() <= 1
 
 
 def test_8_several_values_that_are_not_listed_are_one_bin(tmp_path: Path) -> None:
@@ -485,7 +525,8 @@ def test_10_a_release_holds_nothing_of_what_it_hides() -> None:
     table = pa.table({"town": ["hush place"] * 3 + ["Bath"] * 30})
     release = open(table).histogram(["town"], crowd=20)
     kept = (release.published.values, release.published.tags, release.low, release.high, release.found, release.codes)
-    assert b"hush" not in pickle.dumps(kept) and "hush" not in repr(release)
+    assert b"hush" not in pickle.dumps(kept)
+    assert "hush" not in repr(release)
     hidden = open(table).histogram(["town=Bath,York,other"], crowd=20)
     assert hidden.published.values.tolist() == [30, 0, 0], "a hidden bin holds 0, whatever it counts"
 
@@ -569,7 +610,8 @@ def test_15_two_releases_differ(words: dict[str, Any]) -> None:
 def test_15_two_choices_among_rows_differ() -> None:
     table = open(pa.table({"id": [i // 2 for i in range(400)], "age": list(range(400))}), person="id")
     kept = [
-        table.histogram(["age:0..400:1"], epsilon=50, one_row_per_person=True).published.values.tolist() for _ in range(2)
+        table.histogram(["age:0..400:1"], epsilon=50, one_row_per_person=True).published.values.tolist()
+        for _ in range(2)
     ]
     assert sum(kept[0]) == sum(kept[1]) == 200
     assert kept[0] != kept[1]
@@ -624,7 +666,8 @@ def signatures() -> Iterable[tuple[str, inspect.Signature]]:
 def test_15_nothing_takes_a_seed() -> None:
     seeds = ("seed", "rng", "random_state", "generator")
     known = dict(signatures())
-    assert "hubbub.release.run" in known and "hubbub.noise.source.SystemSource.words" in known
+    assert "hubbub.release.run" in known
+    assert "hubbub.noise.source.SystemSource.words" in known
     assert [name for name, signature in known.items() if not set(seeds).isdisjoint(signature.parameters)] == []
 
 
@@ -763,8 +806,23 @@ def test_29_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
     (tmp_path / "dangling.csv").symlink_to(tmp_path / "nowhere.csv")
     (tmp_path / "loop.csv").symlink_to(tmp_path / "loop.csv")
     paths = [*(str(tmp_path / name) for name in ("folder.csv", "pipe.csv", "device.csv", "dangling.csv", "loop.csv"))]
-    paths += ["/dev/zero", "/dev/stdin", "", "nowhere.csv", str(tmp_path / "*.parquet"), "x\0y.csv", "x\0*.csv", "\udcff.csv"]
-    paths += ["https://example.org/people.csv", "s3://bucket/people.parquet", "file:///etc/passwd", ":memory:", "md:people"]
+    paths += [
+        "/dev/zero",
+        "/dev/stdin",
+        "",
+        "nowhere.csv",
+        str(tmp_path / "*.parquet"),
+        "x\0y.csv",
+        "x\0*.csv",
+        "\udcff.csv",
+    ]
+    paths += [
+        "https://example.org/people.csv",
+        "s3://bucket/people.parquet",
+        "file:///etc/passwd",
+        ":memory:",
+        "md:people",
+    ]
     for path in paths:
         with pytest.raises(WrongUse, match=r"^there is no file .*; check the path$"):
             open(path)
@@ -788,7 +846,16 @@ def test_29_a_path_may_climb_and_links_lead_to_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["[ab].{}", "*.{}", "?.{}", "it's.{}", "a'], all_varchar=true) --.{}", "'); DROP TABLE x; --.{}", "x{{a,b}}.{}", "ü \\.{}"],
+    [
+        "[ab].{}",
+        "*.{}",
+        "?.{}",
+        "it's.{}",
+        "a'], all_varchar=true) --.{}",
+        "'); DROP TABLE x; --.{}",
+        "x{{a,b}}.{}",
+        "ü \\.{}",
+    ],
 )
 def test_29_a_file_name_is_only_a_name(name: str, tmp_path: Path) -> None:
     pq.write_table(pa.table({"town": ["right"] * 2}), tmp_path / name.format("parquet"))
@@ -851,7 +918,9 @@ def test_29_the_engine_reads_the_file_it_was_given_and_no_other(tmp_path: Path) 
 
 
 def test_30_parquet_that_is_broken_gets_one_sentence(tmp_path: Path) -> None:
-    pq.write_table(pa.table({"town": [f"town {i % 7}" for i in range(5000)], "x": list(range(5000))}), tmp_path / "x.parquet")
+    pq.write_table(
+        pa.table({"town": [f"town {i % 7}" for i in range(5000)], "x": list(range(5000))}), tmp_path / "x.parquet"
+    )
     whole = (tmp_path / "x.parquet").read_bytes()
     broken = [b"", b"PAR1", b"PAR1PAR1", b"PAR1" + bytes(4) + b"PAR1", whole[:-1], whole[: len(whole) // 2], whole[4:]]
     broken += [whole[:-8] + b"\xff\xff\xff\x7fPAR1", bytes(len(whole)), b"town\nBath\n", b"\x80\x04\x95"]
@@ -868,7 +937,10 @@ def test_30_parquet_that_is_broken_gets_one_sentence(tmp_path: Path) -> None:
             assert told.raised in (
                 (WrongUse, "the table could not be read; check that the file is what its name says"),
                 (WrongUse, "the table could not be counted; check that the file is whole and that memory suffices"),
-                (WrongUse, f"there is no column 'town'; there are {told.raised and told.raised[1].partition('are ')[2]}"),
+                (
+                    WrongUse,
+                    f"there is no column 'town'; there are {told.raised and told.raised[1].partition('are ')[2]}",
+                ),
             )
     assert Told(lambda: open(tmp_path / "x.parquet").histogram(["town"], crowd=2)).raised is None
 
@@ -913,9 +985,12 @@ def test_35_nothing_is_left_of_a_release(scratch: Path, tmp_path: Path) -> None:
     for source in sources(table, tmp_path).values():
         opened = open(source, person="id")
         folders = list(scratch.iterdir())
-        assert len(folders) == 1 and stat.S_IMODE(folders[0].stat().st_mode) == 0o700
+        assert len(folders) == 1
+        assert stat.S_IMODE(folders[0].stat().st_mode) == 0o700
         for words in ({"crowd": 5, "one_row_per_person": True}, {"epsilon": 1, "distinct": 2}):
-            files.save(opened.histogram(["town=Bath", "id"] if "crowd" in words else ["town=Bath"], **words), tmp_path / "out")  # type: ignore[arg-type]
+            files.save(
+                opened.histogram(["town=Bath", "id"] if "crowd" in words else ["town=Bath"], **words), tmp_path / "out"
+            )  # type: ignore[arg-type]
         with pytest.raises(Refused):
             opened.histogram(["town=Bath"], crowd=5)
         del opened
@@ -967,7 +1042,8 @@ def test_35_the_engines_own_words_never_come_along() -> None:
             with pytest.raises(WrongUse) as refusal:
                 open(base, table="numbers", person="id").histogram(by, crowd=2, **words)
             error = refusal.value
-            assert error.__cause__ is None and error.__context__ is None
+            assert error.__cause__ is None
+            assert error.__context__ is None
             assert "secret" not in "".join(traceback.format_exception(error))
 
 

@@ -62,7 +62,8 @@ def codes(database: duckdb.DuckDBPyConnection, type_name: str, cells: list[str],
 def cells_of(type_name: str) -> list[Fraction]:
     """The ends of the type, their neighbours, and what lies around zero."""
     number = column("x", type_name).number
-    assert number is not None and number.grid is not None
+    assert number is not None
+    assert number.grid is not None
     near = [number.least, number.least + number.grid, number.most - number.grid, number.most]
     near += [i * number.grid for i in (-1, 0, 1, 5)] + [Fraction(i) for i in (-1, 1, 9, 10, 99, 100)]
     return sorted({cell for cell in near if number.least <= cell <= number.most and not cell % number.grid})
@@ -106,7 +107,8 @@ def test_for_all_edges_and_cells_no_type_overflows(
     database: duckdb.DuckDBPyConnection, type_name: str, data: st.DataObject
 ) -> None:
     number = column("x", type_name).number
-    assert number is not None and number.grid is not None
+    assert number is not None
+    assert number.grid is not None
     units = st.integers(int(number.least / number.grid), int(number.most / number.grid))
     cells = [Fraction(n) * number.grid for n in data.draw(st.lists(units, min_size=1, max_size=5))]
     reach = 2 * int(number.most / number.grid) + 2
@@ -131,7 +133,7 @@ def test_floats_and_text_are_numbers_or_missing_or_other(database: duckdb.DuckDB
     cells = ["-0.0", "0", "5e-324", "0.7", "-1", "nan", "inf", "-inf"]
     right: list[int | None] = [1, 1, 1, 2, 0, 4, 5, 5]
     if type_name == "VARCHAR":
-        cells += ["1e308", "ten", "", "1e400", " 7 ", "٧"]
+        cells += ["1e308", "ten", "", "1e400", " 7 ", "\u0667"]
         right += [3, 5, 5, 5, 2, 5]
     assert codes(database, type_name, cells, axis) == right
 
@@ -159,21 +161,29 @@ def test_dates_at_the_ends_of_their_types_have_no_bin(
     people = f"(VALUES {rows}) AS people(i, x)"
     axis = parse(f"x:{unit}:2024..2024,other")
     assert not isinstance(axis, Discovered | Values)
-    number, condition = code_where(axis, known)  # type: ignore[arg-type]
+    _number, condition = code_where(axis, known)  # type: ignore[arg-type]
     assert database.execute(f"SELECT i FROM {people} WHERE {condition}").fetchall() == [(2,)]
     found = database.execute(f"SELECT {code(axis, known)} FROM {people} ORDER BY i").fetchall()  # type: ignore[arg-type]
     at = {"day": 59, "month": 1, "quarter": 0, "year": 0}[unit]
     assert found == [(at if i == 2 else len(axis),) for i in range(len(cells))]
     found_axis = Discovered("x", unit)
-    labels = [row[0] for row in database.execute(f"SELECT {key(found_axis, known)} FROM {people} ORDER BY i").fetchall()]
-    assert labels[:3] == [None, None, {"day": "2024-02-29", "month": "2024-02", "quarter": "2024-Q1", "year": "2024"}[unit]]
+    labels = [
+        row[0] for row in database.execute(f"SELECT {key(found_axis, known)} FROM {people} ORDER BY i").fetchall()
+    ]
+    assert labels[:3] == [
+        None,
+        None,
+        {"day": "2024-02-29", "month": "2024-02", "quarter": "2024-Q1", "year": "2024"}[unit],
+    ]
 
 
 def test_a_time_with_a_zone_is_taken_in_utc(database: duckdb.DuckDBPyConnection) -> None:
     database.execute("SET TimeZone = 'UTC'")
     known = column("x", "TIMESTAMP WITH TIME ZONE")
     people = "(SELECT TIMESTAMPTZ '2024-01-01 00:30:00+02:00' AS x)"
-    assert database.execute(f"SELECT {key(Discovered('x', 'day'), known)} FROM {people}").fetchall() == [("2023-12-31",)]
+    assert database.execute(f"SELECT {key(Discovered('x', 'day'), known)} FROM {people}").fetchall() == [
+        ("2023-12-31",)
+    ]
 
 
 def test_text_is_compared_sign_by_sign(database: duckdb.DuckDBPyConnection) -> None:
@@ -192,7 +202,9 @@ def test_not_a_number_is_missing_and_there_is_one_zero(database: duckdb.DuckDBPy
         assert [row[0] for row in found] == [None, "0.0", "0.0", "1.5", "-inf"]
 
 
-@pytest.mark.parametrize("name", ['a"b', "a'b", '"; DROP TABLE towns; --', "x y", "é", "", "\u201cx\u201d", "a\nb", "--"])
+@pytest.mark.parametrize(
+    "name", ['a"b', "a'b", '"; DROP TABLE towns; --', "x y", "é", "", "\u201cx\u201d", "a\nb", "--"]
+)
 def test_a_name_is_a_name_whatever_is_in_it(database: duckdb.DuckDBPyConnection, name: str) -> None:
     if not name:
         assert identifier(name) == '""'
@@ -234,10 +246,14 @@ def test_a_type_is_of_one_kind(type_name: str, kind: Kind) -> None:
 def test_the_ends_of_types_are_those_of_the_engine(database: duckdb.DuckDBPyConnection) -> None:
     for type_name in EXACT:
         number = column("x", type_name).number
-        assert number is not None and number.grid is not None
+        assert number is not None
+        assert number.grid is not None
         for end, beyond in ((number.least, -number.grid), (number.most, number.grid)):
-            inside = database.execute(f"SELECT CAST(CAST({literal(to_text(end))} AS {type_name}) AS VARCHAR)").fetchone()
-            assert inside is not None and Fraction(inside[0]) == end
+            inside = database.execute(
+                f"SELECT CAST(CAST({literal(to_text(end))} AS {type_name}) AS VARCHAR)"
+            ).fetchone()
+            assert inside is not None
+            assert Fraction(inside[0]) == end
             outside = database.execute(f"SELECT TRY_CAST({literal(to_text(end + beyond))} AS {type_name})").fetchone()
             assert outside == (None,)
 
@@ -283,5 +299,7 @@ def test_numbers_in_sql_are_numerals() -> None:
     axis = parse("x:[-1e3,0.5,1E+2)")
     assert isinstance(axis, Edges)
     sql = code(axis, column("x", "DECIMAL(9,2)"))
-    assert "'-1000'" in sql and "'100'" in sql and "'0.5'" in sql
+    assert "'-1000'" in sql
+    assert "'100'" in sql
+    assert "'0.5'" in sql
     assert all(Decimal(part) is not None for part in sql.split("'")[1::2])

@@ -114,7 +114,7 @@ def test_without_a_header_there_is_one_sentence(tmp_path: Path, content: bytes) 
 
 def test_two_columns_of_one_name_get_one_sentence(tmp_path: Path) -> None:
     for header in (b"town,town", b"town,Town", b"column1,"):
-        with pytest.raises(WrongUse, match="two columns of the CSV have one name.*; rename one of them"):
+        with pytest.raises(WrongUse, match=r"two columns of the CSV have one name.*; rename one of them"):
             open_file(written(tmp_path, header + b"\nBath,York\n"))
 
 
@@ -132,6 +132,6 @@ def test_files_of_one_table_have_one_header(tmp_path: Path) -> None:
 
 
 def test_names_reach_the_sql_as_quoted_text(tmp_path: Path) -> None:
-    path = written(tmp_path, b"it's,\"a\"\"b\"\n1,2\n")
+    path = written(tmp_path, b'it\'s,"a""b"\n1,2\n')
     assert "{'it''s': 'VARCHAR', 'a\"b': 'VARCHAR'}" in csv_relation([str(path)], "['x']", ",")
     assert list(open_file(path).columns()) == ["it's", 'a"b']

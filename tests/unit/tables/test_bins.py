@@ -175,7 +175,9 @@ def test_a_spec_that_says_nothing_gets_one_sentence(spec: str) -> None:
     with pytest.raises(WrongUse, match=REFUSED[spec]) as refusal:
         parse(spec)
     text = str(refusal.value)
-    assert "\n" not in text and len(text) < 250 and not text.endswith(".")
+    assert "\n" not in text
+    assert len(text) < 250
+    assert not text.endswith(".")
 
 
 def test_something_that_is_no_text_is_refused() -> None:

@@ -45,7 +45,8 @@ def test_words_mean_a_channel(words: dict[str, Any], made: Channel) -> None:
 
 def test_a_curve_that_falls_is_lowered_and_said_so() -> None:
     made = histogram(BY, outlier="1:1,10:0.5")
-    assert isinstance(made.channel, Warped) and made.channel.curve.is_monotone
+    assert isinstance(made.channel, Warped)
+    assert made.channel.curve.is_monotone
     assert len(made.remarks) == 1
 
 
@@ -71,7 +72,8 @@ def test_how_people_were_collected_is_kept() -> None:
 def test_axes_come_in_the_order_asked_for() -> None:
     made = histogram(["b", "a=x"], crowd=20)
     assert made.axes == (Discovered("b"), Values("a", ("x",)))
-    assert made.discovered and not histogram(BY, crowd=20).discovered
+    assert made.discovered
+    assert not histogram(BY, crowd=20).discovered
 
 
 def test_a_unit_is_said_in_words() -> None:
@@ -125,7 +127,9 @@ def test_words_that_cannot_be_right_get_one_sentence(sentence: str, words: dict[
     with pytest.raises(WrongUse, match=sentence) as refusal:
         histogram(**({"by": BY} | words))
     text = str(refusal.value)
-    assert "\n" not in text and len(text) < 250 and not text.endswith(".")
+    assert "\n" not in text
+    assert len(text) < 250
+    assert not text.endswith(".")
 
 
 @pytest.mark.parametrize(

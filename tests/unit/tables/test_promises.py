@@ -101,7 +101,8 @@ def test_bins_are_found_only_where_absent_means_hidden(name: str) -> None:
     assert dict(own.numbers)["price"]
     assert own.theorem == "bins found in the data"
     delta = getattr(own.conclusion, "delta", Fraction(0))
-    assert delta >= price and delta >= getattr(spec.channel.claim, "delta", Fraction(0))
+    assert delta >= price
+    assert delta >= getattr(spec.channel.claim, "delta", Fraction(0))
 
 
 def test_a_price_is_added_to_what_follows() -> None:
@@ -121,7 +122,8 @@ P = Fraction(1, 20)
 def test_a_secret_sample_buys_zero_knowledge_and_privacy_for_the_population(name: str) -> None:
     spec, derived = asked(name, sample="0.05")
     knowledge, population = (step.conclusion for step in derived[-2:])
-    assert isinstance(knowledge, ZeroKnowledge) and isinstance(population, DifferentialPrivacy)
+    assert isinstance(knowledge, ZeroKnowledge)
+    assert isinstance(population, DifferentialPrivacy)
     assert knowledge.aggregate == BernoulliSample(p=P)
     assert (knowledge.epsilon, knowledge.delta) == (population.epsilon, population.delta)
     if name in CROWDS:
@@ -136,8 +138,8 @@ def test_a_secret_sample_buys_zero_knowledge_and_privacy_for_the_population(name
 def test_a_sample_that_buys_nothing_is_refused_with_the_next_step() -> None:
     with pytest.raises(Refused, match="lower the rate, or raise k or delta"):
         asked("exact-or-suppressed", sample="0.9")
+    spec = histogram(["a=x"], outlier="1:0.1,10:inf", sample="0.1")
     with pytest.raises(Refused, match="or leave out --sample"):
-        spec = histogram(["a=x"], outlier="1:0.1,10:inf", sample="0.1")
         promises(spec, spec.axes)
 
 
@@ -152,7 +154,8 @@ def test_a_sample_by_somebody_else_buys_something_for_crowds_only(name: str) -> 
     assert derived[-1].conclusion.sample == BernoulliSample(p=P)
     _, uneven = asked(name, collected_between=("0.03", "0.06"), exempt=5)
     sample = uneven[-1].conclusion.sample  # type: ignore[union-attr]
-    assert isinstance(sample, RobustSample) and (sample.high, sample.exempt) == (Fraction(3, 50), 5)
+    assert isinstance(sample, RobustSample)
+    assert (sample.high, sample.exempt) == (Fraction(3, 50), 5)
     for even, worse in zip(derived[-3:], uneven[-3:], strict=True):
         assert even.conclusion.epsilon < worse.conclusion.epsilon  # type: ignore[union-attr]
 

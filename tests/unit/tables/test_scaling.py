@@ -10,7 +10,14 @@ import pytest
 
 from hubbub.exact import ball, lower, upper
 from hubbub.tables import scaling
-from hubbub.tables.scaling import at_least, at_most, largest_population, population_intervals, smallest_population, split
+from hubbub.tables.scaling import (
+    at_least,
+    at_most,
+    largest_population,
+    population_intervals,
+    smallest_population,
+    split,
+)
 
 RATES = [Fraction(1, 2), Fraction(1, 3), Fraction(1, 20), Fraction(99, 100)]
 TAIL = Fraction(1, 80)
@@ -35,7 +42,8 @@ def test_populations_are_the_least_and_the_largest_that_the_tails_allow(p: Fract
     for m in (0, 1, 2, 5, 12):
         fewest, most = smallest_population(m, p, TAIL), largest_population(m, p, TAIL)
         assert fewest == next(c for c in range(m, 10**6) if exactly_at_least(m, c, p) > TAIL)
-        assert at_most(m, most + 1, p) <= ball(TAIL) and not at_most(m, most, p) <= ball(TAIL)
+        assert at_most(m, most + 1, p) <= ball(TAIL)
+        assert not at_most(m, most, p) <= ball(TAIL)
         assert m <= fewest <= m / p <= most
 
 
