@@ -124,7 +124,7 @@ def test_1_found_floats_have_one_zero_and_no_not_a_number(tmp_path: Path) -> Non
 HUGE = [2**31, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 10**30, 10**37, 2**127 - 1]
 
 
-@pytest.mark.parametrize("number", [*HUGE, *(-n for n in HUGE), -(2**127)], ids=lambda n: f"about {float(n):.0e}")
+@pytest.mark.parametrize("number", [*HUGE, *(-n for n in HUGE[2::2]), -(2**127)], ids=lambda n: f"about {float(n):.0e}")
 def test_2_huge_integers_do_not_wrap_and_do_not_fail(number: int, tmp_path: Path) -> None:
     base = duckdb.connect()
     base.execute("CREATE TABLE people (x HUGEINT)")
@@ -390,7 +390,7 @@ DECLARED = [
     ["town=Bath,null,other", "member=true,false,null", "gain:0..1:0.5,other"],
 ]
 WORDS: list[dict[str, Any]] = [{"crowd": 3}, {"epsilon": 1}, {"crowd": 3, "epsilon": 1}, {"outlier": "1:0.5,5:2"}]
-FUZZ = settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+FUZZ = settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 
 
 @FUZZ
@@ -734,7 +734,6 @@ NAMES = [
     "/* x */",
     "people",
     "hubbub_word",
-    "HUBBUB_WORD",
     "g0",
     "n",
     "code",
@@ -756,44 +755,54 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_28_a_column_name_is_only_a_name(name: str, tmp_path: Path) -> None:
-    spec = '"' + name.replace('"', '""') + '"'
-    table = pa.table({name: ["a", "a", "b", "x"], "id": [1, 2, 3, 4]})
-    for label, source in sources(table, tmp_path).items():
-        opened = open(source, person="id")
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+@pytest.mark.parametrize("kind", ["arrow", "pandas", "csv", "parquet"])
+def test_28_a_column_name_is_only_a_name(kind: str, tmp_path: Path) -> None:
+    table = pa.table({name: ["a", "a", "b", "x"] for name in NAMES} | {"id": [1, 2, 3, 4]})
+    opened = open(sources(table, tmp_path)[kind], person="id")
+    for name in NAMES:
+        spec = quoted(name)
         for words in ({}, {"one_row_per_person": True}):
             release = opened.histogram([f"{spec}=a,b,other"], crowd=2, **words)
-            assert rows(release) == [("a", 2), ("b", None), ("other", None)], label
-            assert rows(opened.histogram([spec], crowd=2, **words)) == [("a", 2)], label
-        distinct = opened.histogram([f"{spec}=a,b"], epsilon=50, distinct=1)
-        assert rows(distinct) == [("a", 2), ("b", 1)]
-    person = pa.table({name: [1, 1, 2, 3], "town": ["a", "a", "a", "b"]})
-    kept = open(person, person=name).histogram(["town=a,b"], crowd=2, one_row_per_person=True)
-    assert rows(kept) == [("a", 2), ("b", None)]
+            assert rows(release) == [("a", 2), ("b", None), ("other", None)], name
+        assert rows(opened.histogram([spec], crowd=2)) == [("a", 2)], name
+    pairs = opened.histogram([f"{quoted(name)}=a,b" for name in NAMES[:5]], epsilon=50, distinct=1)
+    assert [row for row in rows(pairs) if row[-1]] == [("a",) * 5 + (2,), ("b",) * 5 + (1,)]
 
 
-@pytest.mark.parametrize("name", [*NAMES, "hubbub_words", "hubbub_people"])
-def test_28_a_table_name_is_only_a_name(name: str, tmp_path: Path) -> None:
-    quoted = '"' + name.replace('"', '""') + '"'
+def test_28_the_name_of_a_person_column_is_only_a_name() -> None:
+    for name in ("hubbub_word", "HUBBUB_WORD", "who", "g0", '"; DROP TABLE people; --'):
+        table = open(pa.table({name: [1, 1, 2, 3], "town": ["a", "a", "a", "b"]}), person=name)
+        assert rows(table.histogram(["town=a,b"], crowd=2, one_row_per_person=True)) == [("a", 2), ("b", None)]
+        assert rows(table.histogram(["town=a,b"], epsilon=50, distinct=2)) == [("a", 2), ("b", 1)]
+        with pytest.raises(Refused):
+            table.histogram(["town=a,b"], crowd=2)
+
+
+def test_28_a_table_name_is_only_a_name(tmp_path: Path) -> None:
+    names = [*NAMES, "hubbub_words", "hubbub_people", "hubbub_bins", "hubbub_database"]
     base = duckdb.connect(str(tmp_path / "people.duckdb"))
-    base.execute(f"CREATE TABLE {quoted} AS SELECT i // 2 AS id, 'a' AS town FROM range(6) AS r(i)")
-    base.execute("CREATE TABLE bystander AS SELECT 1 AS x")
-    opened = open(base, table=name, person="id")
-    assert rows(opened.histogram(["town=a"], crowd=2, one_row_per_person=True)) == [("a", 3)]
-    assert base.execute("SELECT count(*) FROM bystander").fetchall() == [(1,)]
+    for name in names:
+        base.execute(f"CREATE TABLE {quoted(name)} AS SELECT i // 2 AS id, 'a' AS town FROM range(6) AS r(i)")
+    for name in names:
+        opened = open(base, table=name, person="id")
+        assert rows(opened.histogram(["town=a"], crowd=2, one_row_per_person=True)) == [("a", 3)], name
+        assert base.execute("SELECT count(*) FROM information_schema.tables").fetchall() == [(len(names),)]
     del opened
     gc.collect()
     base.close()
-    opened = open(tmp_path / "people.duckdb", table=name, person="id")
-    assert rows(opened.histogram(["town=a"], crowd=2, one_row_per_person=True)) == [("a", 3)]
+    for name in names[::4]:
+        opened = open(tmp_path / "people.duckdb", table=name, person="id")
+        assert rows(opened.histogram(["town=a"], crowd=2, one_row_per_person=True)) == [("a", 3)], name
 
 
-@pytest.mark.parametrize("value", NAMES)
-def test_28_a_listed_value_is_only_a_value(value: str) -> None:
-    spec = '"' + value.replace('"', '""') + '"'
-    table = pa.table({"town": [value, value, "a"]})
-    assert counts(table, f"town={spec},a") == {value: 2, "a": None}
+def test_28_a_listed_value_is_only_a_value() -> None:
+    table = open(pa.table({"town": [name for name in NAMES for _ in range(2)]}))
+    listed = ",".join(map(quoted, NAMES))
+    assert rows(table.histogram([f"town={listed}"], crowd=2)) == [(name, 2) for name in NAMES]
 
 
 # --- 29: paths ----------------------------------------------------------------------------------------------------

@@ -101,7 +101,7 @@ def test_numbers_of_every_type_fall_into_the_right_bins(database: duckdb.DuckDBP
 
 
 @pytest.mark.parametrize("type_name", EXACT)
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_for_all_edges_and_cells_no_type_overflows(
     database: duckdb.DuckDBPyConnection, type_name: str, data: st.DataObject
