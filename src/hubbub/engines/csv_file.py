@@ -2,8 +2,8 @@
 
 Every cell is text. A line with too few cells, longer than 2 MiB, or with a cell that is read and is not UTF-8, is left
 out; cells beyond the header are ignored; an empty cell is missing and ``""`` is the empty text. Each of these rules
-looks at one line alone. What no rule can help is a quotation mark that opens a cell and is never closed: it makes one
-cell of all that follows.
+looks at one line alone. What no rule can help is a quotation mark out of place that has no partner, at the start of a
+cell, perhaps after spaces, or after its end: it makes one cell of what follows.
 """
 
 from __future__ import annotations

@@ -150,7 +150,11 @@ def _crowds(own: Derivation) -> Derivation | None:
 
 def _sampled(crowds: Derivation | None, bounded: Derivation, p: Fraction, at_delta: Fraction) -> list[Derivation]:
     if crowds is not None:
-        return list(sampled_crowd_blending(crowds, p, at_delta=at_delta, bins=True))
+        both = list(sampled_crowd_blending(crowds, p, at_delta=at_delta, bins=True))
+        try:
+            return [*both, distributional(crowds, BernoulliSample(p=p), at_delta=at_delta, bins=True)]
+        except Refused:  # somebody known to be in the sample may be beyond this delta where others are not
+            return both
     claim = bounded.conclusion
     if not isinstance(claim, DifferentialPrivacy):
         raise Refused(

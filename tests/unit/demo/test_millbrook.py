@@ -72,4 +72,4 @@ def test_the_town_publishes_its_table(tmp_path: Path) -> None:
     assert min(shown) >= millbrook.CROWD
     assert [value for _, value, _, _ in story.largest(5)] == sorted(shown, reverse=True)[:5]
     notions = [guarantee["notion"] for guarantee in story.as_json()["guarantees"]]
-    assert notions == ["crowd-blending", "zero-knowledge", "differential"]
+    assert notions == ["crowd-blending", "zero-knowledge", "differential", "distributional"]
