@@ -20,7 +20,7 @@ GHLP: Final = "Gehrke, Hay, Lui, Pass, Crowd-blending privacy, CRYPTO 2012"
 LUI_PASS: Final = "Lui, Pass, Outlier privacy, TCC 2015"
 DMNS: Final = "Dwork, McSherry, Nissim, Smith, Calibrating noise to sensitivity, TCC 2006"
 BBG: Final = "Balle, Barthe, Gaboardi, Privacy amplification by subsampling, NeurIPS 2018"
-HERE: Final = "proved in docs/theorem-map.md"
+HERE: Final = "re-derived, see docs/theorem-map.md"
 """The authorities; what we sharpened or repaired names HERE beside them."""
 
 G = TypeVar("G", bound=Guarantee)
