@@ -12,10 +12,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from flint import arb
 from numpy.typing import NDArray
 
 from hubbub.exact import ball
+from hubbub.guarantees.binomial_law import at_least, at_most
 
 
 def split(coverage: Fraction) -> Fraction:
@@ -23,49 +23,18 @@ def split(coverage: Fraction) -> Fraction:
     return (1 + coverage) / 2
 
 
-_EXACT_UP_TO = 10_000
-"""Sampled counts up to this get the exact binomial tail, larger ones Chernoff's bound, which is a little wider."""
-
-
-def at_least(m: int, count: int, p: Fraction) -> arb:
-    """P(Binomial(count, p) >= m) or, for large m, a bound above it."""
-    if m <= 0:
-        return arb(1)
-    if m > count:
-        return arb(0)
-    if m > _EXACT_UP_TO:
-        return _chernoff(m, count, p) if m > count * p else arb(1)
-    return ball(p).beta_lower(arb(m), arb(count - m + 1), regularized=True)  # I_p(m, count - m + 1)
-
-
-def at_most(m: int, count: int, p: Fraction) -> arb:
-    """P(Binomial(count, p) <= m) or, for large m, a bound above it."""
-    if m >= count:
-        return arb(1)
-    if m >= _EXACT_UP_TO:  # from here on at_least(m + 1) is a bound, and one minus it would be no bound
-        return _chernoff(m, count, p) if m < count * p else arb(1)
-    return 1 - at_least(m + 1, count, p)
-
-
-def _chernoff(m: int, count: int, p: Fraction) -> arb:
-    """exp(-count KL(m/count, p)): above either tail beyond m on the far side of the mean."""
-    share = Fraction(m, count)
-    rest = ball((1 - share) / (1 - p)).log() * ball(1 - share) if share < 1 else arb(0)
-    return (-(ball(share / p).log() * ball(share) + rest) * count).exp()
-
-
 @lru_cache(maxsize=65536)
 def smallest_population(m: int, p: Fraction, tail: Fraction) -> int:
     """The smallest c for which m or more sampled is not rarer than `tail`."""
     if m <= 0:
         return 0
-    return _first(lambda c: not at_least(m, c, p) <= ball(tail), m)
+    return _first(lambda c: not at_least(c, p, m) <= ball(tail), m)
 
 
 @lru_cache(maxsize=65536)
 def largest_population(m: int, p: Fraction, tail: Fraction) -> int:
     """The largest c for which m or fewer sampled is not rarer than `tail`."""
-    return _first(lambda c: at_most(m, c, p) <= ball(tail), m) - 1
+    return _first(lambda c: at_most(c, p, m) <= ball(tail), m) - 1
 
 
 def _first(holds: Callable[[int], bool], least: int) -> int:
