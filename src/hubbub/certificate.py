@@ -1,67 +1,94 @@
-"""The certificate of a release: what is promised, under which assumptions, by which theorems, in exact numbers.
+"""The certificate of a release: what is promised, under which assumptions, by which theorems, in exact numbers, signed.
 
-It is made from the release's public description and the digest of the published file, and from nothing else.
+It is made from the release's public description, its place in the ledger and the digest of the published file, and
+from nothing else; :mod:`hubbub.verify` makes it again from those and compares.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import hubbub
-from hubbub.channels.catalogue import parameters
 from hubbub.exact import Infinite, Loss, to_float, to_text
+from hubbub.guarantees.canonical import canonical
 from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import Guarantee
 from hubbub.guarantees.derivation import Derivation
+from hubbub.ledger.book import Ledger, Reservation
+from hubbub.ledger.key import ALGORITHM
 from hubbub.release import Release
-from hubbub.tables.bins import Discovered, declared_size, rule, size
+from hubbub.tables.bins import Axis
+from hubbub.tables.description import description
+from hubbub.tables.histogram import Histogram
 
-FORMAT = "hubbub certificate 1"
+FORMAT: Final = "hubbub certificate 2"
+NEIGHBOURS: Final = "one person is added or removed"
+SIGNATURE: Final = "signature"
 
 
-def certificate(release: Release, digest: str) -> dict[str, Any]:
-    """The certificate as JSON values. Numbers are exact text; `about` repeats them as floats rounded up."""
-    spec = release.spec
-    total = declared_size(release.axes)
+def issue(release: Release, file: str, sha256: str, ledger: Ledger, place: Reservation) -> bytes:
+    """The certificate of the release that was written to a file of that name and digest, signed by the ledger's key."""
+    spec, axes = release.spec, release.axes
+    body = certificate(spec, axes, release.promises, release_of(file, sha256), entry_of(place))
+    public, signature = ledger.sign(signed_bytes(body))
+    return canonical(body | {SIGNATURE: {"algorithm": ALGORITHM, "public_key": public, "value": signature}})
+
+
+def signed_bytes(body: Mapping[str, Any]) -> bytes:
+    """What is signed: the certificate without its signature, marked as one."""
+    return FORMAT.encode() + b"\n" + canonical(dict(body))
+
+
+def release_of(file: str, sha256: str) -> dict[str, str]:
+    """The published file, as the certificate names it."""
+    return {"release_file": file, "release_sha256": sha256}
+
+
+def entry_of(place: Reservation) -> dict[str, Any]:
+    """The release's place in the ledger, as the certificate names it."""
     return {
-        "format": FORMAT,
-        "software": f"hubbub {hubbub.__version__}",
-        "release_sha256": digest,
-        "channel": {"name": spec.channel.name, **parameters(spec.channel)},
-        "sample": None if spec.sample is None else to_text(spec.sample),
-        "bins": {
-            "columns": [
-                {
-                    "column": axis.column,
-                    "kind": axis.kind,
-                    "bins": None if isinstance(axis, Discovered) else size(axis),
-                    "rule": rule(axis),
-                }
-                for axis in release.axes
-            ],
-            "declared": total,
-        },
-        "unit": spec.unit.words,
-        "neighbours": "one person is added or removed",
-        "intervals": {"coverage": to_text(spec.coverage), "for": counted_people(release)},
-        "remarks": list(spec.remarks),
-        "guarantees": [{**about(step.conclusion), "derivation": tree(step)} for step in release.promises],
+        "id": place.identity,
+        "dataset": place.dataset,
+        "release": place.release,
+        "entry": place.number,
+        "hash": place.hash,
+        "nonce": place.nonce,
     }
 
 
-def counted_people(release: Release) -> str:
+def certificate(
+    spec: Histogram,
+    axes: tuple[Axis, ...],
+    promises: Sequence[Derivation],
+    release: Mapping[str, str],
+    entry: Mapping[str, Any],
+    software: str = f"hubbub {hubbub.__version__}",
+) -> dict[str, Any]:
+    """All of it but the signature, as JSON values without a float: numbers are exact text."""
+    return {
+        **description(spec, axes),
+        **release,
+        "format": FORMAT,
+        "software": software,
+        "ledger": dict(entry),
+        "person": spec.unit.words,
+        "neighbours": NEIGHBOURS,
+        "counted": counted_people(spec),
+        "assumptions": list(dict.fromkeys(text for step in promises for text in step.all_assumptions())),
+        "guarantees": [{**about(step.conclusion, floats=False), "derivation": tree(step)} for step in promises],
+    }
+
+
+def counted_people(spec: Histogram) -> str:
     """Whom the published numbers and intervals count."""
-    if release.spec.sample is None:
+    if spec.sample is None:
         return "the people in the table"
-    return (
-        "everybody in the table, scaled up from a sample"
-        if release.spec.scale_up
-        else "the people in the secret sample"
-    )
+    return "everybody in the table, scaled up from a sample" if spec.scale_up else "the people in the secret sample"
 
 
-def about(guarantee: Guarantee) -> dict[str, Any]:
-    """A guarantee by its notion, with each parameter as exact text and as a float rounded up."""
+def about(guarantee: Guarantee, *, floats: bool = True) -> dict[str, Any]:
+    """A guarantee by its notion, with each parameter as exact text; with `floats` also as a float rounded up."""
     fields: dict[str, Any] = {"notion": _notion(guarantee), "says": str(guarantee)}
     for name in ("k", "epsilon", "delta", "group", "curve", "aggregate", "sample", "thresholds", "epsilons"):
         value = getattr(guarantee, name, None)
@@ -73,9 +100,11 @@ def about(guarantee: Guarantee) -> dict[str, Any]:
             fields[name] = [to_text(part) if not isinstance(part, int) else part for part in value]
         elif isinstance(value, int) or not isinstance(value, Loss):
             fields[name] = value if isinstance(value, int) else str(value)
-        else:
+        elif floats:
             fields[name] = "inf" if isinstance(value, Infinite) else to_float(value, round_up=True)
             fields[f"{name}_exact"] = to_text(value)
+        else:
+            fields[name] = to_text(value)
     return fields
 
 

@@ -6,10 +6,12 @@ Numbers in sentences are rounded against us and short; :func:`formula` has them 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Final
 
+from hubbub.channels.catalogue import CATALOGUE, parameters
 from hubbub.exact import Infinite, Loss, ball, precision, to_text, upper
 from hubbub.guarantees.closeness import odds_below
 from hubbub.guarantees.definitions import (
@@ -31,9 +33,22 @@ from hubbub.guarantees.definitions import (
     ZeroKnowledge,
 )
 from hubbub.guarantees.derivation import Derivation
+from hubbub.tables.histogram import Histogram
 
 DIGITS: Final = 3
+NOT_PROMISED: Final = "Not promised: "
 LARGEST_SPELT_OUT: Final = 14  # e^14 is a bit more than a million; above, only the power of ten is readable
+
+_TITLES: Final = {
+    "crowd-blending": "Lost in the crowd",
+    "outlier": "The rarer you are, the less you show",
+    "simple-outlier": "The rarer you are, the less you show",
+    "staircase": "The rarer you are, the less you show",
+    "differential": "With you or without you",
+    "zero-knowledge": "No more than a sample would tell",
+    "distributional": "Hidden by who was picked",
+}
+_HOW: Final = {"warped": "noise that is the larger the fewer people a bin has"}
 
 
 def explain(derivation: Derivation) -> str:
@@ -57,9 +72,87 @@ def explain(derivation: Derivation) -> str:
     return "\n".join(lines)
 
 
+def explain_release(spec: Histogram, promises: Sequence[Derivation]) -> str:
+    """A release in plain words: what was published, what is promised, what is taken for granted, what is not promised.
+
+    It says what a certificate says, to somebody who has never heard of epsilon.
+    """
+    columns = _listed([axis.column for axis in spec.axes])
+    lines = [
+        "What was published",
+        f"  Counts of {who_words(spec)}, by {columns}: {method_words(spec)}.",
+        f"  Who was sampled: {sampling_words(spec)}.",
+        f"  Who is a person: {spec.unit.words}.",
+        "",
+        "What is promised",
+    ]
+    refused: dict[str, None] = {}
+    for step in promises:
+        said = explain_guarantee(step.conclusion).splitlines()
+        refused.update((line.removeprefix(NOT_PROMISED), None) for line in said if line.startswith(NOT_PROMISED))
+        lines.append(f"  {title(step.conclusion)} ({step.conclusion.notion} privacy)")
+        told = [line for line in (*said, crowd_words(step)) if line and not line.startswith(NOT_PROMISED)]
+        lines += _indented(told, by=4)
+        lines.append(f"    In numbers: {step.conclusion}.")
+    assumptions = dict.fromkeys(text for step in promises for text in step.all_assumptions())
+    lines += ["", "What is taken for granted", *(f"  - {text}" for text in assumptions)]
+    lines += ["", "What is not promised", *(f"  - {text}" for text in refused)]
+    lines.append("  - anything at all, if something that is taken for granted is not so")
+    return "\n".join(lines)
+
+
+def title(guarantee: Guarantee) -> str:
+    """A promise in a few words."""
+    return _TITLES.get(guarantee.notion, "A promise")
+
+
+def method_words(spec: Histogram) -> str:
+    """What was done to the counts."""
+    given = parameters(spec.channel)
+    how = _HOW.get(spec.channel.name) or re.sub(r" \([^)]*\)$", "", CATALOGUE[spec.channel.name].summary)
+    if "k" in given:
+        how = re.sub(r"\bk\b", str(given["k"]), how)
+    return how if given.get("show_above") is None else f"{how}, and values up to {given['show_above']} hidden"
+
+
+def who_words(spec: Histogram) -> str:
+    """Whose counts they are."""
+    return "people in the table" if spec.sample is None else "people in a secret sample of the table"
+
+
+def sampling_words(spec: Histogram) -> str:
+    """Who sampled whom, and how."""
+    if spec.sample is not None:
+        return (
+            f"a fresh secret sample was drawn for this release: each person in the table with probability "
+            f"{to_text(spec.sample)}, independently, and who was drawn is not kept"
+        )
+    if spec.collected is None:
+        return "nobody: everybody in the table is counted"
+    low, high = to_text(spec.collected.low), to_text(spec.collected.high)
+    rate = low if low == high else f"between {low} and {high}"
+    spared = f", but for at most {spec.collected.exempt} of them" if spec.collected.exempt else ""
+    return (
+        f"those who collected the table declare that each person came into it with probability {rate}, "
+        f"independently{spared}, and that who did is secret"
+    )
+
+
+def crowd_words(step: Derivation) -> str:
+    """The k behind a zero-knowledge promise about people who were picked one by one; nothing for other promises."""
+    if not isinstance(step.conclusion, ZeroKnowledge):
+        return ""
+    crowds = {part.conclusion.k for part in step.steps() if isinstance(part.conclusion, CrowdBlending | SimpleOutlier)}
+    if crowds:
+        return f"k = {_listed([str(k) for k in sorted(crowds)])} is the crowd in the sample that this rests on."
+    if isinstance(step.conclusion.aggregate, BernoulliSample | RobustSample):
+        return "k, the number of people whose data it is fair to know, is the size of such a sample, and is not told."
+    return ""
+
+
 def explain_guarantee(guarantee: Guarantee) -> str:
     """What a promise means, what its k is, and what it does not promise."""
-    parts = [_meaning(guarantee), _crowd(guarantee), f"Not promised: {_not_promised(guarantee)}"]
+    parts = [_meaning(guarantee), _crowd(guarantee), f"{NOT_PROMISED}{_not_promised(guarantee)}"]
     return "\n".join(part for part in parts if part)
 
 

@@ -1,17 +1,14 @@
 """A release as files: the values as CSV or Parquet, with the certificate that goes with them.
 
-Files are written beside their places, readable by their owner only, and moved there when all of them are whole. In a
-CSV, a text that a spreadsheet would run as a formula gets an apostrophe in front.
+Files are written beside their places, readable by their owner only, and moved there when all of them are whole and the
+ledger knows them (:mod:`hubbub.staging`). In a CSV, a text that a spreadsheet would run as a formula gets an apostrophe
+in front.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -20,15 +17,20 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as parquet
 
-from hubbub.certificate import certificate
-from hubbub.errors import WrongUse
+from hubbub.certificate import issue
+from hubbub.errors import Refused, WrongUse
+from hubbub.ledger.book import Ledger
+from hubbub.ledger.durable import sha256
 from hubbub.release import Release
+from hubbub.staging import CERTIFICATE, REPORT, Staged, opened, publish
 
 FORMATS: Final = ("csv", "parquet")
 _BATCH: Final = 1 << 20
 _FORMULA: Final = tuple("=+-@\t\r\n＝＋－＠")  # noqa: RUF001 (the wide ones run as formulas too, in some countries)
 _NUMBERS: Final = ("count", "low", "high")
 _STATUS: Final = "status"
+
+Page = Callable[..., str]
 
 
 def columns(release: Release) -> list[str]:
@@ -73,31 +75,37 @@ def _safe(labels: Sequence[str | None]) -> list[str | None]:
     return [f"'{label}" if label is not None and label.lstrip("'").startswith(_FORMULA) else label for label in labels]
 
 
-def save(release: Release, folder: str | os.PathLike[str], *, form: str = "csv") -> dict[str, str]:
-    """Write release.csv or release.parquet, and certificate.json, into a folder; returns their paths."""
+def save(
+    release: Release, folder: str | os.PathLike[str], *, form: str = "csv", page: Page | None = None
+) -> dict[str, str]:
+    """Write release.csv or release.parquet, and certificate.json, into a folder; returns their paths.
+
+    `page` makes the report from the release, the names of its files and its digest; it is written with them.
+
+    Guarantee: the digest of the file is in the ledger, on the disk, before the file has its name. If this is cut short
+    at any moment, the folder holds either nothing new or bytes that are paid for, and :func:`hubbub.staging.finish`
+    brings out the rest of them.
+    """
+    return publish(stage(release, folder, form=form, page=page))
+
+
+def stage(release: Release, folder: str | os.PathLike[str], *, form: str = "csv", page: Page | None = None) -> Staged:
+    """Write everything into a hidden folder beside its place, durably; nothing is visible yet."""
     if form not in FORMATS:
         raise WrongUse(f"format must be csv or parquet, not {form[:20]!r}")
-    place = Path(folder)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        raise WrongUse(f"there is no folder {str(place)!r} and none can be made; choose another") from None
-    values, promise = place / f"release.{form}", place / "certificate.json"
+    if release.place is None:
+        raise Refused("this release is in no ledger, so it is not published; make it with open(...).histogram(...)")
     write = _write_csv if form == "csv" else _write_parquet
-    written: dict[str, Path] = {}  # beside its place -> its place
-    try:
-        digest = _beside(values, lambda out: write(release, out), written)
-        text = json.dumps(certificate(release, digest), indent=1, sort_keys=True, ensure_ascii=True) + "\n"
-        _beside(promise, lambda out: out.write(text.encode()), written)
-        for name, target in written.items():
-            os.replace(name, target)
-    except OSError:
-        raise WrongUse(f"the release could not be written to {str(place)!r}; check that there is room") from None
-    finally:
-        for name in written:
-            with suppress(FileNotFoundError):  # moved to its place
-                os.unlink(name)
-    return {"release": str(values), "certificate": str(promise)}
+    ledger = Ledger(release.place.ledger)
+    with opened(Path(folder), release.place) as staged:
+        name = f"release.{form}"
+        staged.add(name, lambda out: write(release, out))
+        digest = sha256(staged.path(name))
+        if page is not None:
+            text = page(release, files={"release": name, "certificate": CERTIFICATE}, digest=digest)
+            staged.add(REPORT, lambda out: out.write(text.encode()))
+        staged.certify(issue(release, name, digest, ledger, release.place), name)
+        return staged
 
 
 def _write_csv(release: Release, out: IO[bytes]) -> None:
@@ -121,16 +129,3 @@ def _write_parquet(release: Release, out: IO[bytes]) -> None:
         writer.write_batch(batch)
     if writer is not None:
         writer.close()
-
-
-def _beside(place: Path, write: Callable[[IO[bytes]], object], written: dict[str, Path]) -> str:
-    """Write a file beside its place; returns the SHA-256 of what was written."""
-    handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
-    written[name] = place
-    with os.fdopen(handle, "wb") as out:
-        write(out)
-    digest = hashlib.sha256()
-    with open(name, "rb") as back:
-        while chunk := back.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()

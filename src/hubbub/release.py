@@ -2,8 +2,9 @@
 
 ::
 
-    spec -> promises derived (pure, before any data is opened)
+    spec -> promises derived (pure, before any data is opened) -> ledger reserves (refuses: nothing was read)
     people -> engine counts (exact integers) -> the secret sample (thinning) -> channel -> Release
+                                       hubbub.save -> ledger commits the digest -> the files are visible
 
 Nothing but the release depends on the data: reports, charts and certificates are made from it alone.
 """
@@ -11,9 +12,12 @@ Nothing but the release depends on the data: reports, charts and certificates ar
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,8 +27,10 @@ from hubbub.channels.channel import Published
 from hubbub.channels.estimate import intervals
 from hubbub.channels.law import SUPPRESSED
 from hubbub.engines.protocol import Counted, Engine, Question, Repeats
-from hubbub.errors import Refused, WrongUse
+from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.guarantees.derivation import Derivation
+from hubbub.ledger.book import Ledger, Reservation
+from hubbub.ledger.charge import for_histogram
 from hubbub.noise.binomial import binomial
 from hubbub.noise.source import Source, SystemSource, is_secure
 from hubbub.tables.bins import Axis, Discovered, all_labels, declared_size, size
@@ -47,6 +53,8 @@ class Release:
     high: NDArray[np.int64]  # bin -> upper end, -1 where there is none
     found: tuple[list[str | None], ...] = field(default=())  # labels of discovered axes, shown bins only
     codes: NDArray[np.int64] | None = None  # declared part of the shown bins; None: every declared bin, in order
+    place: Reservation | None = None  # in the ledger; without one it cannot be saved
+    drawn: bool = True  # whether randomness went into it
 
     @property
     def bins(self) -> int:
@@ -75,32 +83,80 @@ class Release:
 class Table:
     """A table of people that has been opened but not read."""
 
-    def __init__(self, engine: Engine, person: str | None = None) -> None:
-        self.engine, self.person = engine, person
+    def __init__(
+        self,
+        engine: Engine,
+        person: str | None = None,
+        *,
+        dataset: str | None = None,
+        ledger: str | os.PathLike[str] | None = None,
+        origin: str = "",
+    ) -> None:
+        self.engine, self.person, self.dataset = engine, person, dataset
+        self.ledger, self.origin = Ledger(ledger), origin
 
     def histogram(
         self, by: list[str], *, one_row_per_person: bool = False, distinct: int | None = None, **words: Any
     ) -> Release:
         """Counts by some columns: the words are those of ``hubbub release histogram`` (crowd, epsilon, outlier, ...).
 
-        Guarantee: the promises of the release, derived before the table is read; noise and samples come from the
-        operating system, fresh for this call.
+        Guarantee: the promises of the release, derived before the table is read and entered in the ledger, durably,
+        before any noise is drawn; noise and samples come from the operating system, fresh for this call. With the
+        earlier releases of the dataset there is still a theorem that covers all of them, or the call is refused.
         """
         unit = Unit(person=self.person, one_row_per_person=one_row_per_person, distinct=distinct)
-        return run(self.engine, histogram(by, unit=unit, **words), SystemSource())
+        spec = histogram(by, unit=unit, **words)
+        if self.dataset is None:
+            raise WrongUse("this table has no name in the ledger; give it one, like open(people, dataset='town')")
+        axes = self.engine.resolve(spec.axes)
+        promises(spec, axes)  # refuses here before anything is reserved
+        place = self.ledger.reserve(self.dataset, for_histogram(spec, axes), source=self.origin)
+        noise = SystemSource()
+        try:
+            done = run(self.engine, spec, noise)
+        except BaseException:
+            with suppress(HubbubError):  # then it stays reserved, and counts as spent
+                self.ledger.abandon(place, drawn=noise.used)
+            raise
+        return replace(done, place=place, drawn=noise.used)
 
 
-def open(source: object, *, person: str | None = None, table: str | None = None) -> Table:
-    """A table of people: a path (CSV, Parquet, a glob of Parquet files, a DuckDB file), a frame, or a connection."""
+def open(
+    source: object,
+    *,
+    person: str | None = None,
+    table: str | None = None,
+    dataset: str | None = None,
+    ledger: str | os.PathLike[str] | None = None,
+) -> Table:
+    """A table of people: a path (CSV, Parquet, a glob of Parquet files, a DuckDB file), a frame, or a connection.
+
+    `dataset` is its name in the ledger, by which releases about the same people are known; a file is named after
+    itself unless told otherwise. `ledger` is the ledger's file, if not the user's own.
+    """
     from hubbub.engines import duckdb as engine  # late: an import of hubbub loads no engine
 
     if isinstance(source, str | os.PathLike):
-        return Table(engine.open_file(source, table=table), person)
+        opened = engine.open_file(source, table=table)
+        origin = os.path.abspath(source) + (f"#{table}" if table else "")
+        name = dataset if dataset is not None else named_after(source, table)
+        return Table(opened, person, dataset=name, ledger=ledger, origin=origin)
     if engine.is_connection(source):
         if table is None:
             raise WrongUse("a connection holds many tables; name one, like open(connection, table='people')")
-        return Table(engine.open_table(source, table), person)
-    return Table(engine.open_frame(source), person)
+        return Table(engine.open_table(source, table), person, dataset=dataset, ledger=ledger)
+    return Table(engine.open_frame(source), person, dataset=dataset, ledger=ledger)
+
+
+def named_after(source: str | os.PathLike[str], table: str | None = None) -> str:
+    """The dataset's name that a file gives: its own, without folder and ending.
+
+    >>> named_after("data/town 2024.parquet"), named_after("city.duckdb", "people")
+    ('town-2024', 'city.people')
+    """
+    stem = Path(os.fspath(source)).stem
+    text = re.sub(r"[^\w.*-]+", "-", stem if table is None else f"{stem}.{table}").strip("-_.*")
+    return text[:100] or "table"
 
 
 def run(engine: Engine, spec: Histogram, source: Source) -> Release:

@@ -29,8 +29,8 @@ from hubbub.engines.duckdb import SEVERAL_ROWS, open_file, open_frame, open_tabl
 from hubbub.engines.protocol import Counted, Engine, Kind, Question, Repeats
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import ScriptedSource
-from hubbub.release import Table
 from hubbub.tables.bins import Axis, Discovered, all_labels, parse, size
+from tests.fresh import FreshTable
 
 # --- the people ---------------------------------------------------------------------------------------------------
 
@@ -347,7 +347,7 @@ def test_a_release_has_the_same_keys_and_values_from_every_source(opened: Opener
             ["city", "member=true,false,null"],
             ["born:year"],
         ):
-            release = Table(engine).histogram(by, crowd=5)
+            release = FreshTable(engine).histogram(by, crowd=5)
             keys = [[labels[i] for i in which] for which, labels in release.keys(0, release.bins)]
             shown = [release.published.outcome(i) for i in range(release.bins)]
             given.append((keys, shown, release.low.tolist(), release.high.tolist()))

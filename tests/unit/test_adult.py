@@ -15,8 +15,9 @@ import pytest
 from scipy import stats
 
 from hubbub.noise.source import ScriptedSource
-from hubbub.release import Release, _run, open
+from hubbub.release import Release, _run
 from hubbub.tables.histogram import histogram
+from tests.fresh import open
 
 ADULT = Path(__file__).resolve().parents[3] / "shared" / "data" / "tables" / "adult_train.parquet"
 pytestmark = pytest.mark.skipif(not ADULT.exists(), reason="the census table is not here")

@@ -22,7 +22,8 @@ from hubbub.guarantees.definitions import (
     StaircaseOutlier,
     ZeroKnowledge,
 )
-from hubbub.release import Release, open
+from hubbub.release import Release
+from tests.fresh import open
 
 DIGEST = "0" * 64
 TOWNS = ["Bath"] * 30 + ["York"] * 3

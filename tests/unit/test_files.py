@@ -16,7 +16,8 @@ import pytest
 
 from hubbub import files
 from hubbub.errors import WrongUse
-from hubbub.release import Release, open
+from hubbub.release import Release
+from tests.fresh import open
 
 TOWNS = ["Bath"] * 5 + ["York"] * 3 + [None] * 4
 

@@ -209,6 +209,15 @@ CLAIMING = (
     "noise/sampler.py",
     "noise/binomial.py",
     "sampling/derivations.py",
+    "voting/chance.py",
+    "voting/efficiency.py",
+    "voting/gain_bound.py",
+    "voting/gain_sample.py",
+    "voting/guarantee.py",
+    "voting/honesty.py",
+    "voting/margins.py",
+    "voting/punishing.py",
+    "voting/tails.py",
 )
 GUARANTEE = re.compile(r"^\s*Guarantee:\s*\S", re.MULTILINE)
 

@@ -16,11 +16,11 @@ import pytest
 from hubbub import files
 from hubbub.explain import explain_guarantee
 from hubbub.release import Release
-from hubbub.release import open as open_table
-from hubbub.report import report, write_report
+from hubbub.report import report
 from hubbub.report.numbers import LISTED, labels
 from hubbub.report.picture import RANKED, drawing
 from hubbub.report.text import label, visible
+from tests.fresh import open as open_table
 
 
 def people(**counts: int) -> pa.Table:
@@ -310,8 +310,7 @@ def test_without_altair_the_table_stands_alone(town: pa.Table, monkeypatch: pyte
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_the_file_names_what_it_belongs_to(form: str, tmp_path: Path) -> None:
     release = released(people(a=30, b=7), "kind=a,b", crowd=20)
-    written = files.save(release, tmp_path, form=form)
-    write_report(release, tmp_path / "report.html", files=written)
+    files.save(release, tmp_path, form=form, page=report)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     digest = hashlib.sha256((tmp_path / f"release.{form}").read_bytes()).hexdigest()
     assert f"<code>sha256sum release.{form}</code> prints <code>{digest}</code>" in page

@@ -49,8 +49,9 @@ from hubbub.certificate import certificate
 from hubbub.engines.duckdb import SEVERAL_ROWS
 from hubbub.errors import FloatRefused, HubbubError, Refused, WrongUse
 from hubbub.noise.source import ScriptedSource
-from hubbub.release import Release, _run, open
+from hubbub.release import Release, _run
 from hubbub.tables.histogram import Unit, histogram
+from tests.fresh import open
 
 Rows = list[tuple[object, ...]]
 

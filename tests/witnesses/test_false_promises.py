@@ -17,8 +17,8 @@ from hubbub.errors import WrongUse
 from hubbub.exact import ball
 from hubbub.guarantees.curve import read
 from hubbub.guarantees.definitions import DifferentialPrivacy, OutlierPrivacy
-from hubbub.release import open as open_table
 from hubbub.tables.scaling import largest_population
+from tests.fresh import open as open_table
 
 
 def test_bins_found_in_the_data_are_those_of_the_sample() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from hubbub.channels import estimators, staircase
 from hubbub.channels.channel import Channel
@@ -20,7 +20,7 @@ from hubbub.channels.simple_outliers import SimpleNoisy, SimpleSuppressed
 from hubbub.channels.staircase import Staircase
 from hubbub.channels.warped import Warped
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, Infinite, positive, rational, to_text
+from hubbub.exact import Exact, Infinite, loss, positive, rational, to_text, whole
 from hubbub.guarantees.curve import Curve, Reading, read
 
 Options = Mapping[str, Any]
@@ -221,4 +221,66 @@ def _text(value: object) -> object:
     raise TypeError(type(value).__name__)
 
 
-__all__ = ["CATALOGUE", "Entry", "LowerBound", "Made", "Staircase", "channel", "flag", "make", "parameters"]
+KINDS: Mapping[str, type[Any]] = {
+    kind.name: kind
+    for kind in (
+        ExactOrSuppressed,
+        NoisyBelow,
+        Geometric,
+        Group,
+        SimpleSuppressed,
+        SimpleNoisy,
+        OutlierSuppressed,
+        OutlierNoisy,
+        Staircase,
+        LowerBound,
+        Lecture,
+        Warped,
+    )
+}
+
+
+def restore(name: str, given: Mapping[str, object]) -> Channel:
+    """The channel whose name and :func:`parameters` these are, built by its own constructor; else WrongUse."""
+    kind = KINDS.get(name)
+    if kind is None:
+        raise WrongUse(f"there is no channel {name[:40]!r}; choose one of {', '.join(CATALOGUE)}")
+    hints = get_type_hints(kind)
+    names = [field.name for field in fields(kind) if field.name != "made"]
+    if set(given) != set(names):
+        raise WrongUse(f"the channel {name} has the parameters {', '.join(names)}; give each of them once")
+    read_back = {key: _value(hints[key], given[key], key) for key in names}
+    made: Channel
+    if kind is LowerBound:
+        read_back["grid"] = None if read_back["estimator"] == "count" else read_back["grid"]
+        if not read_back["delta_a"]:
+            del read_back["delta_a"]
+        made = estimators.lower_bound(**read_back)
+    else:
+        made = kind(**read_back)
+    if parameters(made) != dict(given):
+        raise WrongUse(f"the parameters of the channel {name} are not written as Hubbub writes them; get the original")
+    return made
+
+
+def _value(hint: Any, text: object, what: str) -> Any:
+    """A parameter from its exact text."""
+    kinds = get_args(hint) or (hint,)
+    if text is None and type(None) in kinds:
+        return None
+    if isinstance(text, list):
+        return tuple(_value(kinds[0], part, what) for part in text)
+    if bool in kinds and isinstance(text, bool):
+        return text
+    if not isinstance(text, str):
+        raise WrongUse(f"{what} is written as text, like 20 or 1/3; check it")
+    if int in kinds:
+        return whole(text, what)
+    if Infinite in kinds:
+        return loss(text, what)
+    if Curve in kinds:
+        return read(text).curve
+    return text if str in kinds else rational(text, what)
+
+
+__all__ = ["CATALOGUE", "Entry", "LowerBound", "Made", "Staircase", "channel", "flag", "make", "parameters", "restore"]

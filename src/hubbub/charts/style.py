@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     Chart: TypeAlias = altair.Chart | altair.LayerChart | altair.FacetChart | altair.HConcatChart
 
 BLUE, VERMILLION, ORANGE, GREY = "#0072B2", "#D55E00", "#E69F00", "#6b7280"
+GREEN, PURPLE = "#009E73", "#CC79A7"
 SKY, PALE_ORANGE, PALE = "#9fd0ee", "#f5c49f", "#b9c0c8"
 INK: Final = "#1f2933"
 

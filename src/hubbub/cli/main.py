@@ -6,9 +6,13 @@ import click
 
 import hubbub
 from hubbub.cli import Commands, examples
+from hubbub.cli.account import account
 from hubbub.cli.channel import channel
 from hubbub.cli.demo import demo
+from hubbub.cli.ledger import ledger
 from hubbub.cli.release import release
+from hubbub.cli.verify import explain, verify
+from hubbub.cli.vote import vote
 
 
 @click.group(
@@ -28,9 +32,14 @@ def commands() -> None:
     """
 
 
+commands.add_command(account)
 commands.add_command(channel)
 commands.add_command(demo)
 commands.add_command(release)
+commands.add_command(vote)
+commands.add_command(verify)
+commands.add_command(explain)
+commands.add_command(ledger)
 
 
 def main() -> None:

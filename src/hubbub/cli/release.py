@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,10 +11,10 @@ import click
 
 from hubbub.cli import Commands, examples, json_option, page, print_json, say, waiting
 from hubbub.cli.channel import channel_options
-from hubbub.errors import WrongUse
+from hubbub.errors import HubbubError
 
 if TYPE_CHECKING:
-    from hubbub.release import Release
+    from hubbub.release import Release, Table
 
 _FIRST = 12  # bins shown on the terminal
 
@@ -46,6 +46,8 @@ def release() -> None:
 @click.option("--at-delta", metavar="D", default="1e-9", show_default=True, help="The delta of what sampling buys.")
 @click.option("--coverage", metavar="C", default="0.95", show_default=True, help="How often an interval is right.")
 @click.option("--table", metavar="NAME", help="The table of a DuckDB database.")
+@click.option("--dataset", metavar="NAME", help="The people's name in the ledger; if not given, that of the file.")
+@click.option("--ledger", metavar="FILE", help="Another ledger than your own.")
 @click.option("--out", metavar="DIR", required=True, help="The folder for the release, certificate and report.")
 @click.option("--format", "form", metavar="csv|parquet", default="csv", show_default=True, help="Of the release.")
 @partial(channel_options, required=False)
@@ -59,24 +61,38 @@ def histogram(file: str, by: tuple[str, ...], out: str, form: str, as_json: bool
     --outlier CURVE; or --channel NAME with its own options.
 
     Exit code 3 and the sentence about several rows for one person tell something about the data: they are for you
-    alone.
+    alone. What is released about the same people under one name adds up in the ledger (hubbub ledger show).
     """
-    from hubbub import files
     from hubbub.release import open as open_table
+    from hubbub.staging import prepare
 
     unit_words = {name: words.pop(name) for name in ("one_row_per_person", "distinct")}
-    people = open_table(file, person=words.pop("person"), table=words.pop("table"))
+    names = ("person", "table", "dataset", "ledger")
+    people = open_table(file, **{name: words.pop(name) for name in names})
+    prepare(Path(out), None)
     with waiting("Counting"):
         done = people.histogram(list(by), **unit_words, **_words(words))
-        _folder(out)
-        written = files.save(done, out, form=form)
-        report = _report(done, Path(out), written)
+        written = _save(people, done, Path(out), form)
     for remark in done.spec.remarks:
         say(f"Note: {remark}.")
     if as_json:
-        print_json(_as_json(done, written, report))
+        print_json(_as_json(done, written))
     else:
-        _tell(done, written, report)
+        _tell(done, written)
+
+
+def _save(people: Table, done: Release, out: Path, form: str) -> dict[str, str]:
+    """Write the files; if that fails nothing was seen, and the ledger is told."""
+    from hubbub.files import save
+    from hubbub.report import report
+
+    try:
+        return save(done, out, form=form, page=report)
+    except HubbubError:
+        if done.place is not None:
+            with suppress(HubbubError):  # then it stays reserved, and counts as spent
+                people.ledger.abandon(done.place, drawn=done.drawn)
+        raise
 
 
 def _words(words: dict[str, Any]) -> dict[str, Any]:
@@ -98,22 +114,7 @@ def _words(words: dict[str, Any]) -> dict[str, Any]:
     return asked | {"collected_between": between or None, "channel": name, "options": words}
 
 
-def _folder(out: str) -> None:
-    try:
-        os.makedirs(out, exist_ok=True)
-    except OSError:
-        raise WrongUse(f"--out must be a folder that can be made, not {out!r}; choose another") from None
-
-
-def _report(done: Release, out: Path, written: dict[str, str]) -> str:
-    from hubbub.report import write_report
-
-    place = out / "report.html"
-    write_report(done, place, files=written)
-    return str(place)
-
-
-def _as_json(done: Release, written: dict[str, str], report: str) -> dict[str, object]:
+def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
     from hubbub.certificate import about
     from hubbub.channels.catalogue import parameters
     from hubbub.tables.bins import declared_size
@@ -122,7 +123,7 @@ def _as_json(done: Release, written: dict[str, str], report: str) -> dict[str, o
     shown = int(done.shown.sum())
     return {
         **written,
-        "report": report,
+        "dataset": done.place.dataset if done.place else None,
         "rows_published": shown,
         "rows_suppressed": None if declared is None else done.bins - shown,
         "bins": declared,
@@ -131,16 +132,15 @@ def _as_json(done: Release, written: dict[str, str], report: str) -> dict[str, o
     }
 
 
-def _tell(done: Release, written: dict[str, str], report: str) -> None:
-    from rich.table import Table
+def _tell(done: Release, written: dict[str, str]) -> None:
+    from rich.table import Table as Grid
 
-    from hubbub.explain import explain_guarantee
+    from hubbub.explain import crowd_words, explain_guarantee
     from hubbub.files import columns
-    from hubbub.report.words import crowd
     from hubbub.tables.bins import declared_size
 
     console = page()
-    table = Table(box=None, pad_edge=False)
+    table = Grid(box=None, pad_edge=False)
     for name in columns(done):
         table.add_column(name, max_width=32)
     for name in ("count", "low", "high"):
@@ -162,8 +162,14 @@ def _tell(done: Release, written: dict[str, str], report: str) -> None:
     else:
         console.print(f"\n{done.bins - hidden:,} of {done.bins:,} bins show a number, {hidden:,} are hidden.")
     for step in done.promises:
-        told = f"\nPromised ({step.conclusion.notion}): {explain_guarantee(step.conclusion)} {crowd(step)}"
+        told = f"\nPromised ({step.conclusion.notion}): {explain_guarantee(step.conclusion)} {crowd_words(step)}"
         console.print(told.rstrip())
     console.print()
-    for place in (*written.values(), report):
+    for place in written.values():
         console.print(f"Written: {place}", soft_wrap=True)
+    if done.place is not None:
+        console.print(
+            f"Entered in the ledger as release {done.place.release} of {done.place.dataset}. "
+            f"Check it: hubbub verify {written['certificate']}",
+            soft_wrap=True,
+        )

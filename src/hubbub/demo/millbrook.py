@@ -21,7 +21,7 @@ from hubbub import files
 from hubbub.certificate import about
 from hubbub.release import Release
 from hubbub.release import open as open_table
-from hubbub.report import write_report
+from hubbub.report import report
 
 RESIDENTS: Final = 40_000
 DEPARTMENTS: Final = {  # name: people, of whom managers, and the middle salary
@@ -134,10 +134,7 @@ def publish(folder: Path) -> Story:
     table = folder / "millbrook.parquet"
     parquet.write_table(people(), table)
     made = open_table(table, person="resident").histogram(list(BY), crowd=CROWD, sample=SAMPLE, scale_up=True)
-    written = files.save(made, folder)
-    report = folder / "report.html"
-    write_report(made, report, files=written)
-    return Story(made, {"table": str(table), **written, "report": str(report)})
+    return Story(made, {"table": str(table), **files.save(made, folder, page=report)})
 
 
 def try_next(folder: Path) -> list[str]:

@@ -20,6 +20,7 @@ from hubbub.guarantees.aggregates import (
     robust,
 )
 from hubbub.guarantees.closeness import times, total, total_delta
+from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import (
     CrowdBlending,
     DifferentialPrivacy,
@@ -175,6 +176,32 @@ def outlier_same_partition(*derivations: Derivation) -> Derivation:
         premises=steps,
         numbers=(*texts(releases=len(given), delta_out=delta), ("curve", str(curve))),
         assumptions=(ONE_PARTITION, INDEPENDENT),
+    )
+
+
+def person_by_person(*derivations: Derivation) -> Derivation:
+    """On several partitions losses add for each person, and what is left for everybody is the sum of the tops.
+
+    Guarantee: if M_j is (epsilon_j(.), delta_j)-outlier private, or (epsilon_j, delta_j)-DP under add/remove, each
+    publishing every bin of a public partition of its own, then removing a person who stands in crowds of c_1, c_2, ...
+    changes all of it together by at most (sum of epsilon_j(c_j), sum of delta_j). In particular the pair is outlier
+    private with the constant curve sum of sup epsilon_j: infinite if a curve has no end.
+    """
+    theorem = "Composition person by person (outlier)"
+    _several(derivations, theorem)
+    steps = tuple(
+        differential_to_outlier(premise) if isinstance(premise.conclusion, DifferentialPrivacy) else to_outlier(premise)
+        for premise in derivations
+    )
+    given = [step.concluding(OutlierPrivacy, theorem) for step in steps]
+    top, delta = total(each.curve.limit for each in given), total_delta(each.delta for each in given)
+    return Derivation(
+        conclusion=OutlierPrivacy(curve=flat(top), delta=delta),
+        theorem=theorem,
+        source=f"{LUI_PASS}; {HERE}",
+        premises=steps,
+        numbers=texts(releases=len(given), top=top, delta_out=delta),
+        assumptions=(INDEPENDENT,),
     )
 
 

@@ -16,6 +16,8 @@ from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import (
     CrowdBlending,
     DifferentialPrivacy,
+    DistributionalPrivacy,
+    IndependentSample,
     Neighbours,
     OutlierPrivacy,
     RandomSample,
@@ -190,6 +192,24 @@ def differential_to_outlier(premise: Derivation) -> Derivation:
         theorem=theorem,
         source=LUI_PASS,
         premises=(premise,),
+    )
+
+
+def differential_to_distributional(premise: Derivation, *, sample: IndependentSample) -> Derivation:
+    """Whoever knows less can do no more.
+
+    Guarantee: if M is (epsilon, delta)-DP under add/remove, then it is (epsilon, delta)-DP with respect to any class of
+    distributions of data sets: given t in D, both laws are mixtures over D, with the same weights, of laws that are
+    (epsilon, delta)-close (Definition 21).
+    """
+    theorem = "Definition 21 (differential to distributional)"
+    given = _add_remove(premise, theorem, "removing a person shows in it")
+    return Derivation(
+        conclusion=DistributionalPrivacy(epsilon=given.epsilon, delta=given.delta, sample=sample),
+        theorem=theorem,
+        source=f"{LUI_PASS}; {HERE}",
+        premises=(premise,),
+        numbers=texts(epsilon=given.epsilon, delta=given.delta),
     )
 
 

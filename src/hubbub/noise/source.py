@@ -116,16 +116,18 @@ class SystemSource:
     on with the same key until it is replaced.
     """
 
-    __slots__ = ("_here",)
+    __slots__ = ("_here", "used")
 
     def __init__(self) -> None:
         self._here = _PerThread()
+        self.used = False  # whether a word has been given
 
     def __reduce__(self) -> tuple[type[SystemSource], tuple[()]]:
         return SystemSource, ()  # a copy, here or in another process, starts with a key of its own
 
     def words(self, n: int) -> Words:
         _check_size(n)
+        self.used = True
         here = self._here
         if here.process != _process():
             here.stream, here.buffer, here.process = None, _NOTHING, _process()

@@ -126,9 +126,9 @@ def _notes(release: Release, first: int) -> str:
     whole = f"These are the first {first:,} of {release.bins:,} bins; the file of the release has them all."
     notes = [whole if first < release.bins else "These are all bins of the release."]
     if exact(release):
-        notes.append(f"Where a number is shown, it is exact for {counted_people(release)}.")
+        notes.append(f"Where a number is shown, it is exact for {counted_people(release.spec)}.")
     else:
-        notes.append(f"{interval_words(release)}; it counts {counted_people(release)}.")
+        notes.append(f"{interval_words(release)}; it counts {counted_people(release.spec)}.")
     if release.published.values.min(initial=0) < 0:
         notes.append("Noise can push a number below 0.")
     if any(map(is_ranges, release.axes)):

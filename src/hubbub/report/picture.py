@@ -121,4 +121,4 @@ def _bar(release: Release) -> str:
     spec = release.spec
     if spec.sample is not None and spec.scale_up:
         return f"Number of people, estimated: the published count of the sample, divided by {to_text(spec.sample)}"
-    return f"Published number of {counted_people(release).removeprefix('the ')}"
+    return f"Published number of {counted_people(release.spec).removeprefix('the ')}"

@@ -2,45 +2,35 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from hubbub.certificate import about
-from hubbub.channels.catalogue import CATALOGUE, parameters
-from hubbub.exact import to_text
-from hubbub.explain import explain, explain_guarantee, formula
-from hubbub.guarantees.definitions import BernoulliSample, CrowdBlending, RobustSample, SimpleOutlier, ZeroKnowledge
+from hubbub.explain import (
+    crowd_words,
+    explain,
+    explain_guarantee,
+    formula,
+    method_words,
+    sampling_words,
+    title,
+    who_words,
+)
 from hubbub.guarantees.derivation import Derivation
 from hubbub.release import Release
 from hubbub.report.numbers import by_columns
-from hubbub.report.text import escaped, items, lines, listed, name, sentence
+from hubbub.report.text import escaped, items, lines, name, sentence
 from hubbub.tables.bins import rule
 
-_TITLES: Final = {
-    "crowd-blending": "Lost in the crowd",
-    "outlier": "The rarer you are, the less you show",
-    "differential": "With you or without you",
-    "zero-knowledge": "No more than a sample would tell",
-    "distributional": "Hidden by who was picked",
-}
 _NOT_PROMISED: Final = "Not promised: "
-_HOW: Final = {"warped": "noise that is the larger the fewer people a bin has"}
 
 
 def summary(release: Release) -> str:
     """The release in one sentence."""
-    channel = release.spec.channel
-    given = parameters(channel)
-    how = _HOW.get(channel.name) or re.sub(r" \([^)]*\)$", "", CATALOGUE[channel.name].summary)
-    if "k" in given:
-        how = re.sub(r"\bk\b", str(given["k"]), how)
-    if given.get("show_above") is not None:
-        how += f", and values up to {given['show_above']} hidden"
-    who = "people in the table" if release.spec.sample is None else "people in a secret sample of the table"
-    scaled = "; the intervals are for everybody in the table" if release.spec.scale_up else ""
-    return f"Counts of {who}, by {by_columns(release)}: {escaped(how)}{scaled}."
+    how, scaled = method_words(release.spec), "; the intervals are for everybody in the table"
+    end = scaled if release.spec.scale_up else ""
+    return f"Counts of {who_words(release.spec)}, by {by_columns(release)}: {escaped(how)}{end}."
 
 
 def promise(step: Derivation) -> str:
@@ -48,9 +38,9 @@ def promise(step: Derivation) -> str:
     claim = step.conclusion
     notion = str(about(claim)["notion"])
     told = [line for line in explain_guarantee(claim).splitlines() if not line.startswith(_NOT_PROMISED)]
-    told.append(crowd(step))
+    told.append(crowd_words(step))
     return (
-        f"<article>\n<h3>{_TITLES.get(notion, 'A promise')} <small>{escaped(notion)} privacy</small></h3>\n"
+        f"<article>\n<h3>{title(claim)} <small>{escaped(notion)} privacy</small></h3>\n"
         f"{''.join(f'<p>{sentence(line)}</p>' for line in told if line)}\n"
         f'<p class="claim">In short: <code>{escaped(str(claim), 2000)}</code></p>\n'
         f"<details><summary>How this follows</summary>\n<pre>{lines(_steps(step))}</pre>\n"
@@ -64,18 +54,6 @@ def _steps(step: Derivation) -> str:
     return explain(step).partition("How it follows\n")[2].partition("\n\nTaken for granted\n")[0]
 
 
-def crowd(step: Derivation) -> str:
-    """The k behind a zero-knowledge promise about people who were picked one by one; nothing for other promises."""
-    if not isinstance(step.conclusion, ZeroKnowledge):
-        return ""
-    crowds = {part.conclusion.k for part in step.steps() if isinstance(part.conclusion, CrowdBlending | SimpleOutlier)}
-    if crowds:
-        return f"k = {listed([str(k) for k in sorted(crowds)])} is the crowd in the sample that this rests on."
-    if isinstance(step.conclusion.aggregate, BernoulliSample | RobustSample):
-        return "k, the number of people whose data it is fair to know, is the size of such a sample, and is not told."
-    return ""
-
-
 def assumptions(release: Release) -> str:
     """Who counts as a person, who sampled whom, what is public."""
     spec = release.spec
@@ -87,30 +65,12 @@ def assumptions(release: Release) -> str:
         "Who counts as a person": sentence(
             spec.unit.words, begins_with_a_name=spec.unit.words.startswith(f"{spec.unit.person} ")
         ),
-        "Who sampled whom": sentence(_sampled(release)),
+        "Who sampled whom": sentence(sampling_words(spec)),
         "What is public": f"The bins are a public partition, made by these rules:{public}",
         "What a neighbouring table is": "The same table with one person more or less.",
         "Also taken for granted": items(map(sentence, [*rest, *spec.remarks])) if rest or spec.remarks else "Nothing.",
     }
     return f"<dl>{''.join(f'<dt>{term}</dt><dd>{text}</dd>' for term, text in parts.items())}</dl>"
-
-
-def _sampled(release: Release) -> str:
-    spec = release.spec
-    if spec.sample is not None:
-        return (
-            f"a fresh secret sample was drawn for this release: each person in the table with probability "
-            f"{to_text(spec.sample)}, independently, and who was drawn is not kept"
-        )
-    if spec.collected is None:
-        return "nobody: everybody in the table is counted"
-    low, high = to_text(spec.collected.low), to_text(spec.collected.high)
-    rate = low if low == high else f"between {low} and {high}"
-    spared = f", but for at most {spec.collected.exempt} of them" if spec.collected.exempt else ""
-    return (
-        f"those who collected the table declare that each person came into it with probability {rate}, "
-        f"independently{spared}, and that who did is secret"
-    )
 
 
 def not_promised(release: Release) -> str:
@@ -134,9 +94,10 @@ def check(files: Mapping[str, str] | None, digest: str | None) -> str:
             f"The promises are about the numbers in {values} if <code>sha256sum {file}</code> prints "
             f"<code>{escaped(digest)}</code>, which is also what {paper} calls <code>release_sha256</code>."
         )
+    command = "hubbub verify" if files is None else f"hubbub verify {escaped(Path(files['certificate']).name)}"
     steps.append(
-        f"Every number of a promise can be worked out again from {paper}: it names each theorem, with the exact "
-        "numbers that went in and came out. No data is needed."
+        f"<code>{command}</code> works out every number of the promises again from {paper}, which names each theorem "
+        "with the exact numbers that went in and came out, and checks the signature. No data is needed."
     )
     steps.append(f"This page was made from the release alone; {values} says the same.")
     return items(steps)

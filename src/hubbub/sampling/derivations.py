@@ -12,6 +12,7 @@ from typing import Final
 
 from hubbub.errors import Refused
 from hubbub.exact import Exact, Infinite, Loss, to_text
+from hubbub.guarantees.closeness import mixed
 from hubbub.guarantees.definitions import (
     BernoulliSample,
     CrowdBlending,
@@ -19,11 +20,12 @@ from hubbub.guarantees.definitions import (
     DistributionalPrivacy,
     Guarantee,
     IndependentSample,
+    Neighbours,
     RobustSample,
     SimpleOutlier,
     ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import GHLP, HERE, LUI_PASS, Derivation, texts
+from hubbub.guarantees.derivation import BBG, GHLP, HERE, LUI_PASS, Derivation, texts
 from hubbub.sampling import amplification
 from hubbub.sampling.amplification import Amplified, Setting, epsilon_at, floor
 
@@ -67,6 +69,38 @@ def collected_crowd_blending(
     )
     stated = _without_lower_limit(sample)
     return _both(premise, setting, stated, at_delta, (_secretly(stated), ONE_RELEASE), bins)
+
+
+def sampled_differential(premise: Derivation, p: Fraction) -> Pair:
+    """Run a differentially private mechanism, or several of them together, on one sample at rate p.
+
+    Guarantee: if M is (epsilon, delta)-DP under add/remove, then M on a secret sample that takes each person with
+    probability p is (ln(1 + p (e^epsilon - 1)), p delta)-DP for the population under add/remove, and zero-knowledge
+    private with respect to iRS(p) with the same numbers (the simulator runs M on a sample without the person). Several
+    questions on one sample are one M whose epsilons add inside (theory A4); the sample does not grow.
+    """
+    theorem = "amplification by sampling"
+    claim = premise.concluding(DifferentialPrivacy, theorem)
+    if claim.neighbours is not Neighbours.ADD_REMOVE or claim.group != 1:
+        raise Refused(f"{theorem} starts from differential privacy for one person added or removed, not from {claim}")
+    sample = BernoulliSample(p=p)
+    smaller, delta = mixed(claim.epsilon, p), p * claim.delta
+    conclusions = (
+        ZeroKnowledge(epsilon=smaller, delta=delta, aggregate=sample),
+        DifferentialPrivacy(epsilon=smaller, delta=delta),
+    )
+    one, two = (
+        Derivation(
+            conclusion=conclusion,
+            theorem=theorem,
+            source=BBG,
+            premises=(premise,),
+            numbers=texts(p=p, epsilon=claim.epsilon, delta=claim.delta, epsilon_out=smaller, delta_out=delta),
+            assumptions=(_secretly(sample),),
+        )
+        for conclusion in conclusions
+    )
+    return one, two
 
 
 def distributional(

@@ -20,6 +20,7 @@ from hubbub.guarantees.binomial_law import at_least
 from hubbub.guarantees.closeness import capped
 
 _MOST: Final = 3000  # thresholds looked at before the Chernoff bound stands in for the rest
+_LARGE: Final = 100_000  # crowds whose thresholds differ too little to look at so many
 _DIGITS: Final = 6
 
 
@@ -39,8 +40,13 @@ def chernoff(k: Exact, rate: Exact) -> Fraction:
         return capped((-(crowd - 1) * h / (1 + u)).exp())
 
 
-def crowd_delta(k: Exact, epsilon: Exact, rate: Exact, at_epsilon: Exact) -> Fraction:
-    """The delta of Theorem 13 at an epsilon', with exact tails; 1 where the theorem says nothing."""
+def crowd_delta(
+    k: Exact, epsilon: Exact, rate: Exact, at_epsilon: Exact, *, give_up: Fraction | None = None
+) -> Fraction:
+    """The delta of Theorem 13 at an epsilon', with exact tails; 1 where the theorem says nothing.
+
+    With `give_up`, only whether it is above that is worked out: the answer lies on the same side of it.
+    """
     crowd, e, p, at = whole(k, "k", least=2), _loss(epsilon), _rate(rate), _loss(at_epsilon)
     with precision():
         odds = (ball(at).expm1() + ball(p)) / (ball(p) * exp(e))  # e^s
@@ -49,12 +55,16 @@ def crowd_delta(k: Exact, epsilon: Exact, rate: Exact, at_epsilon: Exact) -> Fra
         level = ball(p) * odds / (ball(p) * odds + ball(1 - p))  # p alpha
         rate_of_decay = level * (level / ball(p)).log() + (1 - level) * ((1 - level) / ball(1 - p)).log()
         best = arb(0)
-        for j in range(crowd - 1, crowd - 1 + _MOST):
+        for j in range(crowd - 1, crowd - 1 + (_MOST if crowd < _LARGE else _MOST // 30)):
             others = math.ceil(upper((j + 1) / level)) - 2  # the most for which j is the threshold
             best = best.max(ball(p) * at_least(others, p, j))
+            if give_up is not None and best > ball(give_up):
+                return capped(best)
             rest = (-(others + 2) * rate_of_decay).exp()
             if rest <= best:
                 return capped(best)
+            if give_up is not None and rest <= ball(give_up):
+                return capped(best.max(rest))
         return capped(best.max(rest))
 
 
@@ -63,16 +73,20 @@ def crowd_epsilon(k: Exact, epsilon: Exact, rate: Exact, delta: Exact) -> Loss:
     crowd, p, target = whole(k, "k", least=2), _rate(rate), rational(delta, "delta")
     if target < p**crowd if crowd < 4096 else ball(target) < ball(p) ** crowd:
         return INFINITY
+
+    def meets(at: Fraction) -> bool:
+        return crowd_delta(k, epsilon, rate, at, give_up=target) <= target
+
     with precision():
         low = rounded(-ball(1 - p).log(), up=True)
-    if crowd_delta(k, epsilon, rate, low) <= target:
+    if meets(low):
         return low
     high = 2 * low
-    while crowd_delta(k, epsilon, rate, high) > target:
+    while not meets(high):
         low, high = high, 2 * high
     while high - low > low / 10**_DIGITS:
         middle = (low + high) / 2
-        low, high = (low, middle) if crowd_delta(k, epsilon, rate, middle) <= target else (middle, high)
+        low, high = (low, middle) if meets(middle) else (middle, high)
     return rounded(high, up=True, digits=_DIGITS)
 
 

@@ -10,10 +10,10 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
+from hubbub.channels.catalogue import parameters
 from hubbub.channels.geometric import Geometric, Group
 from hubbub.errors import Refused
-from hubbub.exact import Infinite, rounded, to_text
-from hubbub.guarantees.closeness import mixed
+from hubbub.exact import Infinite, rounded
 from hubbub.guarantees.definitions import (
     BernoulliSample,
     CrowdBlending,
@@ -24,11 +24,15 @@ from hubbub.guarantees.definitions import (
     RobustSample,
     SimpleOutlier,
     StaircaseOutlier,
-    ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import BBG, DMNS, GHLP, HERE, LUI_PASS, Derivation, stated, texts
+from hubbub.guarantees.derivation import DMNS, GHLP, HERE, LUI_PASS, Derivation, stated, texts
 from hubbub.guarantees.implications import outlier_to_differential, simple_outlier_to_crowd_blending, to_outlier
-from hubbub.sampling.derivations import collected_crowd_blending, distributional, sampled_crowd_blending
+from hubbub.sampling.derivations import (
+    collected_crowd_blending,
+    distributional,
+    sampled_crowd_blending,
+    sampled_differential,
+)
 from hubbub.tables.bins import Axis, Discovered, rule
 from hubbub.tables.histogram import Collected, Histogram, discovery_cost
 
@@ -68,7 +72,7 @@ def promises(spec: Histogram, axes: tuple[Axis, ...]) -> tuple[Derivation, ...]:
     if spec.sample is not None:
         found += _sampled(crowds, bounded or own, spec.sample, spec.at_delta)
     if spec.collected is not None:
-        found += _collected(own, crowds, spec.collected, spec.at_delta)
+        found += _collected(own, crowds, bounded or own, spec.collected, spec.at_delta)
     return tuple(found)
 
 
@@ -79,10 +83,15 @@ def _own(spec: Histogram, axes: tuple[Axis, ...]) -> Derivation:
         *(f"{axis.column}: {rule(axis)}" for axis in axes),
         spec.unit.words,
     )
-    own = stated(spec.channel.claim, theorem=theorem, source=source, assumptions=assumptions)
+    numbers = tuple((name, _text(value)) for name, value in parameters(spec.channel).items())
+    own = stated(spec.channel.claim, theorem=theorem, source=source, numbers=numbers, assumptions=assumptions)
     if not any(isinstance(axis, Discovered) for axis in axes):
         return replace(own, assumptions=(*assumptions, "every declared bin is published, empty ones too"))
     return _with_found_bins(own, spec)
+
+
+def _text(value: object) -> str:
+    return ", ".join(map(_text, value)) if isinstance(value, list) else str(value)
 
 
 def _with_found_bins(own: Derivation, spec: Histogram) -> Derivation:
@@ -155,44 +164,33 @@ def _sampled(crowds: Derivation | None, bounded: Derivation, p: Fraction, at_del
             return [*both, distributional(crowds, BernoulliSample(p=p), at_delta=at_delta, bins=True)]
         except Refused:  # somebody known to be in the sample may be beyond this delta where others are not
             return both
-    claim = bounded.conclusion
-    if not isinstance(claim, DifferentialPrivacy):
+    if not isinstance(bounded.conclusion, DifferentialPrivacy):
         raise Refused(
             "no theorem turns this channel's promise and a secret sample into a promise to everybody; "
             "use --crowd, --epsilon or an outlier curve that ends, or leave out --sample"
         )
-    smaller = mixed(claim.epsilon, p)
-    numbers = texts(p=p, epsilon=claim.epsilon, delta=claim.delta)
-    secret = (f"each person is sampled independently with probability {to_text(p)} and the sample is secret",)
-    conclusions = (
-        ZeroKnowledge(epsilon=smaller, delta=p * claim.delta, aggregate=BernoulliSample(p=p)),
-        DifferentialPrivacy(epsilon=smaller, delta=p * claim.delta),
-    )
-    return [
-        Derivation(
-            conclusion=conclusion,
-            theorem="amplification by sampling",
-            source=BBG,
-            premises=(bounded,),
-            numbers=numbers,
-            assumptions=secret,
-        )
-        for conclusion in conclusions
-    ]
+    return list(sampled_differential(bounded, p))
 
 
-def _collected(own: Derivation, crowds: Derivation | None, how: Collected, at_delta: Fraction) -> list[Derivation]:
-    if crowds is None:
-        raise Refused(
-            "what a sample drawn by somebody else buys is known for crowds only; use --crowd or a simple outlier "
-            "channel, or leave out --collected"
-        )
-    sample: IndependentSample
+def collected_sample(how: Collected) -> IndependentSample:
+    """The sampling that those who collected the table declare."""
     if how.low == how.high and not how.exempt:
-        sample = BernoulliSample(p=how.high)
-    else:
-        highest = Fraction(1) if how.exempt else how.high
-        sample = RobustSample(low=how.low, high=how.high, highest=highest, exempt=how.exempt)
-    outliers = own if isinstance(own.conclusion, SimpleOutlier) else crowds
-    both = collected_crowd_blending(crowds, sample, at_delta=at_delta, bins=True)
-    return [*both, distributional(outliers, sample, at_delta=at_delta, bins=True)]
+        return BernoulliSample(p=how.high)
+    highest = Fraction(1) if how.exempt else how.high
+    return RobustSample(low=how.low, high=how.high, highest=highest, exempt=how.exempt)
+
+
+def _collected(
+    own: Derivation, crowds: Derivation | None, bounded: Derivation, how: Collected, at_delta: Fraction
+) -> list[Derivation]:
+    sample = collected_sample(how)
+    if crowds is not None:
+        outliers = own if isinstance(own.conclusion, SimpleOutlier) else crowds
+        both = collected_crowd_blending(crowds, sample, at_delta=at_delta, bins=True)
+        return [*both, distributional(outliers, sample, at_delta=at_delta, bins=True)]
+    if isinstance(sample, BernoulliSample) and isinstance(bounded.conclusion, DifferentialPrivacy):
+        return list(sampled_differential(bounded, sample.p))
+    raise Refused(
+        "what such a sample drawn by somebody else buys is known for crowds, and at one rate for plain noise; use "
+        "--crowd, or --epsilon with --collected RATE, or leave out --collected"
+    )

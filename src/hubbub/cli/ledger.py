@@ -1,0 +1,324 @@
+"""``hubbub ledger``: what was released about whom, what that cost, and what is left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hubbub.cli import Command, Commands, examples, json_option, page, print_json
+from hubbub.errors import WrongUse
+
+if TYPE_CHECKING:
+    from hubbub.ledger.accounts import Total
+    from hubbub.ledger.book import Account, Ledger, Record
+
+_NOTIONS = {
+    "differential": "differential",
+    "zero_knowledge": "zero-knowledge",
+    "crowd_blending": "crowd-blending",
+    "outlier": "outlier",
+    "population": "differential, for the population",
+}
+
+
+def _ledger_option(command: Command) -> Command:
+    return click.option("--ledger", metavar="FILE", help="Another ledger than your own.")(command)
+
+
+def _open(path: str | None) -> Ledger:
+    from hubbub.ledger.book import Ledger
+
+    return Ledger(path)
+
+
+@click.group("ledger", cls=Commands, epilog=examples("hubbub ledger show"))
+def ledger() -> None:
+    """What was released about whom, what that cost, and what is left.
+
+    The ledger is one file, ~/.local/share/hubbub/ledger.db unless HUBBUB_LEDGER or --ledger names another. Releases
+    with one dataset name are releases about the same people.
+    """
+
+
+@ledger.command("show", epilog=examples("hubbub ledger show", "hubbub ledger show --json"))
+@click.argument("dataset", required=False)
+@_ledger_option
+@json_option
+def show(dataset: str | None, ledger: str | None, as_json: bool) -> None:
+    """What was released about a dataset, what has been spent under each notion, and what is left; or all datasets."""
+    book = _open(ledger)
+    if dataset is None:
+        accounts = book.accounts()
+        if as_json:
+            print_json({"ledger": str(book.path), "datasets": [_as_json(each) for each in accounts.values()]})
+        else:
+            _tell_all(book, accounts)
+        return
+    account = book.account(dataset)
+    if as_json:
+        print_json(_as_json(account))
+    else:
+        _tell(account)
+
+
+@ledger.command(
+    "policy", epilog=examples("hubbub ledger policy town --zero-knowledge-epsilon 1 --delta 1e-6", "hubbub ledger show")
+)
+@click.argument("dataset")
+@click.option("--differential-epsilon", metavar="E", help="Cap the epsilon of differential privacy.")
+@click.option("--zero-knowledge-epsilon", metavar="E", help="Cap the epsilon of zero-knowledge privacy.")
+@click.option("--zero-knowledge-rate", metavar="P", help="Cap the rate of all secret samples together.")
+@click.option("--delta", metavar="D", help="Cap the delta of each notion.")
+@click.option("--crowd", metavar="K", help="Ask for crowds of at least K.")
+@click.option("--none", "no_caps", is_flag=True, help="Take every cap away.")
+@_ledger_option
+@json_option
+def policy(dataset: str, ledger: str | None, no_caps: bool, as_json: bool, **caps: str | None) -> None:
+    """Cap what may be spent on a dataset from now on. The new caps replace all older ones; without any, show them."""
+    from hubbub.exact import rational, whole
+    from hubbub.ledger.policy import Policy
+
+    given = {name: value for name, value in caps.items() if value is not None}
+    if given and no_caps:
+        raise WrongUse("--none takes every cap away, so no other can be given with it; choose one of them")
+    book = _open(ledger)
+    if given or no_caps:
+        book.set_policy(
+            dataset,
+            Policy(
+                **{
+                    name: whole(text, "--crowd", least=2) if name == "crowd" else rational(text, _flag(name))
+                    for name, text in given.items()
+                }  # type: ignore[arg-type]
+            ),
+        )
+    account = book.account(dataset)
+    if as_json:
+        print_json({"dataset": dataset, "policy": _policy(account)})
+    else:
+        page().print(f"{dataset}: {_policy_words(account)}.", soft_wrap=True)
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+@ledger.command("key", epilog=examples("hubbub ledger key"))
+@click.option("--new", is_flag=True, help="Sign with another key from now on.")
+@_ledger_option
+@json_option
+def key(new: bool, ledger: str | None, as_json: bool) -> None:
+    """Print the public half of the key that signs your certificates: give it to those who check them."""
+    book = _open(ledger)
+    public = book.new_key() if new else book.public_key()
+    if as_json:
+        print_json({"public_key": public})
+    else:
+        click.echo(public)
+
+
+@ledger.command("check", epilog=examples("hubbub ledger check"))
+@click.argument("certificates", nargs=-1)
+@_ledger_option
+@json_option
+def check(certificates: tuple[str, ...], ledger: str | None, as_json: bool) -> None:
+    """Check the ledger: every entry's seal, what is remembered outside it, and that it knows these certificates.
+
+    A certificate that is out and that the ledger does not know shows that the ledger was put back to an older state.
+    """
+    from hubbub.staging import known
+    from hubbub.verify import load
+
+    book = _open(ledger)
+    entries = book.entries()
+    for path in certificates:
+        known(book, load(path), path)
+    if as_json:
+        print_json({"entries": len(entries), "certificates": len(certificates), "passed": True})
+    else:
+        page().print(f"{len(entries)} entries and {len(certificates)} certificates are as they should be.")
+
+
+@ledger.command("record", epilog=examples("hubbub ledger record --help"))
+@click.argument("file")
+@click.option("--from", "certificate", metavar="CERTIFICATE", required=True, help="Of the release it is computed from.")
+@click.option("--how", metavar="WORDS", default="computed from the release alone", show_default=True, help="Of what.")
+@_ledger_option
+@json_option
+def record(file: str, certificate: str, how: str, ledger: str | None, as_json: bool) -> None:
+    """Record a file that was computed from a committed release and from nothing else. That costs nothing."""
+    from hubbub.ledger.durable import sha256
+    from hubbub.staging import known
+    from hubbub.verify import load
+
+    book = _open(ledger)
+    body = known(book, load(certificate), certificate)
+    try:
+        digest = sha256(file)
+    except OSError:
+        raise WrongUse(f"there is no file {file[:200]!r} that can be read; check the name") from None
+    dataset = body["ledger"]["dataset"]
+    number = book.derive(dataset, body["release_sha256"], digest, how)
+    if as_json:
+        print_json({"dataset": dataset, "release": number, "sha256": digest})
+    else:
+        page().print(f"Recorded as computed from release {number} of {dataset}; it costs nothing.")
+
+
+@ledger.command("finish", epilog=examples("hubbub ledger finish --help"))
+@click.argument("folder")
+@json_option
+def finish(folder: str, as_json: bool) -> None:
+    """Bring out a release that was ready when its process died. The bytes are the same, and nothing is paid twice."""
+    from pathlib import Path
+
+    from hubbub import staging
+
+    left = staging.unfinished(Path(folder))
+    if not left:
+        raise WrongUse(f"nothing in {folder[:200]!r} was cut short; there is nothing to finish")
+    done = [staging.finish(hidden) for hidden in left]
+    if as_json:
+        print_json({"finished": done})
+    else:
+        for written in done:
+            for place in written.values():
+                page().print(f"Written: {place}", soft_wrap=True)
+
+
+@ledger.command("adopt", epilog=examples("hubbub ledger adopt --help"))
+@_ledger_option
+@json_option
+def adopt(ledger: str | None, as_json: bool) -> None:
+    """Use a ledger that was moved or restored here. If another copy of it stays in use, both spend the same budget."""
+    book = _open(ledger)
+    book.adopt()
+    if as_json:
+        print_json({"ledger": str(book.path)})
+    else:
+        page().print(f"The ledger {book.path} is in use from here on; see that no other copy is.", soft_wrap=True)
+
+
+@ledger.command("new", epilog=examples("hubbub ledger new --help"))
+@_ledger_option
+@json_option
+def new(ledger: str | None, as_json: bool) -> None:
+    """Begin a new ledger where the old one is gone for good. What that one knew was spent is forgotten: say so."""
+    book = _open(ledger)
+    book.new()
+    if as_json:
+        print_json({"ledger": str(book.path)})
+    else:
+        page().print(f"A new ledger is in {book.path}.", soft_wrap=True)
+
+
+def _as_json(account: Account) -> dict[str, Any]:
+    return {
+        "dataset": account.dataset,
+        "policy": _policy(account),
+        "releases": [_record(each) for each in account.records],
+        "spent": _spent(account),
+        "left": _left(account),
+    }
+
+
+def _record(record: Record) -> dict[str, Any]:
+    return {
+        "release": record.release.number,
+        "entry": record.entry.number,
+        "time": record.entry.time,
+        "what": record.release.charge.what,
+        "state": record.state,
+        "counts_as_spent": record.spent,
+        "promises": [str(each) for each in record.release.charge.promises],
+        "files_sha256": list(record.files),
+        "computed_from_it": [{"sha256": each["derived"], "how": each["how"]} for each in record.derived],
+    }
+
+
+def _totals(account: Account) -> dict[str, Total]:
+    together = account.totals
+    return {} if together is None else {name: getattr(together, name) for name in _NOTIONS}
+
+
+def _spent(account: Account) -> dict[str, Any]:
+    from hubbub.certificate import about
+
+    return {
+        name: {"why": total.why} if total.guarantee is None else about(total.guarantee) | _why(total)
+        for name, total in _totals(account).items()
+    }
+
+
+def _why(total: Total) -> dict[str, str]:
+    return {"person_by_person": total.why} if total.why else {}
+
+
+def _policy(account: Account) -> dict[str, Any]:
+    from hubbub.guarantees.exact_json import plain
+
+    told = plain(account.policy)
+    assert isinstance(told, dict)
+    return {name: value for name, value in told.items() if name != "is" and value is not None}
+
+
+def _left(account: Account) -> dict[str, str]:
+    """What the caps leave, as exact text."""
+    from hubbub.ledger.policy import left
+
+    return left(account.policy, account.totals)
+
+
+def _policy_words(account: Account) -> str:
+    caps = _policy(account)
+    if not caps:
+        return "no cap on what may be spent"
+    return "at most " + ", ".join(
+        f"{name.replace('_', ' ')} {value}" if name != "crowd" else f"crowds of at least {value}"
+        for name, value in caps.items()
+    )
+
+
+def _tell_all(book: Ledger, accounts: dict[str, Account]) -> None:
+    from rich.table import Table
+
+    console = page()
+    if not accounts:
+        console.print(f"The ledger {book.path} is empty: nothing has been released.", soft_wrap=True)
+        return
+    table = Table(box=None, pad_edge=False)
+    for name in ("dataset", "releases", "what holds for all of them together"):
+        table.add_column(name, justify="right" if name == "releases" else "left")
+    for account in accounts.values():
+        holding = [str(total.guarantee) for total in _totals(account).values() if total.guarantee is not None]
+        table.add_row(account.dataset, str(len(account.spent)), "; ".join(holding) or "nothing yet")
+    console.print(table)
+
+
+def _state(record: Record) -> str:
+    if record.state == "committed":
+        return f"published (SHA-256 {', '.join(record.files)})"
+    if not record.spent:
+        return "given up before anything was drawn; costs nothing"
+    return f"{record.state}, not published from here; counts as spent"
+
+
+def _tell(account: Account) -> None:
+    console = page()
+    for each in account.records:
+        console.print(f"Release {each.release.number}: {each.release.charge.what}", soft_wrap=True)
+        console.print(f"  {each.entry.time}, {_state(each)}", soft_wrap=True)
+        for promise in each.release.charge.promises:
+            console.print(f"  {promise}", soft_wrap=True)
+        for file in each.derived:
+            console.print(f"  computed from it, at no cost: {file['how']} (SHA-256 {file['derived']})", soft_wrap=True)
+    console.print("\nAll releases together:")
+    for name, total in _totals(account).items():
+        said = str(total.guarantee) if total.guarantee is not None else f"nothing ({total.why})"
+        more = f"; {total.why}" if total.guarantee is not None and total.why else ""
+        if name != "population" or total.guarantee is not None:
+            console.print(f"- {_NOTIONS[name]}: {said}{more}", soft_wrap=True)
+    console.print(f"\nThe policy: {_policy_words(account)}.", soft_wrap=True)
+    for name, value in _left(account).items():
+        console.print(f"- left of {name.replace('_', ' ')}: {value}", soft_wrap=True)

@@ -1,0 +1,275 @@
+"""What ``hubbub vote tally`` says: one JSON object, or tables for people, from the same result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hubbub.cli import page
+from hubbub.errors import Refused
+from hubbub.exact import to_float, to_text
+from hubbub.guarantees.verdict import Proved, Refuted, Verdict
+from hubbub.voting.efficiency import close_to_optimal, pareto
+from hubbub.voting.flow import EXHAUSTED, flow
+from hubbub.voting.honesty import Honesty, Promised, honesty
+from hubbub.voting.punishing import Mix
+
+if TYPE_CHECKING:
+    from hubbub.noise.source import Source
+    from hubbub.voting.ballot_file import BallotFile
+    from hubbub.voting.ballots import Ballots
+    from hubbub.voting.protocol import Rule
+    from hubbub.voting.result import Result, Round
+
+
+def as_json(result: Result, read: BallotFile, eta: Fraction) -> dict[str, Any]:
+    """The whole answer."""
+    names, ballots = result.candidates, read.ballots
+    return {
+        "winner": result.winner_name,
+        "rule": result.rule.name,
+        "rounds": [_round(counted, names) for counted in result.rounds],
+        "ties": [
+            {
+                "why": draw.why,
+                "among": list(draw.among),
+                "chances": [to_text(chance) for chance in draw.chances],
+                "chosen": draw.chosen,
+                "source": "the operating system" if result.secure else "a script",
+            }
+            for draw in result.draws
+        ],
+        "lottery": _lottery(result.rule, ballots),
+        **_claims(result, ballots, eta),
+        "punishing_probability": _q(result.rule),
+        "ballots": {
+            "format": read.format,
+            "title": read.title,
+            "candidates": list(names),
+            "voters": ballots.voters,
+            "complete": ballots.complete,
+            "truncated": ballots.truncated,
+            "blank": ballots.blank,
+            "different": len(ballots.rankings),
+            "weights": "numbers of identical ballots, one voter each",
+        },
+        "reading": {**read.reading.rules(), "changed": dict(read.changed)},
+    }
+
+
+def compared(rule: Rule, ballots: Ballots, eta: Fraction, source: Source) -> dict[str, Any]:
+    """One rule of a comparison."""
+    result = rule.run(ballots, source)
+    return {
+        "rule": rule.name,
+        "winner": result.winner_name,
+        "lottery": _lottery(rule, ballots),
+        "rounds": len(result.rounds),
+        **_claims(result, ballots, eta),
+    }
+
+
+def _claims(result: Result, ballots: Ballots, eta: Fraction) -> dict[str, Any]:
+    promised = honesty(
+        result.rule,
+        voters=ballots.voters,
+        candidates=len(ballots.candidates),
+        truncated=ballots.truncated > 0,
+        eta=eta,
+        secure=result.secure,
+    )
+    return {
+        "guarantee": _guarantee(promised),
+        "pareto": _verdict(pareto(ballots, result.winner)),
+        "close_to_optimal": _verdict(close_to_optimal(result, ballots)),
+    }
+
+
+def _round(counted: Round, names: tuple[str, ...]) -> dict[str, Any]:
+    by_count = sorted(counted.counts, key=lambda pair: (-pair[1], pair[0]))
+    return {
+        "counts": {names[i]: count for i, count in by_count},
+        "eliminated": [names[i] for i in counted.eliminated],
+        "margin": counted.margin,
+        "exhausted": counted.exhausted,
+        "counted": counted.what,
+        "transfers": [
+            {
+                "from": names[moved.origin],
+                "to": None if moved.target is None else names[moved.target],
+                "ballots": moved.ballots,
+            }
+            for moved in counted.transfers
+        ],
+    }
+
+
+def _lottery(rule: Rule, ballots: Ballots) -> dict[str, str] | None:
+    """The chance of everybody who has one; None where ties branch too much for an exact law."""
+    try:
+        law = rule.lottery(ballots)
+    except Refused:
+        return None
+    return {name: to_text(chance) for name, chance in zip(ballots.candidates, law, strict=True) if chance}
+
+
+def _q(rule: Rule) -> float | None:
+    return to_float(rule.probability, round_up=True) if isinstance(rule, Mix) else None
+
+
+def _guarantee(promised: Honesty) -> dict[str, Any]:
+    if isinstance(promised, Promised):
+        return {
+            "holds": True,
+            "eta": float(promised.eta),
+            "eta_text": to_text(promised.eta),
+            "alpha_min": to_float(promised.alpha_min, round_up=True),
+            "margin": promised.margin,
+            "theorem": promised.theorem,
+            "assumptions": list(promised.assumptions),
+            "remarks": list(promised.remarks),
+        }
+    return {
+        "holds": False,
+        "eta": float(promised.eta),  # as it was asked for; the text is exact
+        "eta_text": to_text(promised.eta),
+        "alpha_min": None,
+        "margin": promised.margin,
+        "reason": promised.reason,
+    }
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    if isinstance(verdict, Proved):
+        return {"answer": "proved", "reason": verdict.reason}
+    if isinstance(verdict, Refuted):
+        return {"answer": "refuted", "reason": verdict.reason, "witness": dict(verdict.witness)}
+    return {"answer": "undecided", "reason": verdict.why}
+
+
+# --- for people -------------------------------------------------------------------------------------------------
+
+
+def tell(answer: Mapping[str, Any], read: BallotFile) -> None:
+    """Tables, one for each round, and what is promised."""
+    size = answer["ballots"]
+    title = f"{size['title']}: " if size["title"] else ""
+    click.echo(f"{title}{size['voters']:,} ballots, {len(size['candidates'])} candidates, {answer['rule']}")
+    changed = {rule: count for rule, count in read.changed.items() if count}
+    if changed:
+        rules = read.reading.rules()
+        parts = [f"{what}={rules[what]} changed {count:,}" for what, count in sorted(changed.items())]
+        click.echo(f"Of these ballots {'; '.join(parts)}.")
+    for number, counted in enumerate(answer["rounds"], 1):
+        _draw_round(number, len(answer["rounds"]), counted, answer["winner"])
+    for draw in answer["ties"]:
+        among = ", ".join(f"{name} {chance}" for name, chance in zip(draw["among"], draw["chances"], strict=True))
+        click.echo(f"Drawn from {draw['source']}, {draw['why']}: {draw['chosen']} (of {among}).")
+    click.echo(f"\n{answer['winner']} wins.")
+    _tell_promise(answer)
+    if "compare" in answer:
+        _draw_comparison(answer["compare"])
+
+
+def _draw_round(number: int, rounds: int, counted: Mapping[str, Any], winner: str) -> None:
+    from rich.table import Table
+
+    margin = "" if counted["margin"] is None else f", margin {counted['margin']:,}"
+    table = Table(title=f"Round {number} of {rounds}: {counted['counted']}{margin}", title_justify="left", box=None)
+    table.add_column("", min_width=24)
+    table.add_column(counted["counted"], justify="right")
+    table.add_column("behind", justify="right")
+    table.add_column("")
+    most = max(counted["counts"].values())
+    last = number == rounds
+    for name, count in counted["counts"].items():
+        fate = "out" if name in counted["eliminated"] else ("wins" if last and name == winner else "")
+        table.add_row(name, f"{count:,}", f"{most - count:,}" if most != count else "", fate)
+    if counted["exhausted"]:
+        table.add_row("(exhausted)", f"{counted['exhausted']:,}", "", "")
+    click.echo()
+    page().print(table)
+
+
+def _tell_promise(answer: Mapping[str, Any]) -> None:
+    promise = answer["guarantee"]
+    if promise["holds"]:
+        gain = "anything" if promise["eta"] == 0 else f"more than {promise['eta']:.3g} in expected utility"
+        coarse = f"if a voter's belief is at least {promise['alpha_min']:.3g}-coarse"
+        who = coarse if promise["alpha_min"] else "whatever a voter believes"
+        click.echo(f"No lie gains {gain}, {who} ({promise['theorem']}).")
+        for remark in promise["remarks"]:
+            click.echo(f"Note: {remark}.")
+    else:
+        click.echo(f"Nothing is promised about lies: {promise['reason']}.")
+    if answer["punishing_probability"] is not None:
+        click.echo(f"The punishing rule was to be run with probability {answer['punishing_probability']:.3g}.")
+    for what, key in (("Pareto efficient", "pareto"), ("Close to optimal", "close_to_optimal")):
+        click.echo(f"{what}: {answer[key]['answer']}, {answer[key]['reason']}.")
+
+
+def _draw_comparison(rows: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+
+    table = Table(title="All rules", title_justify="left", box=None)
+    for heading in ("rule", "winner", "chance", "a lie gains at most", "for beliefs as coarse as", "Pareto"):
+        table.add_column(heading, justify="left" if heading in ("rule", "winner", "Pareto") else "right")
+    for row in rows:
+        promise = row["guarantee"]
+        chance = Fraction((row["lottery"] or {}).get(row["winner"], 0))
+        told = "certain" if chance == 1 else (f"{float(chance):.3f}" if chance else "")
+        gain = f"{promise['eta']:.3g}" if promise["holds"] else "no promise"
+        coarse = ("any" if not promise["alpha_min"] else f"{promise['alpha_min']:.3g}") if promise["holds"] else ""
+        table.add_row(row["rule"], row["winner"], told, gain, coarse, row["pareto"]["answer"])
+    click.echo()
+    page().print(table)
+
+
+def draw_flow(result: Result, read: BallotFile, path: str) -> None:
+    """The picture of a count."""
+    from hubbub import charts
+
+    drawn = flow(result)
+    last = sorted(result.rounds[-1].counts, key=lambda pair: -pair[1])
+    score = " to ".join(f"{count:,}" for _, count in last[:2]) if len(last) > 1 else f"{last[0][1]:,}"
+    if last[0][0] != result.winner:
+        score = ""
+    columns = [
+        {"heading": f"round {column.round}", "note": _gone(column.out), "piles": column.piles}
+        for column in drawn.columns
+    ]
+    margin = next((counted.margin for counted in result.rounds if counted.margin is not None), None)
+    chart = charts.transfers_chart(
+        columns,
+        [
+            {"column": link.column, "origin": link.origin, "target": link.target, "ballots": link.ballots}
+            for link in drawn.links
+        ],
+        order=drawn.order,
+        winner=drawn.winner,
+        plain=[name for name in drawn.order if name == EXHAUSTED or name not in result.candidates],
+        title=f"{result.winner_name} wins{', ' + score if score else ''}",
+        subtitle=[
+            " · ".join(
+                part
+                for part in (
+                    read.title,
+                    result.rule.name,
+                    f"{result.voters:,} ballots",
+                    "" if margin is None else f"margin {margin:,}",
+                    "" if drawn.what == "top choices" else drawn.what,
+                )
+                if part
+            )
+        ],
+    )
+    charts.save(chart, path)
+
+
+def _gone(names: tuple[str, ...]) -> str:
+    if not names:
+        return ""
+    return f"out: {names[0]}" if len(names) == 1 else f"out: {names[0]} and {len(names) - 1} more"

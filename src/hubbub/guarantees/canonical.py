@@ -1,0 +1,75 @@
+"""One value, one text: JSON in the only form that is accepted back.
+
+Keys sorted, one space of indent, ASCII, a newline at the end, no floats. What is signed or chained is these bytes, so
+a file that says the same in another way (fields reordered or given twice, other spaces, 1.0 for 1) is another file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, Final, NoReturn, TypeAlias
+
+from hubbub.errors import CheckFailed
+
+Plain: TypeAlias = "bool | int | str | list[Plain] | dict[str, Plain] | None"
+"""What JSON can hold without a float."""
+
+LARGEST: Final = 1 << 26  # bytes; a list of a million labels fits
+
+
+def canonical(value: Any) -> bytes:
+    """The bytes of a value made of None, bools, ints, texts, lists and dicts."""
+    _check(value)
+    return (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=True, allow_nan=False) + "\n").encode("ascii")
+
+
+def digest(value: Any) -> str:
+    """SHA-256 of a value's canonical bytes, in hexadecimal."""
+    return hashlib.sha256(canonical(value)).hexdigest()
+
+
+def read(data: bytes, what: str) -> Any:
+    """The value that these canonical bytes stand for; anything but the canonical form is refused."""
+    if len(data) > LARGEST:
+        raise CheckFailed(f"{what} is larger than {LARGEST >> 20} MiB; what Hubbub writes is not")
+    try:
+        value = json.loads(
+            data.decode("ascii"), object_pairs_hook=_once, parse_float=_no_float, parse_constant=_no_float
+        )
+    except _Twice:
+        raise CheckFailed(f"{what} has a field twice, so it does not say one thing; ask for the original") from None
+    except (ValueError, RecursionError):  # also: not ASCII, a float, an int of too many digits, brackets without end
+        raise CheckFailed(f"{what} is not JSON as Hubbub writes it; ask for the original") from None
+    if canonical(value) != data:
+        raise CheckFailed(f"{what} is not in canonical form (fields moved, spaces or signs changed); get the original")
+    return value
+
+
+class _Twice(ValueError):
+    pass
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise _Twice
+    return fields
+
+
+def _no_float(text: str) -> NoReturn:
+    raise ValueError(text)
+
+
+def _check(value: Any) -> None:
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            if not all(isinstance(key, str) for key in part):
+                raise TypeError("a key that is no text")
+            waiting.extend(part.values())
+        elif isinstance(part, list | tuple):
+            waiting.extend(part)
+        elif part is not None and not isinstance(part, bool | int | str):
+            raise TypeError(f"{type(part).__name__} has no exact JSON")

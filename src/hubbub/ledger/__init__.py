@@ -1,0 +1,1 @@
+"""What has been promised about whom, kept so that no promise is broken by the next one."""

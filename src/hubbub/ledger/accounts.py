@@ -1,0 +1,258 @@
+"""What several releases about the same people promise together, notion by notion.
+
+::
+
+    differential      losses add
+    zero-knowledge    losses add and the samples grow (fresh ones); or, on one collected sample, once for all of them
+    crowd-blending    one release, and beside it only what is differentially private (Proposition 8)
+    outlier           on one partition curves add; on several, person by person
+
+A release may follow others if one of these still says something about everybody. What no theorem covers is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from hubbub.errors import Refused
+from hubbub.exact import Infinite
+from hubbub.guarantees import composition
+from hubbub.guarantees.curve import Curve, flat
+from hubbub.guarantees.definitions import CrowdBlending, Guarantee, OutlierKind, OutlierPrivacy
+from hubbub.guarantees.derivation import Derivation, stated
+from hubbub.ledger.charge import Charge
+from hubbub.sampling.derivations import collected_crowd_blending, sampled_differential
+
+UNCHANGED = "the table did not change between the releases"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """A charge with its number in the ledger."""
+
+    number: int
+    charge: Charge
+
+    def step(self, promise: Guarantee) -> Derivation:
+        """A promise of this release, as the leaf of a derivation."""
+        return stated(promise, theorem=f"release {self.number}", source="its certificate")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Total:
+    """What all releases promise together under one notion, or why they promise nothing under it."""
+
+    derivation: Derivation | None = None
+    why: str = ""
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        return None if self.derivation is None else self.derivation.conclusion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Every notion."""
+
+    differential: Total
+    zero_knowledge: Total
+    crowd_blending: Total
+    outlier: Total
+    population: Total  # of a table that was collected as a sample: differential privacy for those it was drawn from
+
+    @property
+    def holds(self) -> bool:
+        """Whether anything is left of the promises to everybody."""
+        kinds = (self.differential, self.zero_knowledge, self.crowd_blending, self.outlier)
+        return any(total.derivation is not None for total in kinds)
+
+
+def totals(releases: Sequence[Release]) -> Totals:
+    """What holds for the people of a dataset after these releases.
+
+    Guarantee: each derivation is a theorem of :mod:`hubbub.guarantees.composition` applied to the promises of the
+    releases; where no theorem applies to all of them there is none, with the reason.
+    """
+    blended, losses = _crowd_blending(releases), _differential(releases)
+    knowledge, population = _zero_knowledge(releases), Total(why="no release declares how the table was collected")
+    if any(each.charge.collected is not None for each in releases):
+        through, population = _collected(releases, blended, losses)
+        knowledge = knowledge if knowledge.derivation is not None else through
+    return Totals(
+        differential=losses,
+        zero_knowledge=knowledge,
+        crowd_blending=blended,
+        outlier=_outlier(releases),
+        population=population,
+    )
+
+
+def _differential(releases: Sequence[Release]) -> Total:
+    steps = []
+    for each in releases:
+        promise = each.charge.differential
+        if promise is None:
+            return Total(why=f"release {each.number} promises none")
+        steps.append(each.step(promise))
+    return Total(derivation=composition.differential(*steps) if len(steps) > 1 else steps[0])
+
+
+def _zero_knowledge(releases: Sequence[Release]) -> Total:
+    steps = []
+    for each in releases:
+        promise = each.charge.zero_knowledge
+        if promise is None:
+            return Total(why=f"release {each.number} drew no fresh secret sample")
+        steps.append(each.step(promise))
+    try:
+        return Total(derivation=composition.zero_knowledge(*steps) if len(steps) > 1 else steps[0])
+    except Refused as refused:
+        return Total(why=str(refused))
+
+
+def _crowd_blending(releases: Sequence[Release]) -> Total:
+    """One release that is crowd-blending, and the others beside it."""
+    others = [each for each in releases if each.charge.pure is None]
+    if not others:  # all of them are differentially private without a delta: the first that has crowds leads
+        others = [each for each in releases if each.charge.crowd_blending is not None][:1]
+    if len(others) > 1:
+        return Total(why=f"releases {_numbers(others)} have no pure differential privacy, and one may lack it")
+    if not others or others[0].charge.crowd_blending is None:
+        return Total(why="no release promises it")
+    (one,) = others
+    promise = one.charge.crowd_blending
+    assert promise is not None
+    beside = [each.step(each.charge.pure) for each in releases if each is not one and each.charge.pure is not None]
+    if not beside:
+        return Total(derivation=one.step(promise))
+    private = composition.differential(*beside) if len(beside) > 1 else beside[0]
+    return Total(derivation=composition.crowd_blending_with_differential(one.step(promise), private))
+
+
+def _outlier(releases: Sequence[Release]) -> Total:
+    if not any(each.charge.curve is not None for each in releases):
+        return Total(why="no release promises it")
+    for each in releases:
+        if each.charge.curve is None and each.charge.differential is None:
+            return Total(why=f"release {each.number} promises no loss to everybody")
+    steps = [_curved(each) for each in releases]
+    if len(steps) == 1:
+        return Total(derivation=steps[0])
+    partitions = {each.charge.partition for each in releases}
+    if len(partitions) == 1 and None not in partitions:
+        joint = composition.outlier_same_partition(*steps)
+        return Total(derivation=replace(joint, assumptions=(*joint.assumptions, UNCHANGED)))
+    return _person_by_person(releases, steps)
+
+
+def _curved(release: Release) -> Derivation:
+    promise = release.charge.curve or release.charge.differential
+    assert promise is not None
+    return release.step(promise)
+
+
+def _person_by_person(releases: Sequence[Release], steps: Sequence[Derivation]) -> Total:
+    """On several partitions losses add for each person, who stands in another crowd in each of them.
+
+    At most one partition may promise nothing to large crowds: whoever stands in a large crowd of it is then still
+    interchangeable there with those of the crowd. With two such partitions somebody may be in a large crowd of each
+    and alone in both together, and nothing is left (Proposition 7).
+    """
+    curves = [_curve(step.conclusion) for step in steps]
+    endless = {
+        each.charge.partition or f"release {each.number}"
+        for each, curve in zip(releases, curves, strict=True)
+        if isinstance(curve.limit, Infinite)
+    }
+    if len(endless) > 1:
+        return Total(
+            why="several releases, by different bins, promise nothing to large crowds, and a person in a large crowd "
+            "of each may be alone in both together"
+        )
+    return Total(
+        derivation=composition.person_by_person(*steps),
+        why="a person loses at most "
+        + " + ".join(f"e{each.number}(c{each.number})" for each in releases)
+        + ", where c is the person's crowd in each release: "
+        + "; ".join(f"e{each.number} = [{curve}]" for each, curve in zip(releases, curves, strict=True)),
+    )
+
+
+def _curve(promise: Guarantee) -> Curve:
+    if isinstance(promise, OutlierPrivacy):
+        return promise.curve
+    if isinstance(promise, OutlierKind):
+        return promise.as_outlier().curve
+    return flat(getattr(promise, "epsilon"))  # noqa: B009 (differential privacy: the same for everybody)
+
+
+def _collected(releases: Sequence[Release], blended: Total, losses: Total) -> tuple[Total, Total]:
+    """Zero-knowledge and differential privacy for the population of which the table is a sample.
+
+    All releases see the one sample, so they are composed first, as releases of the table, and then sampled once.
+    """
+    declared = {each.charge.collected for each in releases if each.charge.collected is not None}
+    if len(declared) > 1:
+        none = Total(why="the releases declare different ways in which the table was collected")
+        return none, none
+    (sample,) = declared
+    at_delta = min(each.charge.at_delta for each in releases)
+    try:
+        if isinstance(blended.guarantee, CrowdBlending) and blended.derivation is not None:
+            both = collected_crowd_blending(blended.derivation, sample, at_delta=at_delta, bins=len(releases) == 1)
+        elif losses.derivation is not None and hasattr(sample, "p"):
+            both = sampled_differential(losses.derivation, sample.p)
+        else:
+            why = "no theorem takes these releases together through the sample in which the table was collected"
+            return Total(why=why), Total(why=why)
+    except Refused as refused:
+        return Total(why=str(refused)), Total(why=str(refused))
+    return Total(derivation=both[0]), Total(derivation=both[1])
+
+
+def admit(earlier: Sequence[Release], new: Release, dataset: str) -> Totals:
+    """What holds with the new release too, or a refusal that says why nothing does and what to do instead.
+
+    Guarantee: a release passes only if some theorem still makes a promise to everybody about all releases of the
+    dataset together; a second crowd-blending release of the same people never does (Proposition 7).
+    """
+    together = totals([*earlier, new])
+    declared = {each.charge.collected for each in (*earlier, new) if each.charge.collected is not None}
+    if len(declared) > 1:
+        raise Refused(
+            f"{dataset} was collected in one way, and this release declares another than an earlier one; declare the "
+            "same, or give other people a name of their own with --dataset"
+        )
+    if together.holds:
+        return together
+    crowds = [each for each in earlier if each.charge.differential is None and each.charge.zero_knowledge is None]
+    if crowds and (new.charge.differential is None or new.charge.crowd_blending is not None):
+        raise Refused(_second(crowds[0], new, dataset))
+    raise Refused(
+        f"no theorem covers this release together with the {len(earlier)} that {dataset} already has (differential "
+        f"privacy: {together.differential.why}; zero-knowledge: {together.zero_knowledge.why}; crowd-blending: "
+        f"{together.crowd_blending.why}); make it differentially private without a delta (--epsilon 1, declared bins), "
+        "or give other people a name of their own with --dataset"
+    )
+
+
+def _second(first: Release, new: Release, dataset: str) -> str:
+    promise = first.charge.crowd_blending
+    about = "promises nothing to large crowds" if promise is None else f"is {promise}"
+    beside = "" if promise is None else ": with --epsilon E both together are (k, e + 2 E)-crowd-blending (Prop. 8)"
+    return (
+        f"{dataset} already has release {first.number} ({first.charge.what}), which {about}. A second release that "
+        "shows exact numbers of crowds of the same people is refused: one can be subtracted from the other, and people "
+        f"who are hidden in both come to light (Proposition 7). Four ways out:\n"
+        f"  - publish a function of release {first.number}, such as sums of its numbers\n"
+        f"  - make this release differentially private{beside}\n"
+        f"  - draw a fresh secret sample for each release (--sample 0.1), since zero-knowledge privacy composes; too "
+        f"late for release {first.number}, which counted everybody, but not for the next table\n"
+        "  - publish both tables as one cube: a single release by all the columns of both, before either is out\n"
+        "If these are other people, give them a name of their own with --dataset NAME."
+    )
+
+
+def _numbers(releases: Sequence[Release]) -> str:
+    return " and ".join(str(each.number) for each in releases)

@@ -1,0 +1,106 @@
+"""The key that signs a ledger's certificates: made on first use, kept beside the ledger, readable by its owner only.
+
+Who wants to check where a certificate comes from gets the public half by another way than the certificate
+(`hubbub ledger key` prints it).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from hubbub.errors import CheckFailed, Refused, WrongUse
+from hubbub.ledger import durable
+from hubbub.noise.source import SystemSource
+
+ALGORITHM: Final = "Ed25519"
+_SIZE: Final = 32  # bytes, of either half
+
+
+def place(ledger: Path) -> Path:
+    """Where the key of a ledger is."""
+    return ledger.with_name(f"{ledger.name}.key")
+
+
+def make(ledger: Path) -> str:
+    """A new key for a ledger; returns the public half. One that is there already stays."""
+    file = place(ledger)
+    if not file.exists():
+        secret = SystemSource().words(_SIZE // 8).tobytes()
+        try:
+            durable.write(file, secret.hex().encode())
+        except OSError:
+            raise Refused(
+                f"the key of the ledger could not be written to {str(file)!r}, so nothing is published; check the "
+                "folder, or choose another with --ledger"
+            ) from None
+    return public(ledger)
+
+
+def _load(ledger: Path) -> Ed25519PrivateKey:
+    file = place(ledger)
+    try:
+        secret = bytes.fromhex(file.read_text(encoding="ascii"))
+        if len(secret) != _SIZE:
+            raise ValueError
+    except (OSError, ValueError):
+        raise CheckFailed(
+            f"the key of the ledger, {str(file)!r}, is missing or damaged; restore it from a backup, or make another "
+            "with hubbub ledger key --new and tell those who check your certificates"
+        ) from None
+    if os.name != "nt" and file.stat().st_mode & 0o077:
+        raise CheckFailed(
+            f"others may read the key of the ledger, {str(file)!r}; run chmod 600 on it, and if somebody did read it "
+            "make another with hubbub ledger key --new"
+        )
+    return Ed25519PrivateKey.from_private_bytes(secret)
+
+
+def public(ledger: Path) -> str:
+    """The public half, in hexadecimal."""
+    return _load(ledger).public_key().public_bytes_raw().hex()
+
+
+def replace(ledger: Path) -> str:
+    """Forget the old key and make another."""
+    file = place(ledger)
+    if file.exists():
+        os.replace(file, file.with_name(f"{file.name}.old"))
+    return make(ledger)
+
+
+def sign(ledger: Path, data: bytes) -> str:
+    """The signature of some bytes, in hexadecimal."""
+    return _load(ledger).sign(data).hex()
+
+
+def signed(public_key: str, signature: str, data: bytes) -> bool:
+    """Whether the signature of the bytes is by that key. Only the hexadecimal that `sign` writes will do."""
+    try:
+        key, value = bytes.fromhex(public_key), bytes.fromhex(signature)
+        if key.hex() != public_key or value.hex() != signature:
+            return False
+        Ed25519PublicKey.from_public_bytes(key).verify(value, data)
+    except (ValueError, InvalidSignature):
+        return False
+    return True
+
+
+def given(text: str) -> str:
+    """A public key as somebody hands it over: in hexadecimal, or a file that holds it."""
+    word = text.strip().lower()
+    if len(word) != 2 * _SIZE and Path(text).is_file():
+        word = Path(text).read_text(encoding="ascii", errors="replace").strip().lower()
+    try:
+        if len(bytes.fromhex(word)) == _SIZE:
+            return word
+    except ValueError:
+        pass
+    raise WrongUse(
+        f"a public key is {2 * _SIZE} hexadecimal signs, or a file that holds them, not {text[:20]!r}; "
+        "hubbub ledger key prints one"
+    )

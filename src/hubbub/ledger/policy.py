@@ -1,0 +1,138 @@
+"""What may be spent on a dataset: caps on what all its releases promise together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from hubbub.errors import Refused, WrongUse
+from hubbub.exact import Infinite, Loss, to_text
+from hubbub.guarantees.aggregates import robust
+from hubbub.guarantees.definitions import (
+    BernoulliSample,
+    CrowdBlending,
+    DifferentialPrivacy,
+    RobustSample,
+    ZeroKnowledge,
+)
+from hubbub.ledger.accounts import Total, Totals
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """Caps; None where there is none. A notion with a cap must hold: a release that would end it is refused."""
+
+    differential_epsilon: Fraction | None = None
+    zero_knowledge_epsilon: Fraction | None = None
+    zero_knowledge_rate: Fraction | None = None  # how much of the data it may be fair to know, all samples together
+    delta: Fraction | None = None  # of each notion that has one
+    crowd: int | None = None  # the smallest k
+
+    def __post_init__(self) -> None:
+        for name in ("differential_epsilon", "zero_knowledge_epsilon", "zero_knowledge_rate", "delta"):
+            value = getattr(self, name)
+            if value is not None and value < 0:
+                raise WrongUse(f"a cap must not be negative, and {name.replace('_', '-')} is; choose one like 1")
+        for name in ("zero_knowledge_rate", "delta"):
+            value = getattr(self, name)
+            if value is not None and value > 1:
+                raise WrongUse(f"{name.replace('_', '-')} is a probability, so at most 1; choose one like 1e-6")
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, name) is not None for name in self.__slots__)
+
+    def check(self, together: Totals, dataset: str) -> None:
+        """Refuse what goes beyond a cap.
+
+        Guarantee: returns only if under every capped notion a theorem covers all releases and its numbers are within
+        the caps.
+        """
+        if self.differential_epsilon is not None:
+            promise = _capped(together.differential, "differential privacy", dataset)
+            assert isinstance(promise, DifferentialPrivacy)
+            _within(promise.epsilon, self.differential_epsilon, "differential privacy", "epsilon", dataset)
+        if self.zero_knowledge_epsilon is not None or self.zero_knowledge_rate is not None:
+            knowledge = _capped(together.zero_knowledge, "zero-knowledge privacy", dataset)
+            assert isinstance(knowledge, ZeroKnowledge)
+            if self.zero_knowledge_epsilon is not None:
+                cap = self.zero_knowledge_epsilon
+                _within(knowledge.epsilon, cap, "zero-knowledge privacy", "epsilon", dataset)
+            if self.zero_knowledge_rate is not None:
+                rate = share(knowledge)
+                if rate is None:
+                    raise Refused(
+                        f"the policy of {dataset} caps a sampling rate, and {knowledge.aggregate} has none; change it"
+                    )
+                _within(rate, self.zero_knowledge_rate, "zero-knowledge privacy", "the rate of all samples", dataset)
+        if self.delta is not None:
+            self._check_delta(together, self.delta, dataset)
+        if self.crowd is not None:
+            crowds = _capped(together.crowd_blending, "crowd-blending privacy", dataset)
+            assert isinstance(crowds, CrowdBlending)
+            if crowds.k < self.crowd:
+                raise Refused(
+                    f"the policy of {dataset} asks for crowds of at least {self.crowd}, and this release has "
+                    f"{crowds.k}; use --crowd {self.crowd}"
+                )
+
+    def _check_delta(self, together: Totals, cap: Fraction, dataset: str) -> None:
+        for total, notion in (
+            (together.differential, "differential privacy"),
+            (together.zero_knowledge, "zero-knowledge privacy"),
+            (together.outlier, "outlier privacy"),
+        ):
+            delta = getattr(total.guarantee, "delta", None)
+            if delta is not None:
+                _within(delta, cap, notion, "delta", dataset)
+
+
+def left(policy: Policy, together: Totals | None) -> dict[str, str]:
+    """What each cap leaves to spend, as exact text; "nothing" where a capped notion no longer holds."""
+    told = {}
+    differential = together.differential.guarantee if together else None
+    knowledge = together.zero_knowledge.guarantee if together else None
+    spent: dict[str, tuple[Fraction | None, Loss | None]] = {
+        "differential_epsilon": (policy.differential_epsilon, getattr(differential, "epsilon", None)),
+        "zero_knowledge_epsilon": (policy.zero_knowledge_epsilon, getattr(knowledge, "epsilon", None)),
+    }
+    deltas = [getattr(each, "delta", None) for each in (differential, knowledge) if each is not None]
+    spent["delta"] = (policy.delta, max((delta for delta in deltas if delta is not None), default=None))
+    for name, (cap, used) in spent.items():
+        if cap is None:
+            continue
+        if together is None or (name == "delta" and used is None):
+            told[name] = to_text(cap)
+        elif used is None or isinstance(used, Infinite) or used > cap:
+            told[name] = "nothing"
+        else:
+            told[name] = to_text(cap - used)
+    return told
+
+
+def share(promise: ZeroKnowledge) -> Fraction | None:
+    """The rate of the sample that it is fair to know, where people are drawn one by one."""
+    if isinstance(promise.aggregate, BernoulliSample | RobustSample):
+        return robust(promise.aggregate).high
+    return None
+
+
+def _capped(total: Total, notion: str, dataset: str) -> object:
+    if total.guarantee is None:
+        raise Refused(
+            f"the policy of {dataset} caps {notion}, and with this release there would be none: {total.why}; change "
+            f"the release, or the policy with hubbub ledger policy {dataset}"
+        )
+    return total.guarantee
+
+
+def _within(spent: Loss, cap: Fraction, notion: str, what: str, dataset: str) -> None:
+    if isinstance(spent, Infinite) or spent > cap:
+        raise Refused(
+            f"with this release {what} of {notion} for {dataset} would be {_short(spent)}, above the cap of "
+            f"{to_text(cap)}; ask for less, see hubbub ledger show {dataset}, or change the policy"
+        )
+
+
+def _short(value: Loss) -> str:
+    text = to_text(value)
+    return text if len(text) <= 24 else f"about {float(value):.6g}"  # type: ignore[arg-type]

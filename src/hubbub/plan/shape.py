@@ -1,0 +1,126 @@
+"""The stated shape of the data: how many people each bin holds. Public, invented or published before; never the data."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Final
+
+from hubbub.errors import WrongUse
+from hubbub.exact import Exact, positive, rational, whole
+
+MOST_BINS: Final = 10_000_000
+_NUMBER: Final = re.compile(r"\s*\d{1,18}\s*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """`groups` are (people in the bin, number of such bins), the largest bins first."""
+
+    name: str
+    groups: tuple[tuple[int, int], ...]
+
+    @property
+    def bins(self) -> int:
+        return sum(many for _, many in self.groups)
+
+    @property
+    def people(self) -> int:
+        return sum(count * many for count, many in self.groups)
+
+    def counts(self) -> list[int]:
+        """One count for each bin, the largest first."""
+        return [count for count, many in self.groups for _ in range(many)]
+
+
+def read(text: str, people: Exact | None, bins: Exact | None) -> Shape:
+    """``even``, ``zipf`` (shares 1, 1/2, 1/3, ...), ``zipf:1.5`` (shares to that power), or the path of a CSV file.
+
+    A file has a column `count` (or one column only) with the public count of each bin; an empty cell is a bin that was
+    hidden, and counts as empty. With `people`, its counts are scaled to that many.
+    """
+    if text == "even" or re.fullmatch(r"zipf(:.*)?", text):
+        if people is None or bins is None:
+            raise WrongUse(f"the shape {text} needs --people and --bins, the numbers of people and of bins")
+        many = whole(bins, "--bins", least=1)
+        total = whole(people, "--people", least=1)
+        if many > MOST_BINS:
+            raise WrongUse(f"--bins must be at most {MOST_BINS:,}, not {many:,}; plan for a part of them")
+        if text == "even":
+            return even(total, many)
+        return zipf(total, many, text.partition(":")[2] or 1)
+    found = _counts(Path(text))
+    if bins is not None and whole(bins, "--bins", least=1) != len(found):
+        raise WrongUse(f"{text} has {len(found):,} bins, and --bins says otherwise; leave --bins out")
+    if people is not None:
+        found = shared(found, whole(people, "--people", least=1))
+    return _shape(f"the histogram in {Path(text).name}", found)
+
+
+def even(people: int, bins: int) -> Shape:
+    """The same number of people in each bin, as nearly as that can be."""
+    each, more = divmod(people, bins)
+    groups = [(each + 1, more), (each, bins - more)]
+    return Shape(name="even", groups=tuple((count, many) for count, many in groups if many))
+
+
+def zipf(people: int, bins: int, power: Exact = 1) -> Shape:
+    """The i-th largest bin has a share proportional to 1/i^power."""
+    exponent = positive(power, "the power of zipf")
+    if exponent.denominator == 1 and exponent <= 3:
+        weights: Sequence[float] = [1 / i ** int(exponent) for i in range(1, bins + 1)]
+    else:
+        weights = [float(i) ** -float(exponent) for i in range(1, bins + 1)]
+    return _shape("zipf" if exponent == 1 else f"zipf:{power}", shared(weights, people))
+
+
+def shared(weights: Sequence[float | int], people: int) -> list[int]:
+    """`people` in proportion to the weights: rounded down, and the rest to the largest remainders."""
+    total = sum(Fraction(weight) for weight in weights) if len(weights) < 10_000 else Fraction(sum(weights))
+    if total <= 0:
+        raise WrongUse("a shape needs at least one bin with people in it; give a histogram that is not empty")
+    exact = [Fraction(weight) * people / total for weight in weights]
+    found = [int(share) for share in exact]
+    order = sorted(range(len(found)), key=lambda i: (found[i] - exact[i], i))
+    for i in order[: max(people - sum(found), 0)]:
+        found[i] += 1
+    return found
+
+
+def _shape(name: str, counts: Sequence[int]) -> Shape:
+    groups = sorted(Counter(counts).items(), reverse=True)
+    return Shape(name=name, groups=tuple(groups))
+
+
+def _counts(path: Path) -> list[int]:
+    try:
+        with open(path, newline="", encoding="utf-8") as opened:
+            rows = list(csv.reader(opened))
+    except (OSError, UnicodeDecodeError):
+        raise WrongUse(
+            f"the shape must be zipf, even or a CSV file that can be read, not {str(path)[:60]!r}; name one"
+        ) from None
+    rows = [row for row in rows if row]
+    if len(rows) < 2 or len(rows) - 1 > MOST_BINS:
+        raise WrongUse("a public histogram is a CSV file with a header and one line for each bin; check the file")
+    header = [name.strip().lower() for name in rows[0]]
+    if "count" in header:
+        at = header.index("count")
+    elif len(header) == 1:
+        at = 0
+    else:
+        raise WrongUse("a public histogram needs a column named count, or one column only; name the column count")
+    found = []
+    for number, row in enumerate(rows[1:], 2):
+        cell = row[at] if at < len(row) else ""
+        if cell.strip() and not _NUMBER.fullmatch(cell):
+            raise WrongUse(f"line {number} of the public histogram has a count that is no whole number; correct it")
+        found.append(int(rational(cell, "a count")) if cell.strip() else 0)
+    if not any(found):
+        raise WrongUse("the public histogram has nobody in it; give one with people")
+    return found

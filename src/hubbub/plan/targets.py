@@ -1,0 +1,193 @@
+"""Which crowd, rate or loss reaches a promise: the theorems of sampling, solved for each of their parameters.
+
+Theorem A is monotone in all of them. A larger crowd k asks more of a mechanism, so what it gives away does not grow.
+A sample of a smaller rate is a sample of the sample, so the person is in it less often. So each search is a bisection,
+and what it returns was checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import Final
+
+from hubbub.errors import Refused, WrongUse
+from hubbub.exact import Exact, ball, loss, precision, rational, rounded, to_text, whole
+from hubbub.guarantees.closeness import mixed
+from hubbub.sampling.amplification import (
+    Amplified,
+    Setting,
+    delta_at,
+    distributional_crowd,
+    epsilon_at,
+    floor,
+    noisy_below,
+)
+
+LARGEST: Final = 10**7
+_DIGITS: Final = 6  # of a rate or a loss that is searched for
+
+
+class Want(Enum):
+    """The promise that is wanted."""
+
+    ZERO_KNOWLEDGE = "zero-knowledge"
+    DIFFERENTIAL = "differential"
+    CROWD_BLENDING = "crowd-blending"
+    OUTLIER = "outlier"
+    DISTRIBUTIONAL = "distributional"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """(epsilon, delta) for everybody after a secret sample, by a histogram that loses `inner` below k (0: hides)."""
+
+    want: Want
+    epsilon: Fraction
+    delta: Fraction
+    inner: Fraction = Fraction(0)
+
+    def setting(self, k: int, rate: Fraction) -> Setting:
+        """The theorem for this promise; people of one bin blend exactly."""
+        if self.want is Want.DISTRIBUTIONAL:
+            return distributional_crowd(k, self.inner, rate, bins=True)
+        if self.want in (Want.ZERO_KNOWLEDGE, Want.DIFFERENTIAL):
+            return noisy_below(k, self.inner, rate)
+        raise WrongUse(f"{self.want.value} privacy is about the table itself and needs no sample; leave out the rate")
+
+
+def target(want: Want, epsilon: Exact, delta: Exact, inner: Exact = 0) -> Target:
+    """With its numbers read and checked."""
+    e, d, below = loss(epsilon, "--epsilon"), rational(delta, "--delta"), loss(inner, "the noise below k")
+    if not isinstance(e, Fraction) or not isinstance(below, Fraction):
+        raise WrongUse("an epsilon that is planned for must be finite; give a number")
+    if not 0 <= d < 1:
+        raise WrongUse(f"--delta must be at least 0 and below 1, not {to_text(d)}; choose one like 1e-9")
+    return Target(want=want, epsilon=e, delta=d, inner=below)
+
+
+def meets(goal: Target, k: int, rate: Fraction) -> bool:
+    """Whether this crowd and rate reach the target.
+
+    Guarantee: if so, the delta at the target's epsilon was worked out and is at most the target's (Theorem A).
+    """
+    return delta_at(goal.setting(k, rate), goal.epsilon).delta <= goal.delta
+
+
+def smallest_crowd(goal: Target, rate: Exact) -> int:
+    """The smallest k that reaches the target at this rate.
+
+    Guarantee: :func:`meets` holds for k, and not for k - 1 (or k = 2).
+    """
+    p = _rate(rate)
+    _possible(goal)
+    high = 2
+    while not meets(goal, high, p):
+        high *= 2
+        if high > LARGEST:
+            raise Refused(why_no_crowd(goal, p))
+    low = max(high // 2, 1)
+    return _first(lambda k: meets(goal, k, p), low, high)
+
+
+def largest_rate(goal: Target, k: Exact) -> Fraction:
+    """The largest rate, to six digits, that reaches the target with this crowd.
+
+    Guarantee: :func:`meets` holds for the rate, and not for one that is larger in its last digit.
+    """
+    crowd = whole(k, "--k", least=2)
+    _possible(goal)
+    # Between 10^-n and 10^(1-n), the largest rate has `_DIGITS` digits.
+    size = next((n for n in range(1, 40) if meets(goal, crowd, Fraction(1, 10**n))), None)
+    if size is None:
+        raise Refused(
+            f"no rate reaches delta {to_text(goal.delta)} with k = {crowd}: at every epsilon the delta is at least "
+            "rate^k; raise k or delta"
+        )
+    unit = Fraction(1, 10 ** (size + _DIGITS - 1))
+    steps = 10 ** (_DIGITS - 1)  # of the unit: 10^-size
+    above = _first(lambda n: n * unit >= 1 or not meets(goal, crowd, n * unit), steps, 10 * steps)
+    return (above - 1) * unit
+
+
+def epsilon_of(goal: Target, k: Exact, rate: Exact) -> Amplified:
+    """The smallest epsilon at the target's delta, infinite where there is none.
+
+    Guarantee: that of :func:`hubbub.sampling.amplification.epsilon_at`.
+    """
+    return epsilon_at(goal.setting(whole(k, "--k", least=2), _rate(rate)), goal.delta)
+
+
+def largest_inner(epsilon: Fraction, rate: Fraction) -> Fraction:
+    """The loss, rounded down to six digits, that a mechanism may have on a sample: ln(1 + (e^epsilon - 1)/rate).
+
+    Guarantee: ln(1 + rate (e^loss - 1)) <= epsilon.
+    """
+    if epsilon == 0:
+        return Fraction(0)
+    with precision():
+        found = rounded((ball(epsilon).expm1() / ball(rate)).log1p(), up=False, digits=_DIGITS)
+    assert mixed(found, rate) <= epsilon
+    return found
+
+
+def why_not(goal: Target, k: int, rate: Fraction) -> str | None:
+    """Why this crowd and rate do not reach the target, in a sentence; None if they do.
+
+    Guarantee: what it says was worked out for these numbers.
+    """
+    if meets(goal, k, rate):
+        return None
+    least = floor(goal.setting(k, rate))
+    if least > goal.delta:
+        power = "k" if goal.want is not Want.DISTRIBUTIONAL else "k - 1"
+        return (
+            f"with k = {k} and a rate of {to_text(rate)} the delta is at least {_short(least)} at every epsilon, because "
+            f"a whole crowd may be sampled at once (the rate to the power of {power}); raise k or lower the rate"
+        )
+    found = epsilon_at(goal.setting(k, rate), goal.delta)
+    reached = delta_at(goal.setting(k, rate), goal.epsilon).delta
+    return (
+        f"with k = {k} and a rate of {to_text(rate)} the delta at epsilon {to_text(goal.epsilon)} is {_short(reached)}, "
+        f"and epsilon {_short(found.epsilon)} is needed for delta {_short(goal.delta)}; raise k or lower the rate"  # type: ignore[arg-type]
+    )
+
+
+def why_no_crowd(goal: Target, rate: Fraction) -> str:
+    """Why no crowd of any size that is looked at will do.
+
+    Guarantee: nothing up to `LARGEST` people reaches the target.
+    """
+    return (
+        f"no crowd of up to {LARGEST:,} people reaches epsilon {to_text(goal.epsilon)} and delta {_short(goal.delta)} at "
+        f"a rate of {to_text(rate)}; allow a larger epsilon, or lower the rate"
+    )
+
+
+def _possible(goal: Target) -> None:
+    if goal.delta == 0:
+        raise Refused(
+            "crowds alone never reach delta = 0: at every epsilon the delta is at least rate^k, because a whole crowd "
+            "may be sampled at once; allow a delta like 1e-9, or add noise to every count (--epsilon)"
+        )
+
+
+def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """The smallest n in low..high where a condition that stays true holds (it holds at high)."""
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
+
+
+def _rate(value: Exact) -> Fraction:
+    rate = rational(value, "--rate")
+    if not 0 < rate < 1:
+        raise WrongUse(f"--rate must lie between 0 and 1, not {to_text(rate)}; choose one like 0.1")
+    return rate
+
+
+def _short(value: Fraction) -> str:
+    return f"{float(rounded(value, up=True, digits=3)):.3g}" if value else "0"

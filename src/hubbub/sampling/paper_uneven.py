@@ -1,0 +1,180 @@
+"""The papers' own numbers for samples of uneven rates, to be shown beside ours. Nothing is ever claimed from here.
+
+Theorem 16 of the crowd-blending paper and Theorem 22 of the outlier paper both split at the size n of the person's
+class. Whoever blends with few is safe unless k - l - 1 of them are sampled; whoever blends with many, unless the number
+sampled lies outside a band around its mean, which costs e^s and the factor R = p'(1 - p)/(p (1 - p')):
+
+    delta = p_max sup over n and q of min{ Pr[m >= k - l - 1],
+                                           max{ Pr[m + 1 > (n + 1) q alpha], Pr[m < (n + 1) q beta] } },
+
+m ~ Bin(n, q), alpha = e^s/(q e^s + 1 - q), beta = 1/(q + (1 - q) e^s). The papers bound the tails by Omega(.); here
+they are binomial tails in floats, and the supremum over the mean rate q in [p, p'] is taken on a grid of
+nine. Theorem 16 has e^epsilon' = p_max R e^(epsilon + s) + 1 - p_max, Theorem 22 has epsilon' = max{epsilon/k,
+ln R + s + blend}.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from hubbub.errors import WrongUse
+from hubbub.exact import INFINITY, Exact, Loss, ball, exp, loss, precision, rational, rounded, to_text, whole
+
+_GRID: Final = 9
+_TEETH: Final = (
+    3  # both tails jump where a threshold passes an integer: so many jumps around the crossing are looked at
+)
+_MOST: Final = 60  # class sizes looked at on each side of the crossing
+_LARGE: Final = 2000  # crowds for which the teeth are too fine to matter
+_DIGITS: Final = 6
+_FINE: Final = 20_000  # the search stops at so fine a share of epsilon'
+_FAR: Final = Fraction(200)
+_DEVIATIONS: Final = 40  # a tail is summed so far out
+
+
+def robust_delta_at(
+    k: Exact, epsilon: Exact, low: Exact, high: Exact, highest: Exact, exempt: Exact, at_epsilon: Exact
+) -> Fraction:
+    """The delta of Theorem 16 at an epsilon'; 1 where the theorem says nothing."""
+    return _robust(k, epsilon, low, high, highest, exempt)(_finite(at_epsilon))
+
+
+def robust_epsilon(
+    k: Exact, epsilon: Exact, low: Exact, high: Exact, highest: Exact, exempt: Exact, delta: Exact
+) -> Loss:
+    """The smallest epsilon' of Theorem 16 with at most this delta, to four digits; infinite if there is none."""
+    return _searched(_robust(k, epsilon, low, high, highest, exempt), delta)
+
+
+def _robust(
+    k: Exact, epsilon: Exact, low: Exact, high: Exact, highest: Exact, exempt: Exact
+) -> Callable[[Fraction], Fraction]:
+    p, q, most = _rates(low, high, highest)
+    others, e = _others(k, exempt), _finite(epsilon)
+
+    def delta_at(at: Fraction) -> Fraction:
+        with precision():
+            band = (ball(at).expm1() + ball(most)) / (ball(most * _factor(p, q)) * exp(e))
+        return _split(others, _grid(p, q), float(band), most)
+
+    return delta_at
+
+
+def distributional_delta_at(
+    k: Exact, epsilon: Exact, low: Exact, high: Exact, exempt: Exact, blend: Exact, at_epsilon: Exact
+) -> Fraction:
+    """The delta of Theorem 22 at an epsilon'; 1 where the theorem says nothing."""
+    return _distributional(k, epsilon, low, high, exempt, blend)(_finite(at_epsilon))
+
+
+def distributional_epsilon(
+    k: Exact, epsilon: Exact, low: Exact, high: Exact, exempt: Exact, blend: Exact, delta: Exact
+) -> Loss:
+    """The smallest epsilon' of Theorem 22 with at most this delta, to four digits; infinite if there is none."""
+    return _searched(_distributional(k, epsilon, low, high, exempt, blend), delta)
+
+
+def _distributional(
+    k: Exact, epsilon: Exact, low: Exact, high: Exact, exempt: Exact, blend: Exact
+) -> Callable[[Fraction], Fraction]:
+    p, q, _ = _rates(low, high, 1)
+    others, removal, close = _others(k, exempt), _finite(epsilon) / whole(k, "k", least=2), _finite(blend)
+
+    def delta_at(at: Fraction) -> Fraction:
+        if at < removal:
+            return Fraction(1)
+        with precision():
+            band = exp(at - close) / ball(_factor(p, q))
+        return _split(others, _grid(p, q), float(band), Fraction(1))
+
+    return delta_at
+
+
+def _split(others: int, rates: Sequence[Fraction], band: float, most: Fraction) -> Fraction:
+    """p_max sup over n and q of the better of the two bounds; `band` is e^s, and `others` is k - l - 1."""
+    if others < 1 or not band > 1:
+        return Fraction(1)
+    found = max(_over_sizes(others, float(q), band) for q in rates)
+    return min(rounded(Fraction(found) * most, up=True, digits=_DIGITS), Fraction(1))
+
+
+def _over_sizes(others: int, q: float, band: float) -> float:
+    """sup over n of min{few, many}: few rises with n and many falls, in teeth, so it lies where they cross."""
+    above, below = q * band / (q * band + 1 - q), q / (q + (1 - q) * band)
+
+    def few(n: int) -> float:
+        return _at_least(n, q, others)
+
+    def many(n: int) -> float:
+        over = _at_least(n, q, math.floor((n + 1) * above))
+        return max(over, _at_least(n, 1 - q, n - math.ceil((n + 1) * below) + 1))
+
+    low, high = others - 1, others + 1
+    while few(high) < many(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if few(middle) >= many(middle) else (middle, high)
+    reach = min(math.ceil(_TEETH / below), _MOST) if others < _LARGE else 2
+    return max(min(few(n), many(n)) for n in range(max(high - reach, 1), high + reach + 1))
+
+
+def _at_least(n: int, q: float, m: int) -> float:
+    """Pr[Bin(n, q) >= m] in floating-point numbers, small tails with all their digits."""
+    if m <= 0 or m > n:
+        return 1.0 if m <= 0 else 0.0
+    if (n - m) * q > (m + 1) * (1 - q):
+        return 1 - _at_least(n, 1 - q, n - m + 1)
+    ways = math.lgamma(n + 1) - math.lgamma(m + 1) - math.lgamma(n - m + 1)
+    first = math.exp(ways + m * math.log(q) + (n - m) * math.log1p(-q))
+    fall = 1 - (n - m) / (m + 1) * (q / (1 - q))  # later ratios are smaller
+    reach = min(n - m, _DEVIATIONS + int(_DEVIATIONS * min(math.sqrt(n * q * (1 - q)), 1 / max(fall, 1e-9))))
+    j = np.arange(m, m + reach)
+    return first * (1 + float(np.cumprod((n - j) / (j + 1) * (q / (1 - q))).sum()))
+
+
+def _searched(delta_at: Callable[[Fraction], Fraction], delta: Exact) -> Loss:
+    target = rational(delta, "delta")
+    low, high = Fraction(0), Fraction(1)
+    while delta_at(high) > target:
+        low, high = high, 2 * high
+        if high > _FAR:
+            return INFINITY
+    while high - low > high / _FINE:
+        middle = (low + high) / 2
+        low, high = (low, middle) if delta_at(middle) <= target else (middle, high)
+    return rounded(high, up=True, digits=_DIGITS)
+
+
+def _grid(p: Fraction, q: Fraction) -> list[Fraction]:
+    return [p + (q - p) * Fraction(i, _GRID - 1) for i in range(_GRID)] if p < q else [q]
+
+
+def _factor(p: Fraction, q: Fraction) -> Fraction:
+    return q * (1 - p) / (p * (1 - q))
+
+
+def _others(k: Exact, exempt: Exact) -> int:
+    return whole(k, "k", least=2) - whole(exempt, "exempt") - 1
+
+
+def _rates(low: Exact, high: Exact, highest: Exact) -> tuple[Fraction, Fraction, Fraction]:
+    p, q, most = (rational(value, "a sampling rate") for value in (low, high, highest))
+    if not 0 < p <= q < 1 or not q <= most <= 1:
+        raise WrongUse(
+            f"the papers' theorems need sampling rates 0 < low <= high < 1 and high <= highest <= 1, not "
+            f"{to_text(p)}, {to_text(q)} and {to_text(most)}; choose such rates"
+        )
+    return p, q, most
+
+
+def _finite(value: Exact) -> Fraction:
+    found = loss(value, "epsilon")
+    if not isinstance(found, Fraction):
+        raise WrongUse("the papers' theorems start from a finite epsilon; give a number")
+    return found

@@ -1,0 +1,275 @@
+"""Check a certificate without the data: its form, its signature, its file, and every number in it, worked out again.
+
+The promises are derived from the release's description with the theorems in this program, and the certificate must say
+exactly that; the channel's own promise is held against its exact laws. What no program can see from here, such as
+how people came into the table, is listed and not checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from hubbub.certificate import FORMAT, SIGNATURE, about, certificate, release_of, signed_bytes, tree
+from hubbub.channels.channel import Channel
+from hubbub.channels.profile import checkable, judge, loss_curve, profile
+from hubbub.errors import CheckFailed, HubbubError
+from hubbub.guarantees.canonical import LARGEST, read
+from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.verdict import Proved, Refuted
+from hubbub.ledger.durable import sha256
+from hubbub.ledger.key import ALGORITHM, signed
+from hubbub.tables.description import described
+from hubbub.tables.histogram import Histogram
+from hubbub.tables.promises import promises
+
+_MOST_COUNTS: Final = 12  # at which the channel's laws are compared; beyond them stands its proof
+_LONGEST: Final = 100  # characters of a certificate's own text in a sentence
+
+_DESCRIBED: Final = (
+    "kind",
+    "bins",
+    "channel",
+    "unit",
+    "sample",
+    "collected",
+    "at_delta",
+    "coverage",
+    "scale_up",
+    "remarks",
+)
+_ENTRY: Final = {"id": str, "dataset": str, "release": int, "entry": int, "hash": str, "nonce": str}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at: what, whether it is right, and what was found."""
+
+    what: str
+    passed: bool
+    found: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A certificate with everything that was checked, in order; the last check is the first that failed, if one did."""
+
+    checks: tuple[Check, ...]
+    certificate: Mapping[str, Any] | None = None
+    spec: Histogram | None = None
+    promises: tuple[Derivation, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        return all(check.passed for check in self.checks)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What cannot be seen from here and is taken for granted."""
+        return tuple(dict.fromkeys(text for step in self.promises for text in step.all_assumptions()))
+
+
+def load(path: str | Path) -> bytes:
+    """The bytes of a certificate file."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(LARGEST + 1)
+    except OSError:
+        raise CheckFailed(f"there is no certificate {str(path)[:200]!r} that can be read; check the name") from None
+
+
+def verify(
+    data: bytes, *, release: str | Path | None = None, key: str | None = None, dataset: str | None = None
+) -> Checked:
+    """Check a certificate: with `release`, the file that it is about; with `key`, who signed it.
+
+    Guarantee: if it passes, the bytes are the canonical form of a certificate signed by the key it names, every
+    number, theorem and sentence in it is what this program derives from the described release, and the described
+    channel has the privacy it claims, proved, with its exact laws compared where they change.
+    """
+    seen = _Seen()
+    checks: list[Check] = []
+    try:
+        checks.extend(_checks(data, release, key, dataset, seen))
+    except _Failed as failed:
+        checks.extend((*failed.before, failed.check))
+    return Checked(tuple(checks), seen.body, seen.spec, seen.promises)
+
+
+class _Seen:
+    body: Mapping[str, Any] | None = None
+    spec: Histogram | None = None
+    promises: tuple[Derivation, ...] = ()
+
+
+class _Failed(Exception):
+    def __init__(self, before: list[Check], check: Check) -> None:
+        self.before, self.check = before, check
+
+
+def _checks(data: bytes, release: str | Path | None, key: str | None, dataset: str | None, seen: _Seen) -> list[Check]:
+    done: list[Check] = []
+
+    def check(what: str, passed: bool, found: str = "", *, wrong: str = "") -> None:
+        if not passed:
+            raise _Failed(done, Check(what, False, wrong or found))
+        if Check(what, True, found) not in done:  # several promises may rest on one step
+            done.append(Check(what, True, found))
+
+    try:
+        body = read(data, "the certificate")
+    except CheckFailed as error:
+        raise _Failed(done, Check("canonical form", False, str(error))) from None
+    check("canonical form", isinstance(body, dict), wrong="it is no certificate; check the name of the file")
+    other = f"this program reads {FORMAT!r}; update it, or get the original"
+    check("format", body.get("format") == FORMAT, FORMAT, wrong=other)
+    signature = body.pop(SIGNATURE, None)
+    _signature(check, body, signature, key)
+    _entry(check, body, dataset)
+    if release is not None:
+        _file(check, body, release)
+    try:
+        spec = described({name: body[name] for name in _DESCRIBED})
+        derived = promises(spec, spec.axes)
+    except (KeyError, HubbubError) as error:
+        why = f"{error}" if isinstance(error, HubbubError) else "a part of it is missing"
+        raise _Failed(done, Check("what was released", False, why)) from None
+    seen.body, seen.spec, seen.promises = body, spec, derived
+    check("what was released", True, f"a histogram by {', '.join(axis.column for axis in spec.axes)}")
+    given = body.get("guarantees")
+    right = isinstance(given, list) and len(given) == len(derived)
+    check("the promises", right, f"{len(derived)} of them", wrong=f"{len(derived)} follow from the description")
+    for step, said in zip(derived, given, strict=True):
+        _derivation(check, step, said)
+    _laws(check, spec.channel)
+    _rest(check, body, spec, derived)
+    return done
+
+
+def _signature(check: Any, body: Mapping[str, Any], signature: Any, key: str | None) -> None:
+    parts: dict[str, Any] = signature if isinstance(signature, dict) else {}
+    right = set(parts) == {"algorithm", "public_key", "value"} and all(isinstance(part, str) for part in parts.values())
+    wrong = f"it must be signed with {ALGORITHM}; get the original"
+    check("signed", right and parts["algorithm"] == ALGORITHM, f"with {ALGORITHM}", wrong=wrong)
+    whose = parts["public_key"]
+    wrong = "it does not fit what is signed: something was changed; get the original"
+    check("the signature", signed(whose, parts["value"], signed_bytes(body)), f"is by the key {whose}", wrong=wrong)
+    if key is not None:
+        check("the key", whose == key, "is the one that was given", wrong="is another than the one that was given")
+
+
+def _entry(check: Any, body: Mapping[str, Any], dataset: str | None) -> None:
+    found = body.get("ledger")
+    entry: dict[str, Any] = found if isinstance(found, dict) else {}
+    right = {name: type(value) for name, value in entry.items()} == _ENTRY
+    place = f"release {entry.get('release')} of {entry.get('dataset')}, entry {entry.get('entry')}"
+    check("place in the ledger", right, place, wrong="it names none")
+    if dataset is not None:
+        check("the dataset", entry["dataset"] == dataset, dataset, wrong=f"it is {entry['dataset'][:_LONGEST]!r}")
+
+
+def _file(check: Any, body: Mapping[str, Any], release: str | Path) -> None:
+    try:
+        found = sha256(release)
+    except OSError:
+        check("the release file", False, f"{str(release)[:200]!r} cannot be read; check the name")
+        return
+    right = body.get("release_sha256") == found
+    check("the release file", right, f"SHA-256 {found}", wrong="it is another file than the certificate is about")
+
+
+def _derivation(check: Any, step: Derivation, said: Any) -> None:
+    """Every step of a derivation, premises first, as it is written and as it works out."""
+    expected = {**about(step.conclusion, floats=False), "derivation": tree(step)}
+    if not isinstance(said, dict):
+        check(f"{step.conclusion}", False, "it is not written as a promise")
+    for mine, theirs in _pairs(expected["derivation"], said.get("derivation")):
+        what = f"{mine['conclusion']}, by {mine['theorem']}"
+        difference = _difference(mine, theirs)
+        check(what, difference is None, _told(mine["numbers"]), wrong=difference or "")
+    difference = _difference(expected, said)
+    check(f"promised: {step.conclusion}", difference is None, wrong=difference or "")
+
+
+def _pairs(mine: Mapping[str, Any], theirs: Any) -> Iterator[tuple[Mapping[str, Any], Any]]:
+    below = theirs.get("premises") if isinstance(theirs, dict) else None
+    for i, premise in enumerate(mine["premises"]):
+        found = below[i] if isinstance(below, list) and i < len(below) else None
+        yield from _pairs(premise, found)
+    yield mine, theirs
+
+
+def _difference(mine: Any, theirs: Any, where: str = "") -> str | None:
+    """The first place where two JSON values part, in words."""
+    if type(mine) is not type(theirs):
+        return f"{where or 'it'} is missing or of another kind"
+    if isinstance(mine, dict):
+        for name in sorted({*mine, *theirs}):
+            if name not in theirs:
+                return f"{name} is missing"
+            if name not in mine:
+                return f"there is no {name[:_LONGEST]!r} in it"
+            found = _difference(mine[name], theirs[name], name)
+            if found is not None:
+                return found
+        return None
+    if isinstance(mine, list):
+        if len(mine) != len(theirs):
+            return f"{where} has {len(theirs)} parts, and {len(mine)} are right"
+        return next((d for a, b in zip(mine, theirs, strict=True) if (d := _difference(a, b, where)) is not None), None)
+    if mine != theirs:
+        return f"{where} is {str(theirs)[:_LONGEST]}, and works out to {str(mine)[:_LONGEST]}"
+    return None
+
+
+def _told(numbers: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} = {text}" for name, text in numbers.items())
+
+
+def _laws(check: Any, channel: Channel) -> None:
+    """The channel's claim against its exact laws at the counts where something changes, and its proof beyond."""
+    what = f"the channel {channel.name} has what it claims"
+    claim = checkable(channel.claim)
+    try:
+        rows = profile(channel, critical(channel), claim)
+    except HubbubError as error:
+        check(what, False, f"its laws cannot be worked out: {error}")
+        return
+    verdict = judge(channel, rows, claim)
+    if isinstance(verdict, Proved):
+        counts = ", ".join(str(row.count) for row in rows)
+        check(what, True, f"proved ({verdict.reason}); laws compared exactly at counts {counts}")
+    elif isinstance(verdict, Refuted):
+        check(what, False, f"{verdict.reason}: " + ", ".join(f"{name} {text}" for name, text in verdict.witness))
+    else:
+        check(what, False, f"undecided: {verdict.why}")
+
+
+def critical(channel: Channel) -> list[int]:
+    """A few counts: the first, and those around each change of what is claimed."""
+    claim = checkable(channel.claim)
+    around = {1, 2}
+    for piece in loss_curve(claim).pieces:
+        around |= {count for count in (piece.start - 1, piece.start, piece.start + 1) if count >= 1}
+    return sorted(around)[:_MOST_COUNTS]
+
+
+def _rest(check: Any, body: Mapping[str, Any], spec: Histogram, derived: tuple[Derivation, ...]) -> None:
+    """Everything else is what it has to be, and nothing more is there."""
+    names = ("release_file", "release_sha256", "software")
+    right = all(isinstance(body.get(name), str) for name in names)
+    check("names and digests", right, wrong="the file, its digest or the software is missing")
+    release = release_of(body["release_file"], body["release_sha256"])
+    whole = certificate(spec, spec.axes, derived, release, body["ledger"], body["software"])
+    difference = _difference(whole, dict(body))
+    right = difference is None
+    check("every other word", right, "follows from these, and nothing more is said", wrong=difference or "")
+
+
+CANNOT_KNOW: Final = (
+    "whether the file was made from these people by this mechanism: the signature says who vouches for it",
+    "what else was published about the same people: ask for hubbub ledger show",
+)
+"""What a certificate cannot show, beside its assumptions."""

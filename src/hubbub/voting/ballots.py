@@ -1,0 +1,281 @@
+"""Ballots as weighted unique rankings in arrays.
+
+Three kinds, told apart by where they are kept:
+
+::
+
+    complete    a row of `rankings` without -1: every candidate, best first
+    truncated   a row of `rankings` that ends in -1: who is missing is ranked below, and among themselves not at all
+    tied        a row of `levels`: the level of each candidate, 0 the best, -1 unranked, some level held by several
+
+Voting rules count strict ballots (complete or truncated). A tied ballot is settled first, by a rule with a name
+(:mod:`hubbub.voting.reading`). A blank ballot is a truncated one that ranks nobody: it counts as a voter.
+
+A weight is a number of identical ballots, one voter each. Voters who count for more than one are another thing, for
+which no promise of this library holds: nothing here reads a weight that way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hubbub.errors import WrongUse
+
+Ranking: TypeAlias = tuple[str, ...]
+Ranks: TypeAlias = NDArray[np.integer]
+Weights: TypeAlias = NDArray[np.int64]
+
+Number = TypeVar("Number", bound=np.integer)
+
+UNRANKED: Final = -1
+MOST_CANDIDATES: Final = 32_000
+MOST_VOTERS: Final = 1 << 53  # sums of weights stay exact in every array they pass through
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Ballots:
+    """`weights[i]` voters ranked `rankings[i]`, best first, -1 after the last; `tied_weights[i]` gave `levels[i]`.
+
+    All arrays are read-only. Make one with :meth:`of` or :meth:`from_rows`, which check what they are given.
+    """
+
+    candidates: tuple[str, ...]
+    rankings: Ranks  # unique, candidates
+    weights: Weights  # unique
+    levels: Ranks  # tied, candidates
+    tied_weights: Weights  # tied
+
+    @classmethod
+    def of(
+        cls,
+        candidates: Sequence[str],
+        counts: Mapping[Ranking, int],
+        *,
+        tied: Mapping[tuple[frozenset[str], ...], int] | None = None,
+    ) -> Ballots:
+        """From names: ``Ballots.of("abc", {("a", "b", "c"): 3, ("b",): 2})``.
+
+        >>> Ballots.of("abc", {("a", "b", "c"): 3, ("b",): 2}).rankings.tolist()
+        [[0, 1, 2], [1, -1, -1]]
+        """
+        names = checked_candidates(candidates)
+        index = {name: i for i, name in enumerate(names)}
+        rankings = np.full((len(counts), len(names)), UNRANKED, dtype=_small(len(names)))
+        for row, ranking in zip(rankings, counts, strict=True):
+            row[: len(ranking)] = _indices(ranking, index)
+        levels = np.full((len(tied or {}), len(names)), UNRANKED, dtype=rankings.dtype)
+        for row, groups in zip(levels, tied or {}, strict=True):
+            everyone = [name for group in groups for name in group]
+            row[_indices(everyone, index)] = [i for i, group in enumerate(groups) for _ in group]
+        weights = _whole(list(counts.values()))
+        return cls._made(names, rankings, weights, levels, _whole(list((tied or {}).values())))
+
+    @classmethod
+    def from_rows(
+        cls, candidates: Sequence[str], rows: ArrayLike, weights: ArrayLike | None = None, *, trusted: bool = False
+    ) -> Ballots:
+        """From an array of candidate numbers, a row for each ballot (or each `weights` ballots), -1 for no one.
+
+        The rows are kept as they are: nothing is sorted and equal rows are not merged (:meth:`merged` does that).
+        With `trusted` they are not looked at, which saves a pass over them; a row with a candidate twice, or with a
+        number that is none, then gives wrong counts.
+        """
+        names = checked_candidates(candidates)
+        rankings = np.asarray(rows)
+        if rankings.ndim != 2 or rankings.dtype.kind not in "iu":
+            raise WrongUse("rows of ballots must be a table of whole numbers, a row for each ballot")
+        if rankings.shape[1] < len(names):
+            short = rankings
+            rankings = np.full((len(short), len(names)), UNRANKED, dtype=_small(len(names)))
+            if not trusted:
+                _check_numbers(short, len(names))
+            rankings[:, : short.shape[1]] = short
+        if not trusted:
+            _check_rows(rankings, len(names))
+        if weights is None:
+            counts = np.broadcast_to(np.int64(1), len(rankings))
+        else:
+            counts = _whole(weights)
+            if len(counts) != len(rankings):
+                raise WrongUse(f"every row of ballots needs one weight: {len(rankings)} rows, {len(counts)} weights")
+        return cls._made(names, rankings, counts)
+
+    @classmethod
+    def _made(
+        cls,
+        names: tuple[str, ...],
+        rankings: Ranks,
+        weights: Weights,
+        levels: Ranks | None = None,
+        tied_weights: Weights | None = None,
+    ) -> Ballots:
+        if levels is None:
+            levels = np.empty((0, len(names)), dtype=np.int8)
+        if tied_weights is None:
+            tied_weights = np.empty(0, dtype=np.int64)
+        made = cls(
+            candidates=names,
+            rankings=_frozen(rankings),
+            weights=_frozen(weights),
+            levels=_frozen(levels),
+            tied_weights=_frozen(tied_weights),
+        )
+        if made.voters > MOST_VOTERS:
+            raise WrongUse(f"an election can have at most 2^53 ballots, not {made.voters}")
+        return made
+
+    @property
+    def voters(self) -> int:
+        """How many ballots there are, of every kind, blank ones included."""
+        each_one = not self.weights.strides[0]  # rows as they came: one weight for all
+        strict = len(self.weights) * int(self.weights[0]) if each_one and len(self.weights) else int(self.weights.sum())
+        return strict + int(self.tied_weights.sum())
+
+    @property
+    def single(self) -> bool:
+        """Whether every row is one ballot, so that a count need not look at weights."""
+        return not self.weights.strides[0]
+
+    @property
+    def complete(self) -> int:
+        """Voters who ranked every candidate, strictly."""
+        return int(self.weights[self.rankings[:, -1] >= 0].sum())
+
+    @property
+    def tied(self) -> int:
+        """Voters who ranked some candidates equal."""
+        return int(self.tied_weights.sum())
+
+    @property
+    def truncated(self) -> int:
+        """Voters who left candidates out, strictly ranked otherwise; a blank ballot leaves out all."""
+        return self.voters - self.complete - self.tied
+
+    @property
+    def blank(self) -> int:
+        """Voters who ranked nobody."""
+        return int(self.weights[self.rankings[:, 0] < 0].sum())
+
+    def counts(self) -> dict[Ranking, int]:
+        """The strict ballots by name, equal ones together."""
+        out: dict[Ranking, int] = {}
+        for row, weight in zip(self.rankings.tolist(), self.weights.tolist(), strict=True):
+            ranking = tuple(self.candidates[i] for i in row if i >= 0)
+            out[ranking] = out.get(ranking, 0) + weight
+        return out
+
+    def tied_counts(self) -> dict[tuple[frozenset[str], ...], int]:
+        """The tied ballots by name: groups of equals, the best first."""
+        out: dict[tuple[frozenset[str], ...], int] = {}
+        for row, weight in zip(self.levels.tolist(), self.tied_weights.tolist(), strict=True):
+            groups = tuple(
+                frozenset(self.candidates[i] for i, level in enumerate(row) if level == k) for k in range(max(row) + 1)
+            )
+            out[groups] = out.get(groups, 0) + weight
+        return out
+
+    def merged(self) -> Ballots:
+        """The same ballots with equal rows together."""
+        rankings, weights = merged_rows(self.rankings, self.weights)
+        levels, tied_weights = merged_rows(self.levels, self.tied_weights)
+        return self._made(self.candidates, rankings, weights, levels, tied_weights)
+
+    def restricted(self, kept: Sequence[int]) -> Ballots:
+        """The strict ballots with all but the `kept` candidates struck out, these numbered as they come in `kept`."""
+        self.strictly("a restriction to some candidates")
+        new = np.full(len(self.candidates) + 1, UNRANKED, dtype=_small(len(kept)))  # the last stands for -1
+        new[list(kept)] = np.arange(len(kept))
+        moved = new[self.rankings]
+        order = np.argsort(moved < 0, axis=1, kind="stable")[:, : len(kept)]  # whom it keeps come first, in their order
+        names = tuple(self.candidates[i] for i in kept)
+        rows, weights = merged_rows(np.take_along_axis(moved, order, axis=1), self.weights)
+        return self._made(names, rows, weights)
+
+    def strictly(self, what: str) -> Ballots:
+        """These ballots, if none of them is tied."""
+        if len(self.levels):
+            raise WrongUse(
+                f"{what} needs strict ballots, and {self.tied} of these rank candidates equal; settle them first, "
+                'like settled(ballots, "stop")'
+            )
+        return self
+
+
+def merged_rows(rows: Ranks, weights: Weights) -> tuple[Ranks, Weights]:
+    """Equal rows once, with the sum of their weights, in the order of their first appearance."""
+    if not len(rows):
+        return rows, weights
+    unique, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    sums = np.zeros(len(unique), dtype=np.int64)
+    np.add.at(sums, which.reshape(-1), weights)
+    order = np.argsort(first)
+    return unique[order], sums[order]
+
+
+def checked_candidates(names: Sequence[str]) -> tuple[str, ...]:
+    """At least two names, no name twice."""
+    listed = tuple(names)
+    if len(listed) < 2:
+        raise WrongUse(f"an election needs at least 2 candidates, not {len(listed)}")
+    if len(listed) > MOST_CANDIDATES:
+        raise WrongUse(f"an election can have at most {MOST_CANDIDATES} candidates, not {len(listed)}")
+    if len(set(listed)) != len(listed):
+        twice = next(name for i, name in enumerate(listed) if name in listed[:i])
+        raise WrongUse(f"every candidate needs a name of their own, and {twice!r} is there twice")
+    return listed
+
+
+def _frozen(array: NDArray[Number]) -> NDArray[Number]:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _small(candidates: int) -> type[np.int8] | type[np.int16]:
+    return np.int8 if candidates < 128 else np.int16
+
+
+def _indices(ranking: Sequence[str], index: Mapping[str, int]) -> list[int]:
+    unknown = [name for name in ranking if name not in index]
+    if unknown:
+        raise WrongUse(f"a ballot ranks {unknown[0]!r}, who is not a candidate; list every candidate")
+    if len(set(ranking)) != len(ranking):
+        raise WrongUse("a ballot ranks a candidate twice; each can be ranked once")
+    return [index[name] for name in ranking]
+
+
+def _whole(weights: ArrayLike) -> Weights:
+    """Weights as int64: whole numbers of at least 0."""
+    given = np.asarray(weights)
+    if given.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if given.dtype.kind not in "iu" or given.ndim != 1:
+        raise WrongUse("a weight is a number of identical ballots: a whole number of at least 0")
+    if given.min() < 0 or int(given.max()) > MOST_VOTERS:
+        raise WrongUse("a weight is a number of identical ballots: a whole number from 0 to 2^53")
+    return given.astype(np.int64)
+
+
+def _check_numbers(rows: Ranks, candidates: int) -> None:
+    if rows.size and (int(rows.min()) < UNRANKED or int(rows.max()) >= candidates):
+        raise WrongUse(f"a row of ballots holds numbers of candidates, 0 to {candidates - 1}, or -1 for nobody")
+
+
+def _check_rows(rows: Ranks, candidates: int) -> None:
+    """Numbers of candidates, none twice in a row, nobody after the first -1."""
+    if rows.shape[1] > candidates:
+        raise WrongUse(f"a ballot can rank {candidates} candidates, and a row has {rows.shape[1]} places")
+    _check_numbers(rows, candidates)
+    step = max(1, (1 << 18) // rows.shape[1])
+    for start in range(0, len(rows), step):
+        part = rows[start : start + step]
+        ordered = np.sort(part, axis=1)
+        if np.any((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)):
+            raise WrongUse("a row of ballots has a candidate twice; each can be ranked once")
+        if np.any((part[:, :-1] < 0) & (part[:, 1:] >= 0)):
+            raise WrongUse("a row of ballots ranks somebody after a -1, which ends a ballot; close the gap first")

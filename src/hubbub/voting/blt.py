@@ -1,0 +1,126 @@
+"""BLT files, as Scottish councils publish them, and the same thing with commas.
+
+::
+
+    3 2                 candidates and seats
+    -2                  withdrawn candidates, if any
+    36 1 0              weight, ranking, 0; 1=2 for equal candidates, - for a skipped rank
+    ...
+    0                   the end of the ballots
+    "Ann (Independent)" a name for each candidate, then a title
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+
+from hubbub.errors import WrongUse
+from hubbub.voting.ballot_file import BallotFile, Levels, gather, weight_of
+from hubbub.voting.ballots import checked_candidates
+from hubbub.voting.reading import Changes, Rank, Reading, ranking_of
+
+_NUMBERED = re.compile(r"candidate\s+(\d+)", re.IGNORECASE)
+
+
+def read(text: str, reading: Reading) -> BallotFile:
+    """The ballots of a BLT file. Seats are not looked at: a rule here elects one."""
+    lines = [(i, line.strip()) for i, line in enumerate(text.splitlines(), 1)]
+    lines = [(i, line) for i, line in lines if line and not line.startswith("#")]
+    total = _head(lines[0][1].split(), lines[0][0])
+    ballots, end, withdrawn = list[tuple[int, list[str]]](), None, set[int]()
+    for position, (number, line) in enumerate(lines[1:], 2):
+        words = line.split()
+        if words == ["0"]:
+            end = position
+            break
+        if len(words[0]) > 1 and words[0].startswith("-") and not ballots:
+            withdrawn |= {_candidate(word.removeprefix("-"), total, f"line {number}") for word in words}
+            continue
+        if words[-1] != "0" or len(words) < 2:
+            raise WrongUse(f"line {number}: a ballot is a weight, candidates and a 0; is this another format?")
+        ballots.append((number, words[:-1]))
+    if end is None:
+        raise WrongUse("a BLT file ends its ballots with a line that holds a 0 alone, and this one does not")
+    names = [_unquoted(line) for _, line in lines[end:]]
+    return _made("blt", total, ballots, names, withdrawn, reading)
+
+
+def read_commas(text: str, reading: Reading) -> BallotFile:
+    """The same with commas, without the zeros, and with names in lines like ``"Candidate 1","Ann","Independent"``."""
+    rows = [(i, [cell.strip() for cell in row]) for i, row in enumerate(csv.reader(text.splitlines()), 1)]
+    rows = [(i, row[:-1] if row and not row[-1] else row) for i, row in rows if any(row)]
+    total = _head(rows[0][1], rows[0][0])
+    ballots, names, title = list[tuple[int, list[str]]](), dict[int, str](), ""
+    for number, row in rows[1:]:
+        numbered = _NUMBERED.fullmatch(row[0])
+        if numbered:
+            names[int(numbered[1])] = row[1] if len(row) > 1 else ""
+        elif names:
+            title = row[0]
+        else:
+            ballots.append((number, row))
+    if sorted(names) != list(range(1, total + 1)):
+        raise WrongUse(f"the file must name candidates 1 to {total}, each once, and names {len(names)}")
+    return _made("blt-csv", total, ballots, [*(names[i] for i in sorted(names)), title], set(), reading)
+
+
+def _made(
+    kind: str,
+    total: int,
+    ballots: list[tuple[int, list[str]]],
+    names: list[str],
+    withdrawn: set[int],
+    reading: Reading,
+) -> BallotFile:
+    if len(names) < total:
+        raise WrongUse(f"the first line says {total} candidates, and {len(names)} names follow the ballots")
+    everyone = checked_candidates(names[:total])
+    candidates = tuple(name for i, name in enumerate(everyone, 1) if i not in withdrawn)
+    counts: dict[Levels, int] = {}
+    changes = Changes()
+    for number, words in ballots:
+        where = f"line {number}"
+        weight = weight_of(words[0], where)
+        ranks = list(_ranks(words[1:], everyone, withdrawn, where))
+        levels = ranking_of(ranks, reading, changes, weight, where)
+        counts[levels] = counts.get(levels, 0) + weight
+    made = gather(checked_candidates(candidates), counts)
+    title = names[total] if len(names) > total else ""
+    return BallotFile(ballots=made, format=kind, title=title, reading=reading, changed=dict(changes.ballots))
+
+
+def _ranks(words: list[str], everyone: tuple[str, ...], withdrawn: set[int], where: str) -> Iterator[Rank]:
+    seen: set[int] = set()
+    for word in words:
+        numbers = [] if word == "-" else [_candidate(part, len(everyone), where) for part in word.split("=")]
+        for number in numbers:
+            if number in seen:
+                raise WrongUse(f"{where}: a candidate is there twice; a ballot ranks each at most once")
+            seen.add(number)
+        left = frozenset(everyone[i - 1] for i in numbers if i not in withdrawn)
+        if left or not numbers:  # a rank that held withdrawn candidates alone is no skipped one
+            yield left
+
+
+def _head(words: list[str], number: int) -> int:
+    if len(words) != 2 or not all(word.isascii() and word.isdigit() for word in words):
+        raise WrongUse(f"line {number}: numbers of candidates and seats come first, like 6 1; is this another format?")
+    total = int(words[0])
+    if total < 2:
+        raise WrongUse(f"line {number}: an election needs at least 2 candidates, not {total}")
+    return total
+
+
+def _candidate(word: str, total: int, where: str) -> int:
+    if not (word.isascii() and word.isdigit() and 1 <= int(word) <= total):
+        raise WrongUse(f"{where}: a candidate who is not one of 1 to {total}")
+    return int(word)
+
+
+def _unquoted(line: str) -> str:
+    """A name without its quotes, doubled ones inside made single."""
+    if len(line) >= 2 and line[0] == line[-1] == '"':
+        return line[1:-1].replace('""', '"')
+    return line

@@ -1,0 +1,295 @@
+"""What a voter gains by lying: the best lie, how much it pays, and how surely that is known.
+
+::
+
+    enumerate   every profile, exact rationals            any number of candidates, small cases
+    three       every top count, certified to ~1e-12      three candidates, some thousand voters
+    bound       the union over pairs, proved              rules with a margin, any size, however small
+    sample      random elections, an interval             anything in between
+
+The gain is the supremum over all utilities in [0, 1] that are consistent with the truth, reached at a corner
+(:mod:`hubbub.voting.utilities`), or that of one utility. It is never below 0: a voter may always tell the truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise, permutations
+from math import floor, log10, perm
+from typing import Final
+
+from hubbub.errors import WrongUse
+from hubbub.exact import rounded
+from hubbub.guarantees.verdict import Proved, Refuted, Undecided, Verdict
+from hubbub.noise.source import Source, SystemSource
+from hubbub.voting import gain_bound, gain_exact, gain_sample, gain_three
+from hubbub.voting.beliefs import Belief, Ranking, check_ranking, ranking_text
+from hubbub.voting.gain_winners import Contest as Contest
+from hubbub.voting.utilities import Utility, check_consistent, corners
+
+ENUMERATE: Final = "enumerate"
+THREE: Final = "three"
+BOUND: Final = "bound"
+SAMPLE: Final = "sample"
+METHODS: Final = (ENUMERATE, THREE, BOUND, SAMPLE)
+
+QUICK_COUNTS: Final = 200_000  # profiles times reports that are gone through unasked
+QUICK_STATES: Final = 2_500_000  # top counts of three candidates, the same: 2,235 voters
+SMALL_BOUND: Final = Fraction(1, 1000)  # below this a sample would say no more than the bound
+DRAWS: Final = 100_000
+CONFIDENCE: Final = Fraction(99, 100)
+MOST_LIES: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A voter whose true ranking is `truth` believes that each of the `voters` - 1 others votes as `belief` says.
+
+    What can she gain under `contest` by reporting something else? `worth` is her utility, or None for the supremum
+    over all that are consistent with her truth; `lies` are the reports she considers, or empty for all of them. Where
+    the belief allows truncated ballots, so may she, and not voting is a report too.
+    """
+
+    belief: Belief
+    truth: Ranking
+    voters: int
+    contest: Contest
+    worth: Utility | None = None
+    lies: tuple[Ranking, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = self.belief.candidates
+        if self.voters < 2:
+            raise WrongUse(f"a voter's gain needs at least 2 voters, not {self.voters}")
+        if not self.truth:
+            raise WrongUse("the true ranking must name somebody")
+        check_ranking(self.truth, names, truncated=self.belief.truncated)
+        for lie in self.lies:
+            check_ranking(lie, names, truncated=self.belief.truncated)
+        if self.truth in self.lies:
+            raise WrongUse("a lie must differ from the true ranking")
+        if self.contest.order is not None and sorted(self.contest.order) != list(range(len(names))):
+            raise WrongUse(f"an order for ties must name each of {', '.join(names)} once")
+        if self.worth is not None:
+            check_consistent(self.worth, self.truth)
+
+    @property
+    def number_of_lies(self) -> int:
+        m = len(self.belief.candidates)
+        lengths = range(m + 1) if self.belief.truncated else (m,)
+        return len(self.lies) or sum(perm(m, length) for length in lengths) - 1
+
+    @property
+    def reports(self) -> tuple[Ranking, ...]:
+        """Every lie considered."""
+        if self.lies:
+            return self.lies
+        if self.number_of_lies > MOST_LIES:
+            raise WrongUse(
+                f"{self.number_of_lies:,} lies are too many to try; name the ones to try, or ask for a bound"
+            )
+        m = len(self.belief.candidates)
+        lengths = range(m + 1) if self.belief.truncated else (m,)
+        return tuple(lie for length in lengths for lie in permutations(range(m), length) if lie != self.truth)
+
+    @property
+    def worths(self) -> tuple[Utility, ...]:
+        """The utilities among which the largest gain is."""
+        return corners(self.truth, self.belief.candidates) if self.worth is None else (self.worth,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gain:
+    """The gain lies in [low, high]: for certain, or with probability `confidence` where that is not None.
+
+    `lie` is the best one found (None: none is known to gain), for the utility `worth`. `estimate` is the mean of a
+    sample. low == high says that the gain is known exactly.
+    """
+
+    question: Question
+    method: str
+    low: Fraction
+    high: Fraction
+    lie: Ranking | None = None
+    worth: Utility | None = None
+    confidence: Fraction | None = None
+    estimate: Fraction | None = None
+    draws: int | None = None
+
+
+def gain(
+    question: Question,
+    method: str | None = None,
+    *,
+    draws: int | None = None,
+    confidence: Fraction = CONFIDENCE,
+    source: Source | None = None,
+) -> Gain:
+    """What the best lie gains, by `method`, or by the one that says most in a few seconds.
+
+    Guarantee: low <= gain <= high; for a sample with probability at least `confidence` over the draws.
+    """
+    if method is None:
+        method = _choose(question)
+        if method == BOUND:
+            bounded = _bounded(question)
+            if bounded.high < SMALL_BOUND or question.number_of_lies > MOST_LIES:
+                return bounded
+            method = SAMPLE
+    if method == ENUMERATE:
+        return _enumerated(question)
+    if method == THREE:
+        return _three(question)
+    if method == BOUND:
+        return _bounded(question)
+    if method != SAMPLE:
+        raise WrongUse(f"a gain is found by one of {', '.join(METHODS)}, not by {method!r}")
+    most = max(2, min(DRAWS, gain_sample.MOST_WORK // (4 * question.voters)))
+    return _sampled(question, most if draws is None else draws, confidence, source or SystemSource())
+
+
+def _choose(question: Question) -> str:
+    belief, lies = question.belief, question.number_of_lies
+    if gain_exact.profiles(belief, question.voters) * (1 + lies) <= QUICK_COUNTS and lies <= MOST_LIES:
+        return ENUMERATE
+    few = _is_three(question) and gain_three.states(belief, question.voters) <= QUICK_STATES
+    if few and gain_three.fits(belief, question.voters - 1):
+        return THREE
+    return BOUND if question.contest.eliminates and question.contest.order is None else SAMPLE
+
+
+def _is_three(question: Question) -> bool:
+    return len(question.belief.candidates) == 3 and not question.belief.truncated
+
+
+def _enumerated(question: Question) -> Gain:
+    belief = question.belief
+    moved = gain_exact.changes(belief, question.voters, question.contest, question.truth, question.reports)
+    found = [
+        (sum((v * by for v, by in zip(worth.values, change, strict=True)), Fraction(0)), lie, worth)
+        for lie, change in moved.items()
+        for worth in question.worths
+    ]
+    best, lie, worth = max(found, key=lambda entry: entry[0])
+    if best <= 0:
+        return Gain(question=question, method=ENUMERATE, low=Fraction(0), high=Fraction(0))
+    return Gain(question=question, method=ENUMERATE, low=best, high=best, lie=lie, worth=worth)
+
+
+def _three(question: Question) -> Gain:
+    if not _is_three(question):
+        raise WrongUse("the method three is for complete ballots of three candidates; ask for enumerate or sample")
+    if gain_three.states(question.belief, question.voters) > gain_three.MOST_STATES:
+        raise WrongUse(
+            f"with {question.voters:,} voters the top counts are too many to go through (at most "
+            f"{gain_three.MOST_STATES:,}); ask for a bound, or for a sample"
+        )
+    moved = gain_three.gains_of_three(question.belief, question.voters, question.contest, question.truth)
+    found = []
+    for lie in question.reports:
+        for worth in question.worths:
+            # A falling utility is a mixture of corners; the weights are its steps.
+            steps = [worth.values[a] - worth.values[b] for a, b in pairwise(question.truth)]
+            low = sum((step * part[0] for step, part in zip(steps, moved[lie], strict=True)), Fraction(0))
+            high = sum((step * part[1] for step, part in zip(steps, moved[lie], strict=True)), Fraction(0))
+            found.append((low, high, lie, worth))
+    return _best(question, THREE, found)
+
+
+def _bounded(question: Question) -> Gain:
+    most = rounded(gain_bound.gain_at_most(question.belief, question.voters, question.contest), up=True)
+    if question.worth is not None:  # chances that move by delta move a utility by delta times its range
+        most *= max(question.worth.values) - min(question.worth.values)
+    return Gain(question=question, method=BOUND, low=Fraction(0), high=min(most, Fraction(1)))
+
+
+def _sampled(question: Question, draws: int, confidence: Fraction, source: Source) -> Gain:
+    intervals = gain_sample.sampled(
+        question.belief,
+        question.voters,
+        question.contest,
+        question.truth,
+        question.reports,
+        question.worths,
+        draws=draws,
+        confidence=confidence,
+        source=source,
+    )
+    found = [(each.low, each.high, lie, worth) for (lie, worth), each in intervals.items()]
+    best = _best(question, SAMPLE, found)
+    (lie, worth), likeliest = max(intervals.items(), key=lambda entry: entry[1].mean)
+    return Gain(
+        question=question,
+        method=SAMPLE,
+        low=best.low,
+        high=best.high,
+        lie=lie if likeliest.mean > 0 else None,
+        worth=worth if likeliest.mean > 0 else None,
+        confidence=confidence,
+        estimate=likeliest.mean,
+        draws=draws,
+    )
+
+
+def _best(question: Question, method: str, found: Sequence[tuple[Fraction, Fraction, Ranking, Utility]]) -> Gain:
+    """The largest of several gains, each between two numbers; not below 0, since a voter may tell the truth."""
+    low, high = max(entry[0] for entry in found), max(entry[1] for entry in found)
+    _, _, lie, worth = max(found, key=lambda entry: entry[0])
+    if low <= 0:
+        return Gain(question=question, method=method, low=Fraction(0), high=max(high, Fraction(0)))
+    return Gain(question=question, method=method, low=low, high=high, lie=lie, worth=worth)
+
+
+def at_most(answer: Gain, eta: Fraction) -> Verdict:
+    """Whether the gain is at most eta.
+
+    Guarantee: Proved and Refuted rest on certain bounds alone; a sample leaves the question undecided, and says on
+    which side its interval lies. The witness of a refutation is a lie with its utility, and a number its gain exceeds.
+    """
+    question = answer.question
+    if answer.confidence is None and answer.high <= eta:
+        return Proved(f"no lie gains more than {approximately(answer.high)}, by {_WORDS[answer.method]}")
+    if answer.confidence is None and answer.low > eta and answer.lie is not None and answer.worth is not None:
+        names = question.belief.candidates
+        witness = (
+            ("belief", question.belief.text()),
+            ("voters", str(question.voters)),
+            ("truth", ranking_text(question.truth, names)),
+            ("lie", ranking_text(answer.lie, names) or "(no vote)"),
+            ("utility", answer.worth.text()),
+            ("gain at least", approximately(answer.low, up=False)),
+        )
+        return Refuted(f"a lie gains at least {approximately(answer.low, up=False)}", witness)
+    where = "around it"
+    if answer.high <= eta or answer.low > eta:
+        where = "below it" if answer.high <= eta else "above it"
+    ends = f"[{approximately(answer.low, up=False)}, {approximately(answer.high)}]"
+    if answer.confidence is not None:
+        return Undecided(f"a sample proves nothing; its {float(answer.confidence):.4g} interval {ends} lies {where}")
+    return Undecided(f"the gain lies in {ends}, and {_WORDS[answer.method]} says no more")
+
+
+_WORDS: Final = {
+    ENUMERATE: "counting every profile",
+    THREE: "counting every state of three candidates",
+    BOUND: "the union over pairs along the expected path (Theorem B1)",
+    SAMPLE: "random elections",
+}
+
+
+def approximately(x: Fraction, *, up: bool = True, digits: int = 4) -> str:
+    """x in scientific notation, rounded the way it is said; ``rational`` reads it back down to 1e-999.
+
+    >>> approximately(Fraction(1, 3)), approximately(Fraction(1, 3 * 10**480)), approximately(Fraction(0))
+    ('0.3334', '3.334e-481', '0')
+    """
+    short = rounded(x, up=up, digits=digits)
+    if short == 0 or abs(short) >= Fraction(1, 1000):
+        return format(float(short), f".{digits}g")
+    power = floor((short.numerator.bit_length() - short.denominator.bit_length()) * log10(2)) - 1
+    while abs(short) >= Fraction(10) ** (power + 1):
+        power += 1
+    mantissa = short / Fraction(10) ** power
+    return f"{float(mantissa):.{digits}g}e{power}"

@@ -1,0 +1,177 @@
+"""Who wins, for many profiles at once, in whole numbers: the rules a voter may try to deceive.
+
+A profile is a row of counts, one for each ranking that anybody may cast. All profiles go through the rounds side by
+side, grouped by who is left; where chance decides, a profile goes on with a share of its weight for each outcome.
+Weights are whole multiples of one over `denominator`, so no share is ever rounded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hubbub.errors import WrongUse
+from hubbub.voting.beliefs import Ranking
+from hubbub.voting.elimination import ApproximateRunoff, RepeatedPlurality
+from hubbub.voting.margins import APPROXIMATE_RUNOFF, REPEATED_PLURALITY
+from hubbub.voting.positional import Plurality
+from hubbub.voting.protocol import Rule
+from hubbub.voting.runoff import InstantRunoff
+from hubbub.voting.threshold import threshold
+from hubbub.voting.ties import FixedTies
+
+PLURALITY: Final = "plurality"
+INSTANT_RUNOFF: Final = "instant-runoff"
+CONTESTS: Final = (PLURALITY, INSTANT_RUNOFF, REPEATED_PLURALITY, APPROXIMATE_RUNOFF)
+
+Integers: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contest:
+    """A rule as far as a voter's gain is concerned.
+
+    plurality: most tops wins. instant-runoff: the candidate with the fewest tops leaves until one is left, one drawn
+    at random where several have the fewest. repeated-plurality: all who are not within `margin` of the most tops
+    leave, until nobody does; then plurality. approximate-runoff: all who are within `margin` of the fewest tops
+    leave, until that would be everybody; then plurality. Ties are broken uniformly at random, or in favour of
+    whoever comes first in `order`; then no rule promises anything.
+    """
+
+    kind: str
+    margin: int | None = None
+    order: Ranking | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in CONTESTS:
+            raise WrongUse(f"a gain is computed for {', '.join(CONTESTS)}, not for {self.kind!r}")
+        if (self.margin is not None) != (self.kind in (REPEATED_PLURALITY, APPROXIMATE_RUNOFF)):
+            given = "none was given" if self.margin is None else f"{self.kind} has none"
+            raise WrongUse(f"repeated-plurality and approximate-runoff need a margin, and no other rule; {given}")
+        if self.margin is not None and self.margin < 0:
+            raise WrongUse(f"a margin must be at least 0, not {self.margin}")
+
+    @property
+    def eliminates(self) -> bool:
+        """Whether it is one of the rules with a margin, which Theorem B1 is about."""
+        return self.margin is not None
+
+    @property
+    def within(self) -> int:
+        """The margin of a rule that has one."""
+        if self.margin is None:
+            raise TypeError(f"{self.kind} has no margin")
+        return self.margin
+
+
+def contest_of(rule: Rule, voters: int, candidates: Sequence[str]) -> Contest:
+    """What a rule of :mod:`hubbub.voting.rules` is in an election of this size."""
+    if not isinstance(rule, Plurality | InstantRunoff | RepeatedPlurality | ApproximateRunoff):
+        raise WrongUse(f"a gain is computed for {', '.join(CONTESTS)}, not for {rule.name}")
+    margin = None
+    if isinstance(rule, RepeatedPlurality | ApproximateRunoff):
+        margin = threshold(rule.margin, rule.kind, voters, len(candidates))
+    order = None
+    if isinstance(rule.ties, FixedTies):
+        order = tuple(candidates.index(name) for name in rule.ties.order)
+    return Contest(kind=rule.name, margin=margin, order=order)
+
+
+def denominator(contest: Contest, candidates: int) -> int:
+    """Every chance of winning is a whole multiple of one over this."""
+    sizes = range(2, candidates + 1) if contest.kind == INSTANT_RUNOFF else (candidates,)
+    return math.prod(math.lcm(*range(1, size + 1)) for size in sizes)
+
+
+def lotteries(contest: Contest, rankings: Sequence[Ranking], candidates: int, profiles: Integers) -> Integers:
+    """For each profile, a row of counts in the order of `rankings`, every candidate's chance, times `denominator`.
+
+    Guarantee: each row adds up to the denominator and is the exact law of the winner, over the draws of the rule.
+    """
+    full = denominator(contest, candidates)
+    if full > 1 << 50:
+        raise WrongUse(f"instant-runoff with {candidates} candidates has too many ways to tie; ask for another rule")
+    found = np.zeros((len(profiles), candidates), dtype=np.int64)
+    waiting: dict[int, list[tuple[Integers, Integers]]] = {
+        (1 << candidates) - 1: [(np.arange(len(profiles)), np.full(len(profiles), full, dtype=np.int64))]
+    }
+    while waiting:
+        left = max(waiting, key=int.bit_count)  # larger sets first, so that a set is met once
+        pieces = waiting.pop(left)
+        rows = np.concatenate([piece[0] for piece in pieces])
+        weight = np.concatenate([piece[1] for piece in pieces])
+        members = [c for c in range(candidates) if left >> c & 1]
+        counts = profiles[rows] @ _tops(rankings, members)
+        for following, chosen, share in _round(contest, members, counts):
+            if following is None:
+                _finish(contest, members, counts[chosen], rows[chosen], weight[chosen], found)
+            else:
+                mask = sum(1 << c for c in following)
+                waiting.setdefault(mask, []).append((rows[chosen], weight[chosen] // share))
+    return found
+
+
+def _tops(rankings: Sequence[Ranking], members: Sequence[int]) -> Integers:
+    """One row per ranking, a 1 under its best of `members`; a ballot that names none of them counts for nobody."""
+    table = np.zeros((len(rankings), len(members)), dtype=np.int64)
+    for row, ranking in enumerate(rankings):
+        best = next((c for c in ranking if c in members), None)
+        if best is not None:
+            table[row, members.index(best)] = 1
+    return table
+
+
+_Step: TypeAlias = tuple[tuple[int, ...] | None, NDArray[np.bool_], Integers]
+_ONE: Final = np.ones(1, dtype=np.int64)
+
+
+def _round(contest: Contest, members: Sequence[int], counts: Integers) -> list[_Step]:
+    """(who goes on or None for the end, which rows, what their weight is divided by)."""
+    everyone = np.ones(len(counts), dtype=np.bool_)
+    if contest.kind == PLURALITY or len(members) == 1:
+        return [(None, everyone, _ONE)]
+    if contest.kind == INSTANT_RUNOFF:
+        last = counts == counts.min(axis=1, keepdims=True)
+        if contest.order is not None:
+            last = _foremost(last, [-contest.order.index(m) for m in members])
+        ties = last.sum(axis=1)
+        return [
+            (tuple(m for m in members if m != out), last[:, at], ties[last[:, at]])
+            for at, out in enumerate(members)
+            if last[:, at].any()
+        ]
+    if contest.kind == REPEATED_PLURALITY:
+        stays = counts + contest.within >= counts.max(axis=1, keepdims=True)
+    else:
+        stays = counts > counts.min(axis=1, keepdims=True) + contest.within
+        stays[~stays.any(axis=1)] = True  # nobody would be left: all of them go to the end
+    code = stays @ (1 << np.arange(len(members), dtype=np.int64))
+    steps: list[_Step] = []
+    for value in np.unique(code):
+        kept = tuple(m for at, m in enumerate(members) if int(value) >> at & 1)
+        steps.append((None if len(kept) == len(members) else kept, code == value, _ONE))
+    return steps
+
+
+def _finish(
+    contest: Contest, members: Sequence[int], counts: Integers, rows: Integers, weight: Integers, found: Integers
+) -> None:
+    """Plurality among `members`."""
+    best = counts == counts.max(axis=1, keepdims=True)
+    if contest.order is not None:
+        best = _foremost(best, [contest.order.index(m) for m in members])
+    share = weight // best.sum(axis=1)
+    for at, member in enumerate(members):
+        np.add.at(found[:, member], rows, share * best[:, at])
+
+
+def _foremost(tied: NDArray[np.bool_], places: Sequence[int]) -> NDArray[np.bool_]:
+    """Of those tied in each row only the one with the least place."""
+    first = np.where(tied, np.array(places), max(places) + 1).argmin(axis=1)
+    found: NDArray[np.bool_] = np.arange(tied.shape[1]) == first[:, None]
+    return found

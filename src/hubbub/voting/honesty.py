@@ -1,0 +1,130 @@
+"""What one election promises its voters: how little a lie can gain, for which beliefs, and why not where nothing is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from hubbub.exact import Infinite
+from hubbub.voting import margins
+from hubbub.voting.elimination import ApproximateRunoff, RepeatedPlurality, ScoringElimination
+from hubbub.voting.positional import Borda, Plurality, Positional, points_range
+from hubbub.voting.protocol import Rule
+from hubbub.voting.punishing import Mix, Punishing
+from hubbub.voting.runoff import InstantRunoff
+from hubbub.voting.selection import FirstInOrder, Lot, RandomDictator
+from hubbub.voting.threshold import threshold
+from hubbub.voting.ties import FixedTies
+
+_UTILITY = "a voter's utility lies in [0, 1], and she maximises its expectation"
+_ONE_EACH = "each ballot is one voter's, and each voter counts for one"
+_BELIEF = (
+    "a voter believes that the others' ballots are drawn independently from one distribution, whose probabilities are "
+    "whole multiples of some beta of at least alpha_min"
+)
+_DRAWN = "ties at the end are drawn uniformly from the operating system's entropy after the ballots are in"
+_COMPLETE = "every ballot ranks all candidates, and a voter thinks of no other ballots"
+_TRUNCATED = (
+    "ballots may be truncated, and the distribution is over rankings of every length; a ballot that ranks nobody who "
+    "is left counts for nobody"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promised:
+    """No lie gains more than `eta` in expected utility, for beliefs that are at least `alpha_min`-coarse."""
+
+    eta: Fraction
+    alpha_min: Fraction
+    theorem: str
+    assumptions: tuple[str, ...]
+    margin: int | None = None
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotPromised:
+    """Nothing is promised at `eta`, and why."""
+
+    eta: Fraction
+    reason: str
+    margin: int | None = None
+
+
+Honesty: TypeAlias = Promised | NotPromised
+
+
+def honesty(
+    rule: Rule, *, voters: int, candidates: int, truncated: bool, eta: Fraction, secure: bool = True
+) -> Honesty:
+    """What `rule` promises in an election of this size; `truncated` says whether ballots may leave candidates out.
+
+    Guarantee: `Promised` follows from Theorem B1 with its explicit constants (elimination rules), from no dependence
+    on other ballots (random dictator, punishing), or from there being two candidates only; under the assumptions it
+    lists. Everything else is `NotPromised`: a fixed order of ties with three candidates or more (B2), a last stage that
+    is not strategy-proof, a margin too narrow for eta, draws from elsewhere than the operating system.
+    """
+    if not secure:
+        return NotPromised(eta=eta, reason="draws did not come from the operating system")
+    if isinstance(rule, Mix):
+        return _mixed(rule, voters, candidates, truncated, eta)
+    kinds = _TRUNCATED if truncated else _COMPLETE
+    if isinstance(rule, RandomDictator | Punishing):
+        alone = (_ONE_EACH, _UTILITY, _DRAWN.replace("ties at the end are", "the ballot that decides is"))
+        return Promised(eta=Fraction(0), alpha_min=Fraction(0), theorem="one ballot decides alone", assumptions=alone)
+    if isinstance(rule, Plurality | Borda | Positional | InstantRunoff):
+        if candidates == 2 and not isinstance(rule, Positional):
+            two = (_ONE_EACH, _UTILITY)
+            return Promised(eta=Fraction(0), alpha_min=Fraction(0), theorem="two candidates only", assumptions=two)
+        return NotPromised(eta=eta, reason=f"{rule.name} can reward a lie under coarse beliefs too; it is a yardstick")
+    if not isinstance(rule, RepeatedPlurality | ApproximateRunoff | ScoringElimination):
+        return NotPromised(eta=eta, reason=f"no theorem here is about {rule.name}; check the conditions of Theorem 77")
+    span = 1
+    if isinstance(rule, ScoringElimination):
+        span = points_range(rule.stage.points(candidates), truncated=truncated)
+        if not isinstance(rule.then, Lot | FirstInOrder | RandomDictator):
+            return NotPromised(eta=eta, reason=f"the last stage must be strategy-proof, and {rule.then.name} is not")
+    elif isinstance(rule.ties, FixedTies) and candidates > 2:
+        return NotPromised(
+            eta=eta,
+            reason="ties are broken by a fixed order, and with three candidates or more plurality then rewards a lie "
+            "by about 0.4/n even when all are equally likely to win (B2); let them be drawn",
+        )
+    if voters < 2:
+        return NotPromised(eta=eta, reason="with one voter there are no others to hold beliefs about")
+    margin = threshold(rule.margin, rule.kind, voters, candidates, span)
+    alpha = margins.alpha_min(rule.kind, voters, candidates, eta, margin, points_range=span)
+    if isinstance(alpha, Infinite) or alpha > 1:
+        why = (
+            f"the margin {margin} is too narrow for {voters:,} voters"
+            if isinstance(alpha, Infinite)
+            else (f"{voters:,} voters are too few for any belief, however coarse")
+        )
+        return NotPromised(eta=eta, reason=why, margin=margin)
+    remarks = ("only beliefs in one single ranking are this coarse",) if alpha > Fraction(1, 2) else ()
+    told = (_BELIEF, _UTILITY, _ONE_EACH, kinds, _DRAWN)
+    return Promised(eta=eta, alpha_min=alpha, theorem="Theorem B1", assumptions=told, margin=margin, remarks=remarks)
+
+
+def _mixed(rule: Mix, voters: int, candidates: int, truncated: bool, eta: Fraction) -> Honesty:
+    """What is left of a gain when the punishing rule takes its share: nothing, for utilities coarse enough."""
+    inner = honesty(rule.rule, voters=voters, candidates=candidates, truncated=truncated, eta=eta)
+    if isinstance(inner, NotPromised) or rule.probability == 1:
+        return inner
+    q, pairs = rule.probability, candidates * (candidates - 1)
+    if not q:
+        return inner
+    # q >= r/(1 + r) with r = eta n m (m - 1)/(2 alpha_u) says alpha_u >= eta n m (m - 1) (1 - q)/(2 q).
+    needed = inner.eta * voters * pairs * (1 - q) / (q if truncated else 2 * q)
+    if needed > 1:
+        return inner
+    coarse = f"her utilities for two candidates are equal or at least {float(needed):.3g} apart"
+    return Promised(
+        eta=Fraction(0),
+        alpha_min=inner.alpha_min,
+        theorem=f"{inner.theorem} and Lemma 81, corrected",
+        assumptions=(*inner.assumptions, coarse),
+        margin=inner.margin,
+        remarks=inner.remarks,
+    )

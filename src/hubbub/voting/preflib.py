@@ -1,0 +1,128 @@
+"""PrefLib files: .soc and .soi (strict, complete and incomplete), .toc and .toi (with ties).
+
+::
+
+    # NUMBER ALTERNATIVES: 3
+    # NUMBER VOTERS: 5
+    # ALTERNATIVE NAME 1: Ann
+    ...
+    3: 1,2,3
+    2: 2,{1,3}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from hubbub.errors import WrongUse
+from hubbub.voting.ballot_file import BallotFile, Levels, gather, weight_of
+from hubbub.voting.ballots import Ballots, checked_candidates
+from hubbub.voting.reading import Reading
+
+KINDS: Final = ("soc", "soi", "toc", "toi")
+
+_HEADER = re.compile(r"#\s*([A-Z][A-Z ]*?)\s*(\d*)\s*:\s*(.*?)\s*")
+_PART = re.compile(r"\s*(?:(\d+)|\{\s*(\d+(?:\s*,\s*\d+)*)\s*\})\s*(?:,|$)")
+
+
+def read(text: str, kind: str, reading: Reading) -> BallotFile:
+    """The ballots of a PrefLib file of that kind."""
+    fields: dict[str, str] = {}
+    names: dict[int, str] = {}
+    counts: dict[Levels, int] = {}
+    candidates: tuple[str, ...] = ()
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        where = f"line {number}"
+        if line.startswith("#"):
+            if counts:
+                raise WrongUse(f"{where}: a header line after the first ballot, which a PrefLib file does not have")
+            found = _HEADER.fullmatch(line)
+            if found and found[1] == "ALTERNATIVE NAME" and found[2]:
+                names[int(found[2])] = found[3]
+            elif found:
+                fields[found[1]] = found[3]
+            continue
+        if not candidates:
+            candidates = _candidates(fields, names, kind)
+        weight, separator, order = line.partition(":")
+        if not separator:
+            raise WrongUse(f"{where}: a ballot is a weight and a ranking, like 3: 1,2; is this another format?")
+        levels = _levels(order, candidates, kind, where)
+        counts[levels] = counts.get(levels, 0) + weight_of(weight, where)
+    ballots = gather(candidates or _candidates(fields, names, kind), counts)
+    stated = fields.get("NUMBER VOTERS", "")
+    if stated.isdigit() and int(stated) != ballots.voters:
+        raise WrongUse(f"the header says {stated} voters and the weights add up to {ballots.voters}; they must agree")
+    return BallotFile(ballots=ballots, format=kind, title=fields.get("TITLE", ""), reading=reading)
+
+
+def _candidates(fields: dict[str, str], names: dict[int, str], kind: str) -> tuple[str, ...]:
+    stated = fields.get("NUMBER ALTERNATIVES", "")
+    if not stated.isdigit():
+        raise WrongUse("a PrefLib file starts with lines like # NUMBER ALTERNATIVES: 3; is this another format?")
+    declared = fields.get("DATA TYPE", kind)
+    if declared != kind:
+        raise WrongUse(f"the header says that the data type is not {kind}; name the format that the file has")
+    if sorted(names) != list(range(1, int(stated) + 1)):
+        raise WrongUse(f"the header must name alternatives 1 to {stated}, each once, and names {len(names)}")
+    return checked_candidates([names[i] for i in range(1, int(stated) + 1)])
+
+
+def _levels(order: str, candidates: tuple[str, ...], kind: str, where: str) -> Levels:
+    groups: list[list[int]] = []
+    at, order = 0, order.strip()
+    while at < len(order):
+        part = _PART.match(order, at)
+        if part is None or (part.end() == len(order) and order.endswith(",")):
+            raise WrongUse(f"{where}: a ranking is numbers of candidates, equal ones in braces, like 2,{{1,3}}")
+        groups.append([int(text) for text in (part[1] or part[2]).split(",")])
+        at = part.end()
+    ranked = [i for group in groups for i in group]
+    if any(not 1 <= i <= len(candidates) for i in ranked):
+        raise WrongUse(f"{where}: a candidate who is not one of the {len(candidates)} that the header names")
+    if len(set(ranked)) != len(ranked):
+        raise WrongUse(f"{where}: a candidate is there twice; a ballot ranks each at most once")
+    if kind in ("soc", "soi") and len(groups) != len(ranked):
+        raise WrongUse(f"{where}: candidates in braces, and a .{kind} file holds strict rankings only; is it .toi?")
+    if kind in ("soc", "toc") and len(ranked) != len(candidates):
+        raise WrongUse(f"{where}: some candidates are missing, and a .{kind} file holds complete rankings only")
+    return tuple(frozenset(candidates[i - 1] for i in group) for group in groups)
+
+
+def kind_of(ballots: Ballots) -> str:
+    """The narrowest PrefLib kind that holds these ballots."""
+    incomplete = ballots.truncated > 0 or bool((ballots.levels < 0).any())
+    return ("t" if ballots.tied else "s") + "o" + ("i" if incomplete else "c")
+
+
+def write(ballots: Ballots, kind: str, *, title: str = "", name: str = "") -> str:
+    """The text of a PrefLib file of that kind, if it is wide enough for the ballots."""
+    narrowest = kind_of(ballots)
+    if (narrowest[0] == "t" and kind[0] == "s") or (narrowest[2] == "i" and kind[2] == "c"):
+        raise WrongUse(f"a .{kind} file cannot hold these ballots; .{narrowest} is the narrowest that can")
+    number = {candidate: i for i, candidate in enumerate(ballots.candidates, 1)}
+    rows: dict[Levels, int] = {tuple(frozenset((c,)) for c in ranking): w for ranking, w in ballots.counts().items()}
+    rows.update(ballots.tied_counts())
+    for candidate in (*ballots.candidates, title, name):
+        if "\n" in candidate or "\r" in candidate:
+            raise WrongUse("a name in a PrefLib file must fit on one line; take the line break out")
+    lines = [
+        f"# FILE NAME: {name}",
+        f"# TITLE: {title}",
+        f"# DATA TYPE: {kind}",
+        f"# NUMBER ALTERNATIVES: {len(number)}",
+        f"# NUMBER VOTERS: {ballots.voters}",
+        f"# NUMBER UNIQUE ORDERS: {len(rows)}",
+        *(f"# ALTERNATIVE NAME {i}: {candidate}" for candidate, i in number.items()),
+        *(f"{w}: {_order(levels, number)}" for levels, w in sorted(rows.items(), key=lambda row: -row[1])),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _order(levels: Sequence[frozenset[str]], number: dict[str, int]) -> str:
+    groups = [sorted(number[name] for name in level) for level in levels]
+    return ",".join(str(g[0]) if len(g) == 1 else "{" + ",".join(map(str, g)) + "}" for g in groups)

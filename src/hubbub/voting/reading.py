@@ -1,0 +1,150 @@
+"""How marks become rankings: named rules for overvotes, skipped ranks, repeats, short ballots and write-ins.
+
+What a voter marked is a list of ranks, each with no candidate (skipped), one, or several (an overvote). The rules, the
+first named being the default:
+
+=============  ==================================================================================================
+overvotes      ``stop``: the ballot ends there; ``skip``: that rank is ignored; ``refuse``: the file is refused
+skips          ``skip``: ranks below move up; ``stop``: the ballot ends there; ``stop-at-two``: it ends at two in a row
+repeats        ``first``: the best rank counts, later ones are ignored and are no skipped ranks; ``stop``: the ballot
+               ends at the repeat; ``refuse``: the file is refused. Cast-vote records hold what voters marked, and
+               there ``first`` is the default; files with counts hold rankings, and there it is ``refuse``. PrefLib
+               and BLT files know no repeats, so they are always refused
+truncation     ``keep``: a short ballot counts while somebody it ranks is in; ``refuse``: every ballot must rank all
+write_ins      ``candidate``: all write-ins are one candidate; ``skip``: a write-in is a skipped rank
+=============  ==================================================================================================
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
+
+from hubbub.errors import WrongUse
+from hubbub.voting.ballots import Ballots
+
+CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+    "overvotes": ("stop", "skip", "refuse"),
+    "skips": ("skip", "stop", "stop-at-two"),
+    "repeats": ("first", "stop", "refuse"),
+    "truncation": ("keep", "refuse"),
+    "write_ins": ("candidate", "skip"),
+}
+
+Rank: TypeAlias = frozenset[str] | None
+"""What one rank holds: candidates, nobody if it was skipped, None for an overvote of unknown candidates."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """The rules by which ballots are read, and the labels that are no candidates (compared without case)."""
+
+    overvotes: str = "stop"
+    skips: str = "skip"
+    repeats: str | None = None  # by the format, as above
+    truncation: str = "keep"
+    write_ins: str = "candidate"
+    undervote_labels: tuple[str, ...] = ("undervote", "skipped")  # and empty cells
+    overvote_labels: tuple[str, ...] = ("overvote",)
+    write_in_labels: tuple[str, ...] = ("uwi", "write-in", "writein", "write in")
+
+    def __post_init__(self) -> None:
+        for what, allowed in CHOICES.items():
+            if getattr(self, what) not in allowed and not (what == "repeats" and self.repeats is None):
+                raise WrongUse(f"the rule for {what.replace('_', '-')} must be one of {', '.join(allowed)}")
+
+    def for_marks(self, *, counted: bool) -> Reading:
+        """With the default for repeats that a file has, with counts or without."""
+        return self if self.repeats else replace(self, repeats="refuse" if counted else "first")
+
+    def rules(self) -> dict[str, str]:
+        """The rules by name, as they go into a result."""
+        return {what: getattr(self, what) or "refuse" for what in CHOICES}
+
+
+@dataclass(slots=True)
+class Changes:
+    """How many ballots each rule changed. It grows while a file is read."""
+
+    ballots: Counter[str] = field(default_factory=Counter)
+
+    def note(self, what: str, ballots: int) -> None:
+        self.ballots[what] += ballots
+
+
+def ranking_of(
+    ranks: Sequence[Rank], reading: Reading, changes: Changes, ballots: int, where: str
+) -> tuple[frozenset[str], ...]:
+    """The levels of a ballot, by the rules; a level of several is an overvote that :func:`settled` will see to.
+
+    `ballots` is how many ballots are marked like this, `where` names the line for an error.
+    """
+    levels: list[frozenset[str]] = []
+    seen: set[str] = set()
+    noted: set[str] = set()
+    skipped = 0
+    filled = max((i for i, rank in enumerate(ranks) if rank is None or rank), default=-1) + 1
+    for rank in ranks[:filled]:  # empty ranks at the end are no skipped ones
+        if rank is None:
+            if reading.overvotes == "refuse":
+                raise WrongUse(f"{where}: an overvote, which the rule overvotes=refuse forbids; choose stop or skip")
+            noted.add("overvotes")
+            if reading.overvotes == "stop":
+                break
+            continue
+        if not rank:
+            noted.add("skips")
+            skipped += 1
+            if reading.skips == "stop" or (reading.skips == "stop-at-two" and skipped == 2):
+                break
+            continue
+        skipped = 0
+        fresh = rank - seen
+        if len(fresh) < len(rank):
+            if reading.repeats in (None, "refuse"):
+                raise WrongUse(f"{where}: a candidate is there twice, which the rule repeats=refuse forbids")
+            noted.add("repeats")
+            if reading.repeats == "stop":
+                break
+        if fresh:
+            levels.append(fresh)
+            seen |= fresh
+    for what in noted:
+        changes.note(what, ballots)
+    return tuple(levels)
+
+
+def settled(ballots: Ballots, overvotes: str = "stop") -> Ballots:
+    """Strict ballots: a rank that several candidates share ends the ballot (``stop``), is ignored (``skip``), or is
+    refused (``refuse``). Who is equal at the end of a complete ballot is simply not ranked, whatever the rule."""
+    if overvotes not in CHOICES["overvotes"]:
+        raise WrongUse(f"the rule for overvotes must be one of {', '.join(CHOICES['overvotes'])}")
+    if not len(ballots.levels):
+        return ballots
+    if overvotes == "refuse" and (shared := overvoted(ballots)):
+        raise WrongUse(
+            f"{shared} ballots rank candidates equal, which the rule overvotes=refuse forbids; choose stop or skip"
+        )
+    counts = ballots.counts()
+    for levels, weight in ballots.tied_counts().items():
+        ranking: list[str] = []
+        for level in levels:
+            if len(level) == 1:
+                ranking.extend(level)
+            elif overvotes == "stop":
+                break
+        key = tuple(ranking)
+        counts[key] = counts.get(key, 0) + weight
+    return Ballots.of(ballots.candidates, counts)
+
+
+def overvoted(ballots: Ballots) -> int:
+    """How many ballots rank candidates equal, other than by putting the rest of them last."""
+    everyone = len(ballots.candidates)
+    return sum(
+        weight
+        for levels, weight in ballots.tied_counts().items()
+        if any(len(level) > 1 for level in levels[:-1]) or sum(map(len, levels)) < everyone
+    )

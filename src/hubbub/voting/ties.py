@@ -1,0 +1,54 @@
+"""How a tie at the top is broken: by a fresh uniform draw, or by an order fixed beforehand.
+
+With an order fixed beforehand and three or more candidates, plurality rewards a lie even when all candidates are
+equally likely to be on top: three candidates, two voters, order y > z > x, truth x > y > z. The truth gives
+(1 + u(y))/3 and reporting y gives u(y) (theory B2). So the promises of elimination rules need the draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from hubbub.errors import WrongUse
+
+
+@dataclass(frozen=True, slots=True)
+class RandomTies:
+    """Each of those tied wins with the same chance, drawn after the ballots are in."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixedTies:
+    """Whoever of those tied comes first in `order` wins. The order names every candidate once."""
+
+    order: tuple[str, ...]
+
+
+Ties: TypeAlias = RandomTies | FixedTies
+
+RANDOM = RandomTies()
+
+
+def first(order: Sequence[str], names: Sequence[str], among: Sequence[int]) -> int:
+    """Which of `among` comes first in an order that must name all of `names`."""
+    place = {name: i for i, name in enumerate(order)}
+    missing = [name for name in names if name not in place]
+    if missing or len(place) != len(order):
+        raise WrongUse("an order of candidates must name each of them once; give it in full")
+    return min(among, key=lambda i: place[names[i]])
+
+
+def best(scores: Sequence[int], names: Sequence[str], ties: Ties) -> tuple[Fraction, ...]:
+    """The law of the winner when the highest score wins."""
+    most = max(scores)
+    leaders = [i for i, score in enumerate(scores) if score == most]
+    if isinstance(ties, FixedTies):
+        leaders = [first(ties.order, names, leaders)]
+    chance = Fraction(1, len(leaders))
+    law = [Fraction(0)] * len(scores)
+    for i in leaders:
+        law[i] = chance
+    return tuple(law)

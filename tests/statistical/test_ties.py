@@ -1,0 +1,71 @@
+"""Ties are drawn uniformly, and lotteries by their chances: each test with a size and a power.
+
+Chi-square over many runs of the same election. A law in which one of those tied is favoured a little must be rejected,
+and how surely it is, is computed. Scripts are fixed by labels, so a test that passes passes always.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from hubbub.noise.source import ScriptedSource
+from hubbub.voting.ballots import Ballots
+from hubbub.voting.rules import InstantRunoff, Mix, Plurality, Punishing, RandomDictator, RepeatedPlurality, Rule
+
+SIZE = 1e-6  # the probability that the true law is rejected
+POWER = 0.999  # at least this probability that a wrong law is rejected
+RUNS = 12_000
+OFF = Fraction(1, 10)  # of one candidate's chance, moved to another
+
+TIED = Ballots.of("abc", {("a", "b", "c"): 3, ("b", "c", "a"): 3, ("c", "a", "b"): 3})
+MIXED = Ballots.of("abc", {("a", "b", "c"): 4, ("b",): 3, ("c", "a"): 2})
+
+CASES = [
+    pytest.param(RepeatedPlurality(margin=2), TIED, id="a tie of three at the end"),
+    pytest.param(Plurality(), TIED, id="plurality"),
+    pytest.param(InstantRunoff(), TIED, id="who goes first"),
+    pytest.param(RandomDictator(), MIXED, id="a dictator"),
+    pytest.param(Punishing(), MIXED, id="a place on a ballot"),
+    pytest.param(Mix(rule=Plurality(), probability=Fraction(2, 3)), MIXED, id="a mix"),
+]
+
+
+def rejected(observed: NDArray[np.int64], law: tuple[Fraction, ...]) -> tuple[bool, str]:
+    expected = RUNS * np.array([float(chance) for chance in law])
+    statistic = float(((observed - expected) ** 2 / expected).sum())
+    threshold = float(stats.chi2.isf(SIZE, len(law) - 1))
+    return statistic > threshold, f"{RUNS} runs, {observed.tolist()}: {statistic:.1f} against {threshold:.1f}"
+
+
+def favouring(law: tuple[Fraction, ...], first: int, second: int) -> tuple[Fraction, ...]:
+    moved = OFF * law[second]
+    return tuple(chance + moved * ((i == first) - (i == second)) for i, chance in enumerate(law))
+
+
+@pytest.mark.parametrize(("rule", "ballots"), CASES)
+def test_winners_follow_the_lottery(rule: Rule, ballots: Ballots) -> None:
+    law = rule.lottery(ballots)
+    source = ScriptedSource.from_label(f"ties of {rule.name}")
+    winners = np.bincount([rule.run(ballots, source).winner for _ in range(RUNS)], minlength=len(law))
+    wrong, message = rejected(winners, law)
+    assert not wrong, message
+
+
+@pytest.mark.parametrize(("rule", "ballots"), CASES)
+def test_a_law_that_favours_somebody_a_little_is_rejected(rule: Rule, ballots: Ballots) -> None:
+    law = rule.lottery(ballots)
+    # The least of the ways to favour one of two by a tenth of the larger chance, the easiest to miss.
+    largest = max(range(len(law)), key=law.__getitem__)
+    other = favouring(law, next(i for i in range(len(law)) if i != largest), largest)
+    shift = sum(float((b - a) ** 2 / a) for a, b in zip(law, other, strict=True))
+    power = float(stats.ncx2.sf(stats.chi2.isf(SIZE, len(law) - 1), len(law) - 1, RUNS * shift))
+    assert power > POWER, f"{RUNS} runs, power {power}"
+    rng = np.random.default_rng(7)
+    observed = rng.multinomial(RUNS, np.array([float(chance) for chance in other]))
+    wrong, message = rejected(observed, law)
+    assert wrong, message

@@ -1,0 +1,125 @@
+"""What an election promises its voters, and the reason where it promises nothing."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from hubbub.exact import to_float
+from hubbub.voting import margins
+from hubbub.voting.honesty import NotPromised, Promised, honesty
+from hubbub.voting.rules import (
+    ApproximateRunoff,
+    Borda,
+    EliminateThenSelect,
+    FirstInOrder,
+    InstantRunoff,
+    Lot,
+    Mix,
+    Plurality,
+    Positional,
+    Punishing,
+    RandomDictator,
+    RepeatedPlurality,
+    Rule,
+    ScoringElimination,
+    mix_probability,
+)
+from hubbub.voting.stages import NearBest
+from hubbub.voting.ties import FixedTies
+
+ETA = Fraction(1, 10**12)
+SIZE: dict[str, Any] = {"voters": 10_000, "candidates": 3, "truncated": False, "eta": ETA}
+
+
+def promised(rule: Rule, **size: Any) -> Promised:
+    answer = honesty(rule, **{**SIZE, **size})
+    assert isinstance(answer, Promised), answer
+    return answer
+
+
+def refused(rule: Rule, **size: Any) -> str:
+    answer = honesty(rule, **{**SIZE, **size})
+    assert isinstance(answer, NotPromised), answer
+    return answer.reason
+
+
+@pytest.mark.parametrize(
+    ("voters", "margin", "alpha"), [(10**4, 785, 0.156), (10**5, 2483, 0.049), (10**6, 7850, 0.0156)]
+)
+def test_theorem_b1_default_table(voters: int, margin: int, alpha: float) -> None:
+    answer = promised(RepeatedPlurality(), voters=voters)
+    assert answer.margin == margin
+    assert to_float(answer.alpha_min, round_up=True) == pytest.approx(alpha, rel=0.01)
+    assert (answer.eta, answer.theorem) == (ETA, "Theorem B1")
+
+
+def test_a_margin_of_ones_own_is_answered_with_its_coarseness() -> None:
+    answer = promised(ApproximateRunoff(margin=1000))
+    assert answer.alpha_min == margins.alpha_min("approximate-runoff", 10_000, 3, ETA, 1000)
+    assert "too narrow" in refused(RepeatedPlurality(margin=200))
+    assert "too few" in refused(RepeatedPlurality(), voters=100)
+    assert "no others" in refused(RepeatedPlurality(), voters=1)
+    assert promised(RepeatedPlurality(), voters=800).remarks == ("only beliefs in one single ranking are this coarse",)
+
+
+def test_b2_a_fixed_order_is_refused_with_the_reason() -> None:
+    fixed = FixedTies(("a", "b", "c"))
+    for rule in (RepeatedPlurality(ties=fixed), ApproximateRunoff(ties=fixed)):
+        assert "fixed order" in refused(rule)
+        assert "B2" in refused(rule)
+        promised(rule, candidates=2)  # between two, any way to break a tie is fine
+
+
+def test_theorem_89_the_range_of_points_widens_the_margin() -> None:
+    narrow = promised(ScoringElimination(scoring=Plurality()), voters=10**6)
+    wide = promised(ScoringElimination(), voters=10**6)
+    assert narrow.margin is not None
+    assert wide.margin is not None
+    assert wide.margin > 2 * narrow.margin - 2
+    with_nothing = promised(ScoringElimination(scoring=Positional(points=(3, 2, 1))), voters=10**6)
+    unranked = promised(ScoringElimination(scoring=Positional(points=(3, 2, 1))), voters=10**6, truncated=True)
+    assert unranked.alpha_min > with_nothing.alpha_min
+
+
+def test_the_last_stage_must_be_strategy_proof() -> None:
+    for good in (Lot(), RandomDictator(), FirstInOrder(order=("a", "b", "c"))):
+        promised(ScoringElimination(then=good), voters=10**6)
+    assert "strategy-proof" in refused(ScoringElimination(then=Borda()), voters=10**6)
+
+
+def test_one_ballot_decides_alone() -> None:
+    for rule in (RandomDictator(), Punishing()):
+        answer = promised(rule, voters=7)
+        assert (answer.eta, answer.alpha_min) == (0, 0)
+
+
+def test_yardsticks_promise_nothing_but_between_two() -> None:
+    for rule in (Plurality(), Borda(), InstantRunoff()):
+        assert "can reward a lie" in refused(rule)
+        assert promised(rule, candidates=2).eta == 0
+    assert "Theorem 77" in refused(EliminateThenSelect(eliminate=NearBest(), select=Plurality()))
+
+
+def test_draws_from_elsewhere_promise_nothing() -> None:
+    assert "operating system" in refused(RepeatedPlurality(), secure=False)
+
+
+@pytest.mark.parametrize("truncated", [False, True])
+def test_lemma_81_corrected_mix_promises_that_no_lie_gains(truncated: bool) -> None:
+    q = mix_probability(gain=ETA, voters=10_000, candidates=3, utility_coarseness=Fraction(1, 20), truncated=truncated)
+    answer = promised(Mix(rule=RepeatedPlurality(), probability=q), truncated=truncated)
+    assert answer.eta == 0
+    assert "at least 0.05 apart" in answer.assumptions[-1]
+    assert promised(Mix(rule=RepeatedPlurality(), probability=q / 10**6), truncated=truncated).eta == ETA
+    assert promised(Mix(rule=RepeatedPlurality(), probability=Fraction(0))).eta == ETA
+    assert "can reward a lie" in refused(Mix(rule=Plurality(), probability=q))
+
+
+def test_assumptions_say_what_ballots_are_thought_of() -> None:
+    complete, truncated = promised(RepeatedPlurality()), promised(RepeatedPlurality(), truncated=True)
+    assert any("ranks all candidates" in text for text in complete.assumptions)
+    assert any("of every length" in text for text in truncated.assumptions)
+    assert any("counts for one" in text for text in complete.assumptions)
