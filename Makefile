@@ -24,10 +24,11 @@ check: .venv/with-charts,dev ## lint, formatting, types, import layers
 	@$(BIN)/mypy --strict src benchmarks
 	@$(BIN)/lint-imports
 
-bench: .venv/with-bench ## measure, side by side with the peers
+bench: .venv/with-bench .venv/peers/installed ## measure, side by side with the peers
 	@$(BIN)/python -m benchmarks.noise
 	@$(BIN)/python -m benchmarks.channels
 	@$(BIN)/python -m benchmarks.release
+	@PYTHONPATH=src .venv/peers/bin/python -m benchmarks.voting
 
 .venv/pyvenv.cfg:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -41,4 +42,11 @@ bench: .venv/with-bench ## measure, side by side with the peers
 	@echo "Installing hubbub[$*] into .venv" >&2
 	@$(PIP) install --constraint constraints.txt setuptools
 	@$(PIP) install --constraint constraints.txt --no-build-isolation --editable '.[$*]'
+	@touch $@
+
+# The peers of the voting benchmark want older packages than ours, so they have an environment of their own.
+.venv/peers/installed: benchmarks/voting-peers.txt | .venv/pyvenv.cfg
+	@echo "Installing the peers of benchmarks.voting into .venv/peers" >&2
+	@$(PYTHON) -m venv .venv/peers
+	@.venv/peers/bin/python -m pip --disable-pip-version-check --no-input -qq install --requirement $<
 	@touch $@

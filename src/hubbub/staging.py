@@ -158,7 +158,7 @@ def publish(staged: Staged) -> dict[str, str]:
 
 
 def _move(staged: Staged) -> dict[str, str]:
-    written = {}
+    written = {"release": "", "certificate": ""}  # in the order in which they are told
     for name in (*(name for name in staged.names if name != PLACE), CERTIFICATE):
         target = staged.folder / name
         if staged.path(name) != target:  # else it was moved before a crash

@@ -46,6 +46,28 @@ def test_a_lie_never_gains_more_than_the_bound(question: Question) -> None:
     assert exact.low == exact.high <= gain(question, "bound").high
 
 
+@st.composite
+def truncated_questions(draw: st.DrawFn) -> Question:
+    ballots = [r for length in range(4) for r in permutations(range(3), length)]
+    support = draw(st.lists(st.sampled_from(ballots), min_size=1, max_size=3, unique=True))
+    weights = [draw(st.integers(1, 4)) for _ in support]
+    shares = tuple((r, Fraction(w, sum(weights))) for r, w in zip(support, weights, strict=True))
+    return Question(
+        belief=Belief(candidates=("a", "b", "c"), shares=shares, truncated=True),
+        truth=draw(st.sampled_from(ballots[1:])),
+        voters=draw(st.integers(2, 25)),
+        contest=Contest(kind=draw(st.sampled_from(MARGINED)), margin=draw(st.integers(0, 12))),
+    )
+
+
+@settings(max_examples=100)
+@given(truncated_questions())
+def test_neither_does_a_lie_where_ballots_may_be_truncated(question: Question) -> None:
+    """Not voting included (theory: Theorem B1 holds as it stands over the larger set of ballots)."""
+    exact = gain(question, "enumerate")
+    assert exact.low == exact.high <= gain(question, "bound").high
+
+
 @settings(max_examples=60)
 @given(questions(CONTESTS))
 def test_three_candidates_by_top_counts_agree_with_every_profile(question: Question) -> None:
@@ -80,6 +102,11 @@ def test_no_consistent_utility_gains_more_than_the_supremum(question: Question, 
         contest=question.contest,
     )
     assert gain(renamed, "enumerate").high == most
+    every = tuple(r for r in permutations(range(m)) if r != question.truth)
+    tried = Question(
+        belief=question.belief, truth=question.truth, voters=question.voters, contest=question.contest, lies=every
+    )
+    assert gain(tried, "enumerate").high == most
 
 
 @settings(max_examples=100)

@@ -15,15 +15,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from hubbub import files
-from hubbub.errors import WrongUse
+from hubbub.errors import HubbubError, WrongUse
 from hubbub.release import Release
-from tests.fresh import open
+from hubbub.staging import finish, unfinished
+from tests.fresh import enter
 
 TOWNS = ["Bath"] * 5 + ["York"] * 3 + [None] * 4
 
 
 def release(by: list[str] | None = None, **words: Any) -> Release:
-    return open(pa.table({"town": TOWNS})).histogram(by or ["town=Bath,York,null,other"], **({"crowd": 4} | words))
+    return enter(pa.table({"town": TOWNS})).histogram(by or ["town=Bath,York,null,other"], **({"crowd": 4} | words))
 
 
 def lines(path: str | Path) -> list[list[str]]:
@@ -90,7 +91,7 @@ def test_a_release_without_rows_has_its_header(tmp_path: Path) -> None:
 def test_columns_that_collide_with_ours_get_another_name() -> None:
     names = ["count", "by_count", "low", "high", "status", "town"]
     table = pa.table({name: ["x"] * 5 for name in names})
-    done = open(table).histogram([f"{name}=x" for name in names], crowd=4)
+    done = enter(table).histogram([f"{name}=x" for name in names], crowd=4)
     assert files.columns(done) == ["by_count", "by_by_count", "by_low", "by_high", "by_status", "town"]
     assert len(set(files.columns(done)) | {"count", "low", "high", "status"}) == 10
 
@@ -98,7 +99,7 @@ def test_columns_that_collide_with_ours_get_another_name() -> None:
 def test_labels_that_differ_stay_different_when_made_safe(tmp_path: Path) -> None:
     labels = ["=a", "'=a", "''=a", "'a", "a", "=", "'"]
     table = pa.table({"x": [label for label in labels for _ in range(5)]})
-    files.save(open(table).histogram(["x"], crowd=5), tmp_path)
+    files.save(enter(table).histogram(["x"], crowd=5), tmp_path)
     found = [line[0] for line in lines(tmp_path / "release.csv")[1:]]
     assert sorted(found) == sorted(["'=a", "''=a", "'''=a", "'a", "a", "'=", "'"])
 
@@ -134,7 +135,8 @@ def test_a_file_is_private_while_it_is_written(monkeypatch: pytest.MonkeyPatch, 
     rename = os.replace
     monkeypatch.setattr(os, "replace", watched)
     files.save(release(), tmp_path)
-    assert seen == [(0o600, True)] * 2
+    *_, values, promise = seen  # before them the ledger's own files
+    assert values == promise == (0o600, False)  # from a hidden folder, which is private too
 
 
 @pytest.mark.parametrize("form", files.FORMATS)
@@ -142,12 +144,14 @@ def test_when_writing_fails_the_old_files_stand(monkeypatch: pytest.MonkeyPatch,
     files.save(release(), tmp_path, form=form)
     before = {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}
 
+    again = release(epsilon=1)
+
     def full(source: str, target: Path) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(WrongUse, match=r"could not be written to .*; check that there is room"):
-        files.save(release(epsilon=1), tmp_path, form=form)
+    with pytest.raises(HubbubError, match=r"could not be"):
+        files.save(again, tmp_path, form=form)
     assert {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)} == before
 
 
@@ -168,6 +172,9 @@ def test_wrong_places_and_forms_get_one_sentence(tmp_path: Path) -> None:
         with pytest.raises(WrongUse, match=r"there is no folder .* and none can be made; choose another"):
             files.save(release(), place)
     (tmp_path / "taken" / "release.csv").mkdir(parents=True)
-    with pytest.raises(WrongUse, match=r"could not be written to .*; check that there is room"):
+    with pytest.raises(WrongUse, match=r"could not be moved to .*; make room, then run hubbub ledger finish"):
         files.save(release(), tmp_path / "taken")
-    assert os.listdir(tmp_path / "taken") == ["release.csv"]
+    (hidden,) = unfinished(tmp_path / "taken")
+    (tmp_path / "taken" / "release.csv").rmdir()
+    finish(hidden)
+    assert sorted(os.listdir(tmp_path / "taken")) == ["certificate.json", "release.csv"]

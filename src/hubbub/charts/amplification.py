@@ -38,16 +38,15 @@ def amplification_chart(rows: Rows, what: str, *, floor: float) -> Chart:
         axis=alt.Axis(values=[10.0**n for n in range(bottom, top + 1, every)], format="~e"),
     )
     scale = alt.Scale(domain=names, range=[colours[name] for name in names])
-    dashes = alt.Scale(domain=[OURS, PAPER], range=[[1, 0], [6, 4]])
-    base = alt.Chart(alt.Data(values=points))
-    lines = base.mark_line(strokeWidth=2.6, clip=True).encode(
-        x=x,
-        y=y,
-        color=alt.Color("which:N", scale=scale),
-        strokeDash=alt.StrokeDash("which:N", scale=dashes, legend=None),
-        tooltip=["which:N", alt.Tooltip("epsilon:Q", format=".4g"), alt.Tooltip("delta:Q", format=".3g")],
+    legend = alt.Legend(symbolType="stroke", symbolStrokeWidth=3, symbolOpacity=1)
+    tips = ["which:N", alt.Tooltip("epsilon:Q", format=".4g"), alt.Tooltip("delta:Q", format=".3g")]
+    base = alt.Chart(alt.Data(values=points)).encode(
+        x=x, y=y, color=alt.Color("which:N", scale=scale, legend=legend), tooltip=tips
     )
-    layers: list[Any] = [lines]
+    layers: list[Any] = [
+        base.transform_filter(alt.datum.which == name).mark_line(strokeWidth=2.6, strokeDash=dashes, clip=True)
+        for name, dashes in ((OURS, [1, 0]), (PAPER, [6, 4]))
+    ]
     if 10.0**bottom <= floor <= 10.0**top:
         mark = alt.Chart(alt.Data(values=[{"delta": floor, "says": "no epsilon goes below"}]))
         layers.append(mark.mark_rule(color=GREY, strokeDash=[2, 3]).encode(y="delta:Q"))

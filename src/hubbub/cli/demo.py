@@ -81,8 +81,7 @@ def _tell_town(town: Story) -> None:
     from rich.table import Table
 
     from hubbub.demo import millbrook
-    from hubbub.explain import explain_guarantee
-    from hubbub.report.words import crowd
+    from hubbub.explain import crowd_words, explain_guarantee
 
     console = page()
     console.print("1. Millbrook publishes its salaries", style="bold")
@@ -107,7 +106,7 @@ def _tell_town(town: Story) -> None:
     )
     for step in town.release.promises:
         told = explain_guarantee(step.conclusion).partition("\nNot promised: ")[0]  # that is in the report
-        console.print(f"Promised, {step.conclusion}: {told}\n{crowd(step)}".strip())
+        console.print(f"Promised, {step.conclusion}: {told}\n{crowd_words(step)}".strip())
         console.print()
 
 

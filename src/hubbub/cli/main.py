@@ -10,6 +10,7 @@ from hubbub.cli.account import account
 from hubbub.cli.channel import channel
 from hubbub.cli.demo import demo
 from hubbub.cli.ledger import ledger
+from hubbub.cli.plan import plan
 from hubbub.cli.release import release
 from hubbub.cli.verify import explain, verify
 from hubbub.cli.vote import vote
@@ -35,6 +36,7 @@ def commands() -> None:
 commands.add_command(account)
 commands.add_command(channel)
 commands.add_command(demo)
+commands.add_command(plan)
 commands.add_command(release)
 commands.add_command(vote)
 commands.add_command(verify)

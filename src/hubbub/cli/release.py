@@ -27,7 +27,7 @@ def release() -> None:
 @release.command(
     "histogram",
     epilog=examples(
-        "hubbub release histogram hubbub-demo/millbrook.parquet --by department --crowd 20 --out out/",
+        "hubbub release histogram hubbub-demo/millbrook.parquet --by department --crowd 20 --sample 0.2 --out out/",
         "hubbub release histogram hubbub-demo/millbrook.parquet --by salary:0..300000:10000 --epsilon 1 --out out/",
     ),
 )

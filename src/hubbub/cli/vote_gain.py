@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 RULES: Final = ("plurality", "instant-runoff", "repeated-plurality", "approximate-runoff")
 METHODS: Final = ("auto", "enumerate", "three", "bound", "sample")
+MOST_TOLD: Final = 40  # rankings of a belief
 LONGEST_EXACT: Final = 200  # characters of an exact rational in the answer
 HELD: Final = {
     "enumerate": "exactly, by counting every profile",
@@ -33,8 +34,7 @@ HELD: Final = {
     epilog=examples(
         "hubbub vote gain --belief abc:1/2,bac:1/2 --truth cab --voters 1001 --rule plurality --json",
         "hubbub vote gain --belief abc:1/2,bac:1/4,cab:1/4 --truth cab --voters 10001 --margin 1249",
-        "hubbub vote gain --observed 'kiss>wright>montroll:3,wright>kiss>montroll:2' --truth 'montroll>kiss>wright' "
-        "--voters 501 --rule instant-runoff",
+        "hubbub vote gain --observed abc:3,bac:2 --dirichlet --truth cab --voters 501 --rule instant-runoff",
     ),
 )
 @click.option("--belief", "belief_text", metavar="TEXT", help="Rankings with probabilities, like abc:1/2,bac:1/2.")
@@ -195,7 +195,7 @@ def _answer(answer: Gain, bound: Gain | None, verdict: Verdict, eta: Fraction) -
     only_bounded = answer.method == "bound" or (answer.confidence is not None and known <= 0)
     said: dict[str, Any] = {
         "voters": question.voters,
-        "belief": question.belief.text(),
+        "belief": _short(question.belief),
         "coarseness": to_text(question.belief.coarseness),
         "truth": ranking_text(question.truth, names),
         "margin": contest.margin,
@@ -223,16 +223,28 @@ def _answer(answer: Gain, bound: Gain | None, verdict: Verdict, eta: Fraction) -
             "bound_for_coarseness": float_up(general),
             "bound_for_coarseness_text": approximately(general),
         }
-    return {**said, "eta": float(eta), "eta_text": to_text(eta), "verdict": _verdict(verdict)}
+    return {
+        **said,
+        "eta": float(eta) or float_up(eta),
+        "eta_text": to_text(eta),
+        "verdict": _verdict(verdict, question.belief),
+    }
 
 
-def _verdict(verdict: Verdict) -> dict[str, object]:
+def _short(belief: Belief) -> str:
+    """The belief as text, unless it came from a file and would fill the page."""
+    many = len(belief.shares) > MOST_TOLD
+    return f"{len(belief.shares):,} rankings" if many else belief.text()
+
+
+def _verdict(verdict: Verdict, belief: Belief) -> dict[str, object]:
     from hubbub.guarantees.verdict import Proved, Refuted
 
     if isinstance(verdict, Proved):
         return {"answer": "proved", "reason": verdict.reason}
     if isinstance(verdict, Refuted):
-        return {"answer": "refuted", "reason": verdict.reason, "witness": dict(verdict.witness)}
+        witness = {**dict(verdict.witness), "belief": _short(belief)}
+        return {"answer": "refuted", "reason": verdict.reason, "witness": witness}
     return {"answer": "undecided", "reason": verdict.why}
 
 
@@ -260,8 +272,9 @@ def _tell(said: dict[str, Any], rule: str) -> None:
     else:
         console.print(f"The best lie gains {high} ({HELD[said['method']]}).")
     if said["lie"] is not None:
-        voted = f"report {said['lie']}" if said["lie"] else "do not vote"
-        console.print(f"It is: {voted}; it pays most for the utility {said['utility']}.")
+        voted = f"report {said['lie']}" if said["lie"] else "stay at home"
+        which = "In the draws it did best to" if said["method"] == "sample" else "It is to"
+        console.print(f"{which} {voted}; it pays most for the utility {said['utility']}.")
     if "bound" in said and said["method"] != "bound":
         console.print(f"Proved for this belief: no lie gains more than {said['bound_text']}.")
     if "bound" in said:

@@ -113,7 +113,7 @@ def read_margin(text: str | None, eta: Fraction, kind: str, voters: int, candida
 def _coarseness(
     coarseness: str | None, observed: str | None, dirichlet: str | None, candidates: int, *, truncated: bool
 ) -> Fraction | None:
-    from hubbub.exact import rational, whole
+    from hubbub.exact import whole
     from hubbub.voting.guarantee import possible_ballots
 
     if sum(given is not None for given in (coarseness, observed, dirichlet)) > 1:
@@ -125,10 +125,16 @@ def _coarseness(
         return Fraction(1, prior + whole(dirichlet, "--dirichlet"))
     if coarseness is None:
         return None
-    alpha = rational(coarseness, "--coarseness")
-    if not 0 < alpha <= 1:
-        raise WrongUse(f"--coarseness lies above 0 and at most at 1, not at {coarseness}")
-    return alpha
+    return _at_most_one(coarseness, "--coarseness")
+
+
+def _at_most_one(text: str, what: str) -> Fraction:
+    from hubbub.exact import rational
+
+    number = rational(text, what)
+    if not 0 < number <= 1:
+        raise WrongUse(f"{what} lies above 0 and at most at 1, not at {text.strip()[:40]}")
+    return number
 
 
 def _promise(
@@ -161,7 +167,7 @@ def _promise(
         "voters": voters,
         **({} if needed is None else {"voters_needed": needed}),
         "candidates": m,
-        "eta": float(eta),
+        "eta": float(eta) or float_up(eta),
         "eta_text": to_text(eta),
         "margin": margin,
         "margin_share": margin / voters,
@@ -189,7 +195,7 @@ def _punishment(
     from hubbub.voting.punishing import mix_probability
 
     # Definition 75 has one alpha for beliefs and utilities.
-    worth = alpha if text is None else read_share(text, "--utility-coarseness")
+    worth = alpha if text is None else _at_most_one(text, "--utility-coarseness")
     chance = mix_probability(gain=gained, voters=voters, candidates=m, utility_coarseness=worth, truncated=truncated)
     return worth, chance
 

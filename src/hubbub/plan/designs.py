@@ -7,7 +7,7 @@ that derives a release's, from the same words; so the certificate will say what 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -107,7 +107,7 @@ def plan(request: Request) -> Plan:
 
 def _design(request: Request, words: Words) -> Design:
     spec = histogram(request.by, **_as_words(words))
-    promise = _reached(promises(spec, spec.axes), request)
+    promise = _reached(spec, request)
     if promise is None:
         raise Refused(f"{' '.join(f'{k} {v}' for k, v in words.items())} does not reach the promise")
     rate = None if spec.sample is None else float(spec.sample)
@@ -200,7 +200,7 @@ def _outlier(request: Request) -> Iterator[Words]:
         yield {"channel": "outlier-suppressed", **given}
         yield {"channel": "outlier-noisy", **given}
     if lowest == 0 and isinstance(last.value, Infinite) and len(curve.pieces) == 2:
-        yield {"crowd": last.start}
+        yield {"channel": "simple-suppressed", "k": last.start - 1}
 
 
 def _simple(curve: Curve) -> tuple[int, Fraction] | None:
@@ -231,10 +231,13 @@ def _brief(value: Fraction) -> str:
 # --- whether it does --------------------------------------------------------------------------------------------
 
 
-def _reached(found: Iterable[Derivation], request: Request) -> Derivation | None:
+def _reached(spec: Histogram, request: Request) -> Derivation | None:
     """The first promise that is, or implies, what was asked for."""
-    for step in found:
-        for derived in (step, *_follow(step, request)):
+    of_the_table = spec.sample is None and spec.collected is None  # else some promises are about the population
+    steps: tuple[Derivation, ...] = promises(spec, spec.axes)
+    for step in steps:
+        following = list(_follow(step, request)) if of_the_table else []
+        for derived in (step, *following):
             if _enough(derived, request):
                 return derived
     return None
@@ -281,10 +284,7 @@ def _enough(step: Derivation, request: Request) -> bool:
 
 
 def read_rates(text: str | None) -> tuple[Fraction, ...]:
-    """``0.1``, ``0.05,0.1`` or ``0.05..0.2``: five rates, from the one to the other.
-
-    Guarantee: every rate lies strictly between 0 and 1.
-    """
+    """``0.1``, ``0.05,0.1`` or ``0.05..0.2``: five rates, from the one to the other. All lie between 0 and 1."""
     if text is None:
         return ()
     first, dots, last = text.partition("..")
@@ -311,10 +311,7 @@ def request(
     curve: str | None = None,
     rates: tuple[Fraction, ...] = (),
 ) -> Request:
-    """The request that these words make, or one sentence that says what is missing.
-
-    Guarantee: none; it only reads.
-    """
+    """The request that these words make, or one sentence that says what is missing."""
     if want is Want.OUTLIER and curve is None:
         raise WrongUse("outlier privacy is wanted for a curve; add --curve, like --curve 1:0.01,101:1")
     if want is not Want.OUTLIER and curve is not None:

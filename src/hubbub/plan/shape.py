@@ -1,4 +1,4 @@
-"""The stated shape of the data: how many people each bin holds. Public, invented or published before; never the data."""
+"""The stated shape of the data: how many people each bin holds. Invented, or published before; never the data."""
 
 from __future__ import annotations
 

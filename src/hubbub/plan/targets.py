@@ -144,14 +144,16 @@ def why_not(goal: Target, k: int, rate: Fraction) -> str | None:
     if least > goal.delta:
         power = "k" if goal.want is not Want.DISTRIBUTIONAL else "k - 1"
         return (
-            f"with k = {k} and a rate of {to_text(rate)} the delta is at least {_short(least)} at every epsilon, because "
-            f"a whole crowd may be sampled at once (the rate to the power of {power}); raise k or lower the rate"
+            f"with k = {k} and a rate of {to_text(rate)} the delta is at least {_short(least)} at every epsilon, "
+            f"because a whole crowd may be sampled at once (the rate to the power of {power}); raise k, or lower "
+            "the rate"
         )
-    found = epsilon_at(goal.setting(k, rate), goal.delta)
+    needed = epsilon_at(goal.setting(k, rate), goal.delta).epsilon
     reached = delta_at(goal.setting(k, rate), goal.epsilon).delta
+    epsilon = _short(needed) if isinstance(needed, Fraction) else "more than any"
     return (
-        f"with k = {k} and a rate of {to_text(rate)} the delta at epsilon {to_text(goal.epsilon)} is {_short(reached)}, "
-        f"and epsilon {_short(found.epsilon)} is needed for delta {_short(goal.delta)}; raise k or lower the rate"  # type: ignore[arg-type]
+        f"with k = {k} and a rate of {to_text(rate)} the delta at epsilon {to_text(goal.epsilon)} is "
+        f"{_short(reached)}, and delta {_short(goal.delta)} needs epsilon {epsilon}; raise k or lower the rate"
     )
 
 
@@ -161,8 +163,8 @@ def why_no_crowd(goal: Target, rate: Fraction) -> str:
     Guarantee: nothing up to `LARGEST` people reaches the target.
     """
     return (
-        f"no crowd of up to {LARGEST:,} people reaches epsilon {to_text(goal.epsilon)} and delta {_short(goal.delta)} at "
-        f"a rate of {to_text(rate)}; allow a larger epsilon, or lower the rate"
+        f"no crowd of up to {LARGEST:,} people reaches epsilon {to_text(goal.epsilon)} and delta "
+        f"{_short(goal.delta)} at a rate of {to_text(rate)}; allow a larger epsilon, or lower the rate"
     )
 
 

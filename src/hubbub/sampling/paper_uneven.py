@@ -32,7 +32,7 @@ _TEETH: Final = (
 _MOST: Final = 60  # class sizes looked at on each side of the crossing
 _LARGE: Final = 2000  # crowds for which the teeth are too fine to matter
 _DIGITS: Final = 6
-_FINE: Final = 20_000  # the search stops at so fine a share of epsilon'
+_FINE: Final = 4_000  # the search stops at so fine a share of epsilon'
 _FAR: Final = Fraction(200)
 _DEVIATIONS: Final = 40  # a tail is summed so far out
 
@@ -47,7 +47,7 @@ def robust_delta_at(
 def robust_epsilon(
     k: Exact, epsilon: Exact, low: Exact, high: Exact, highest: Exact, exempt: Exact, delta: Exact
 ) -> Loss:
-    """The smallest epsilon' of Theorem 16 with at most this delta, to four digits; infinite if there is none."""
+    """The smallest epsilon' of Theorem 16 with at most this delta, to about three digits; infinite if there is none."""
     return _searched(_robust(k, epsilon, low, high, highest, exempt), delta)
 
 
@@ -75,7 +75,7 @@ def distributional_delta_at(
 def distributional_epsilon(
     k: Exact, epsilon: Exact, low: Exact, high: Exact, exempt: Exact, blend: Exact, delta: Exact
 ) -> Loss:
-    """The smallest epsilon' of Theorem 22 with at most this delta, to four digits; infinite if there is none."""
+    """The smallest epsilon' of Theorem 22 with at most this delta, to about three digits; infinite if there is none."""
     return _searched(_distributional(k, epsilon, low, high, exempt, blend), delta)
 
 

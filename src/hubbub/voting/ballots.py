@@ -271,11 +271,25 @@ def _check_rows(rows: Ranks, candidates: int) -> None:
     if rows.shape[1] > candidates:
         raise WrongUse(f"a ballot can rank {candidates} candidates, and a row has {rows.shape[1]} places")
     _check_numbers(rows, candidates)
-    step = max(1, (1 << 18) // rows.shape[1])
+    step = max(1, (1 << 18) // rows.shape[1])  # rows that stay in the cache
     for start in range(0, len(rows), step):
         part = rows[start : start + step]
-        ordered = np.sort(part, axis=1)
-        if np.any((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)):
+        if _repeats(part, candidates):
             raise WrongUse("a row of ballots has a candidate twice; each can be ranked once")
-        if np.any((part[:, :-1] < 0) & (part[:, 1:] >= 0)):
+        if part.dtype.kind == "i" and np.any((part[:, :-1] < 0) & (part[:, 1:] >= 0)):
             raise WrongUse("a row of ballots ranks somebody after a -1, which ends a ballot; close the gap first")
+
+
+def _repeats(part: Ranks, candidates: int) -> bool:
+    """Whether a row has a candidate twice."""
+    if candidates > 64:
+        ordered = np.sort(part, axis=1)
+        return bool(np.any((ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)))
+    # A bit for each candidate: a row with as many bits as ranks has nobody twice.
+    word = np.dtype("u2" if candidates <= 16 else "u4" if candidates <= 32 else "u8")
+    seen = np.zeros(len(part), dtype=word)
+    for column in np.ascontiguousarray(part.T):
+        bit = word.type(1) << (column & 63).astype(word)
+        seen |= bit if column.dtype.kind == "u" else np.where(column >= 0, bit, word.type(0))
+    ranks = part.shape[1] if part.dtype.kind == "u" else np.count_nonzero(part >= 0, axis=1)
+    return bool(np.any(np.bitwise_count(seen) != ranks))

@@ -5,12 +5,11 @@ It does what `Piles` does with arrays. Loading numba takes longer than a count, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
-from numba import njit
 
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
 def advance(flat: Any, width: int, tops: Any, place: Any, dead: Any, origin: int, moved: Any) -> None:
     """Each ballot whose top is `origin` goes on to its next candidate who is in; `moved` counts where to."""
     none = dead.size - 1
@@ -23,3 +22,12 @@ def advance(flat: Any, width: int, tops: Any, place: Any, dead: Any, origin: int
             place[i] = at
             tops[i] = top
             moved[top] += 1
+
+
+@cache
+def compiled_advance() -> Callable[..., None]:
+    """`advance`, compiled when it is first asked for."""
+    from numba import njit
+
+    made: Callable[..., None] = njit(cache=True)(advance)
+    return made

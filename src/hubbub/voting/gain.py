@@ -26,6 +26,7 @@ from hubbub.guarantees.verdict import Proved, Refuted, Undecided, Verdict
 from hubbub.noise.source import Source, SystemSource
 from hubbub.voting import gain_bound, gain_exact, gain_sample, gain_three
 from hubbub.voting.beliefs import Belief, Ranking, check_ranking, ranking_text
+from hubbub.voting.gain_winners import PLURALITY
 from hubbub.voting.gain_winners import Contest as Contest
 from hubbub.voting.utilities import Utility, check_consistent, corners
 
@@ -37,6 +38,7 @@ METHODS: Final = (ENUMERATE, THREE, BOUND, SAMPLE)
 
 QUICK_COUNTS: Final = 200_000  # profiles times reports that are gone through unasked
 QUICK_STATES: Final = 2_500_000  # top counts of three candidates, the same: 2,235 voters
+QUICK_DRAWS: Final = 10_000_000  # times lies
 SMALL_BOUND: Final = Fraction(1, 1000)  # below this a sample would say no more than the bound
 DRAWS: Final = 100_000
 CONFIDENCE: Final = Fraction(99, 100)
@@ -78,21 +80,30 @@ class Question:
     @property
     def number_of_lies(self) -> int:
         m = len(self.belief.candidates)
-        lengths = range(m + 1) if self.belief.truncated else (m,)
-        return len(self.lies) or sum(perm(m, length) for length in lengths) - 1
+        if self.contest.kind == PLURALITY:
+            return len(self.lies) or m - 1 + self.belief.truncated
+        return len(self.lies) or sum(perm(m, length) for length in self._lengths) - 1
+
+    @property
+    def _lengths(self) -> Sequence[int]:
+        m = len(self.belief.candidates)
+        return range(m + 1) if self.belief.truncated else (m,)
 
     @property
     def reports(self) -> tuple[Ranking, ...]:
-        """Every lie considered."""
+        """Every lie considered; of those that plurality cannot tell apart, one."""
         if self.lies:
             return self.lies
+        if self.contest.kind == PLURALITY:
+            tops = [c for c in range(len(self.belief.candidates)) if c != self.truth[0]]
+            moved = tuple((top, *(c for c in self.truth if c != top)) for top in tops)
+            return (*moved, ()) if self.belief.truncated else moved
         if self.number_of_lies > MOST_LIES:
             raise WrongUse(
                 f"{self.number_of_lies:,} lies are too many to try; name the ones to try, or ask for a bound"
             )
         m = len(self.belief.candidates)
-        lengths = range(m + 1) if self.belief.truncated else (m,)
-        return tuple(lie for length in lengths for lie in permutations(range(m), length) if lie != self.truth)
+        return tuple(lie for length in self._lengths for lie in permutations(range(m), length) if lie != self.truth)
 
     @property
     def worths(self) -> tuple[Utility, ...]:
@@ -146,13 +157,15 @@ def gain(
         return _bounded(question)
     if method != SAMPLE:
         raise WrongUse(f"a gain is found by one of {', '.join(METHODS)}, not by {method!r}")
-    most = max(2, min(DRAWS, gain_sample.MOST_WORK // (4 * question.voters)))
-    return _sampled(question, most if draws is None else draws, confidence, source or SystemSource())
+    if draws is None:
+        draws = min(DRAWS, gain_sample.MOST_WORK // (8 * question.voters), QUICK_DRAWS // question.number_of_lies)
+    return _sampled(question, max(draws, 2), confidence, source or SystemSource())
 
 
 def _choose(question: Question) -> str:
     belief, lies = question.belief, question.number_of_lies
-    if gain_exact.profiles(belief, question.voters) * (1 + lies) <= QUICK_COUNTS and lies <= MOST_LIES:
+    counted = gain_exact.profiles(_as_counted(question), question.voters) * (1 + lies)
+    if counted <= QUICK_COUNTS and lies <= MOST_LIES:
         return ENUMERATE
     few = _is_three(question) and gain_three.states(belief, question.voters) <= QUICK_STATES
     if few and gain_three.fits(belief, question.voters - 1):
@@ -160,12 +173,25 @@ def _choose(question: Question) -> str:
     return BOUND if question.contest.eliminates and question.contest.order is None else SAMPLE
 
 
+def _as_counted(question: Question) -> Belief:
+    """The belief with rankings together that the rule cannot tell apart.
+
+    Plurality looks at the first place; the others never at the last of all places, which the rest of a ballot implies.
+    """
+    places = 1 if question.contest.kind == PLURALITY else len(question.belief.candidates) - 1
+    shares: dict[Ranking, Fraction] = {}
+    for ranking, share in question.belief.shares:
+        seen = ranking[:places]
+        shares[seen] = shares.get(seen, Fraction(0)) + share
+    return Belief(candidates=question.belief.candidates, shares=tuple(shares.items()), truncated=True)
+
+
 def _is_three(question: Question) -> bool:
     return len(question.belief.candidates) == 3 and not question.belief.truncated
 
 
 def _enumerated(question: Question) -> Gain:
-    belief = question.belief
+    belief = _as_counted(question)
     moved = gain_exact.changes(belief, question.voters, question.contest, question.truth, question.reports)
     found = [
         (sum((v * by for v, by in zip(worth.values, change, strict=True)), Fraction(0)), lie, worth)
@@ -207,7 +233,7 @@ def _bounded(question: Question) -> Gain:
 
 def _sampled(question: Question, draws: int, confidence: Fraction, source: Source) -> Gain:
     intervals = gain_sample.sampled(
-        question.belief,
+        _as_counted(question),
         question.voters,
         question.contest,
         question.truth,

@@ -16,12 +16,12 @@ import numpy as np
 
 from hubbub.errors import WrongUse
 from hubbub.voting.beliefs import Belief, Ranking
-from hubbub.voting.gain_winners import Contest, Integers, denominator, lotteries
+from hubbub.voting.gain_winners import Contest, Integers, Tally, denominator, lotteries
 
 MOST_COUNTED: Final = 3_000_000
 """Profiles times reports, at most."""
 
-_CELLS: Final = 1 << 22  # of a table of profiles at once
+_BATCH: Final = 1 << 16  # profiles at once
 
 
 def profiles(belief: Belief, voters: int) -> int:
@@ -43,36 +43,26 @@ def changes(
             f"{MOST_COUNTED:,} in all are: ask for a bound, or for a sample"
         )
     support = [ranking for ranking, _ in belief.shares]
-    reports = [truth, *lies]
-    rankings = support + [report for report in reports if report not in support]
     common = math.lcm(*(share.denominator for _, share in belief.shares))
     weights = [int(share * common) for _, share in belief.shares]
     m = len(belief.candidates)
     sums = {lie: [0] * m for lie in lies}
-    step = max(1, _CELLS // len(rankings))
     everyone = _compositions(voters - 1, len(support))
-    for start in range(0, len(everyone), step):
-        table = np.zeros((min(step, len(everyone) - start), len(rankings)), dtype=np.int64)
-        table[:, : len(support)] = everyone[start : start + step]
-        honest = lotteries(contest, rankings, m, _with(table, rankings.index(truth)))
-        moved = {lie: lotteries(contest, rankings, m, _with(table, rankings.index(lie))) - honest for lie in lies}
-        touched = np.zeros(len(table), dtype=np.bool_)
+    for start in range(0, len(everyone), _BATCH):
+        batch = everyone[start : start + _BATCH]
+        tally = Tally(support, m, batch)
+        honest = lotteries(contest, tally, truth)
+        moved = {lie: lotteries(contest, tally, lie) - honest for lie in lies}
+        touched = np.zeros(len(batch), dtype=np.bool_)
         for change in moved.values():
             touched |= change.any(axis=1)
         for row in np.flatnonzero(touched):
-            chance = _multinomial(everyone[start + row].tolist(), weights)
+            chance = _multinomial(batch[row].tolist(), weights)
             for lie, change in moved.items():
                 for c, by in enumerate(change[row].tolist()):
                     sums[lie][c] += chance * by
     whole = denominator(contest, m) * common ** (voters - 1)
     return {lie: tuple(Fraction(part, whole) for part in total) for lie, total in sums.items()}
-
-
-def _with(table: Integers, column: int) -> Integers:
-    """The profiles and the voter's own ballot."""
-    more = table.copy()
-    more[:, column] += 1
-    return more
 
 
 def _multinomial(counts: Sequence[int], weights: Sequence[int]) -> int:

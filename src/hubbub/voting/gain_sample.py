@@ -25,13 +25,13 @@ from hubbub.exact import ball, log, rounded
 from hubbub.noise.binomial import binomial
 from hubbub.noise.source import Source
 from hubbub.voting.beliefs import Belief, Ranking
-from hubbub.voting.gain_winners import Contest, Integers, denominator, lotteries
+from hubbub.voting.gain_winners import Contest, Integers, Tally, denominator, lotteries
 from hubbub.voting.utilities import Utility
 
 MOST_WORK: Final = 20_000_000_000
 """Voters times draws, at most: two random bits for each."""
 
-_BATCH: Final = 50_000
+_BATCH: Final = 1 << 14  # elections at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,15 +46,24 @@ class Interval:
 def draw_others(belief: Belief, others: int, draws: int, source: Source) -> Integers:
     """`draws` profiles of the others' ballots, one row each, in the order of the belief's rankings.
 
-    Guarantee: if the source's words are uniform and independent, the rows are independent and exactly multinomial:
-    each ranking takes a binomial part of what the earlier ones left.
+    Guarantee: if the source's words are uniform and independent, the rows are independent and exactly multinomial: a
+    group of rankings is cut into two of about the same share, and the first gets a binomial part of its ballots.
     """
     table = np.zeros((draws, len(belief.shares)), dtype=np.int64)
-    left, share_left = np.full(draws, others, dtype=np.int64), Fraction(1)
-    for column, (_, share) in enumerate(belief.shares):
-        table[:, column] = binomial(left, share / share_left, source)
-        left -= table[:, column]
-        share_left -= share
+    shares = [share for _, share in belief.shares]
+    falling = sorted(range(len(shares)), key=shares.__getitem__, reverse=True)
+    waiting = [(falling, np.full(draws, others, dtype=np.int64))]
+    while waiting:
+        group, ballots = waiting.pop()
+        if len(group) == 1:
+            table[:, group[0]] = ballots
+            continue
+        total = sum((shares[i] for i in group), Fraction(0))
+        cut, part = 1, shares[group[0]]
+        while cut < len(group) - 1 and 2 * part < total:
+            part, cut = part + shares[group[cut]], cut + 1
+        taken = binomial(ballots, part / total, source)
+        waiting += [(group[:cut], taken), (group[cut:], ballots - taken)]
     return table
 
 
@@ -80,22 +89,15 @@ def sampled(
     if draws * voters > MOST_WORK:
         raise WrongUse(f"{draws:,} elections of {voters:,} voters are too many; at most {MOST_WORK // voters:,} here")
     support = [ranking for ranking, _ in belief.shares]
-    rankings = support + [report for report in (truth, *lies) if report not in support]
     m = len(belief.candidates)
     sums = {lie: np.zeros(m, dtype=object) for lie in lies}
     squares = {lie: np.zeros((m, m), dtype=object) for lie in lies}
     for start in range(0, draws, _BATCH):
-        size = min(_BATCH, draws - start)
-        table = np.zeros((size, len(rankings)), dtype=np.int64)
-        table[:, : len(support)] = draw_others(belief, voters - 1, size, source)
-        table[:, rankings.index(truth)] += 1
-        honest = lotteries(contest, rankings, m, table)
-        table[:, rankings.index(truth)] -= 1
+        tally = Tally(support, m, draw_others(belief, voters - 1, min(_BATCH, draws - start), source))
+        honest = lotteries(contest, tally, truth)
         for lie in lies:
-            table[:, rankings.index(lie)] += 1
-            change = (lotteries(contest, rankings, m, table) - honest).astype(object if m > 6 else np.int64)
-            table[:, rankings.index(lie)] -= 1
-            changed = change[change.any(axis=1)]
+            change = lotteries(contest, tally, lie) - honest
+            changed = change[change.any(axis=1)].astype(object if m > 6 else np.int64)
             sums[lie] += changed.sum(axis=0).astype(object)
             squares[lie] += (changed.T @ changed).astype(object)
     whole = denominator(contest, m)

@@ -1,6 +1,6 @@
 """Who wins, for many profiles at once, in whole numbers: the rules a voter may try to deceive.
 
-A profile is a row of counts, one for each ranking that anybody may cast. All profiles go through the rounds side by
+A profile is a row of counts, one for each ranking that the others may cast. All profiles go through the rounds side by
 side, grouped by who is left; where chance decides, a profile goes on with a share of its weight for each outcome.
 Weights are whole multiples of one over `denominator`, so no share is ever rounded.
 """
@@ -88,46 +88,70 @@ def denominator(contest: Contest, candidates: int) -> int:
     return math.prod(math.lcm(*range(1, size + 1)) for size in sizes)
 
 
-def lotteries(contest: Contest, rankings: Sequence[Ranking], candidates: int, profiles: Integers) -> Integers:
-    """For each profile, a row of counts in the order of `rankings`, every candidate's chance, times `denominator`.
+class Tally:
+    """Many profiles, one row of counts each in the order of `rankings`, and the top counts among any of the candidates.
+
+    Top counts are kept once made, since every report of a voter asks for much the same ones.
+    """
+
+    def __init__(self, rankings: Sequence[Ranking], candidates: int, profiles: Integers) -> None:
+        self.rankings = tuple(rankings)
+        self.candidates = candidates
+        self.size = len(profiles)
+        self._exact = profiles.astype(np.float64)  # whole numbers below 2^53: products and sums are exact, and quicker
+        self._kept: dict[tuple[int, ...], Integers] = {}
+
+    def tops(self, members: tuple[int, ...]) -> Integers:
+        """One row per profile: how many ballots have each of `members` as their best of them."""
+        if members not in self._kept:
+            if (len(self._kept) + 1) * self.size * self.candidates > _MOST_KEPT:
+                self._kept.clear()
+            table = np.zeros((len(self.rankings), len(members)))
+            for row, ranking in enumerate(self.rankings):
+                best = top(ranking, members)
+                if best is not None:
+                    table[row, members.index(best)] = 1
+            self._kept[members] = (self._exact @ table).astype(np.int64)
+        return self._kept[members]
+
+
+def top(ranking: Ranking, members: Sequence[int]) -> int | None:
+    """The best of `members`; a ballot that names none of them counts for nobody."""
+    return next((c for c in ranking if c in members), None)
+
+
+def lotteries(contest: Contest, tally: Tally, report: Ranking = ()) -> Integers:
+    """For each profile, with one more ballot that is `report`, every candidate's chance, times `denominator`.
 
     Guarantee: each row adds up to the denominator and is the exact law of the winner, over the draws of the rule.
     """
-    full = denominator(contest, candidates)
+    size = tally.candidates
+    full = denominator(contest, size)
     if full > 1 << 50:
-        raise WrongUse(f"instant-runoff with {candidates} candidates has too many ways to tie; ask for another rule")
-    found = np.zeros((len(profiles), candidates), dtype=np.int64)
-    waiting: dict[int, list[tuple[Integers, Integers]]] = {
-        (1 << candidates) - 1: [(np.arange(len(profiles)), np.full(len(profiles), full, dtype=np.int64))]
+        raise WrongUse(f"instant-runoff with {size} candidates has too many ways to tie; ask for another rule")
+    found = np.zeros((tally.size, size), dtype=np.int64)
+    waiting: dict[tuple[int, ...], list[tuple[Integers, Integers]]] = {
+        tuple(range(size)): [(np.arange(tally.size), np.full(tally.size, full, dtype=np.int64))]
     }
     while waiting:
-        left = max(waiting, key=int.bit_count)  # larger sets first, so that a set is met once
-        pieces = waiting.pop(left)
+        members = max(waiting, key=len)  # larger sets first, so that a set is met once
+        pieces = waiting.pop(members)
         rows = np.concatenate([piece[0] for piece in pieces])
         weight = np.concatenate([piece[1] for piece in pieces])
-        members = [c for c in range(candidates) if left >> c & 1]
-        counts = profiles[rows] @ _tops(rankings, members)
+        counts = tally.tops(members)[rows]
+        if (mine := top(report, members)) is not None:
+            counts[:, members.index(mine)] += 1
         for following, chosen, share in _round(contest, members, counts):
             if following is None:
                 _finish(contest, members, counts[chosen], rows[chosen], weight[chosen], found)
             else:
-                mask = sum(1 << c for c in following)
-                waiting.setdefault(mask, []).append((rows[chosen], weight[chosen] // share))
+                waiting.setdefault(following, []).append((rows[chosen], weight[chosen] // share))
     return found
-
-
-def _tops(rankings: Sequence[Ranking], members: Sequence[int]) -> Integers:
-    """One row per ranking, a 1 under its best of `members`; a ballot that names none of them counts for nobody."""
-    table = np.zeros((len(rankings), len(members)), dtype=np.int64)
-    for row, ranking in enumerate(rankings):
-        best = next((c for c in ranking if c in members), None)
-        if best is not None:
-            table[row, members.index(best)] = 1
-    return table
 
 
 _Step: TypeAlias = tuple[tuple[int, ...] | None, NDArray[np.bool_], Integers]
 _ONE: Final = np.ones(1, dtype=np.int64)
+_MOST_KEPT: Final = 1 << 25  # top counts in a tally
 
 
 def _round(contest: Contest, members: Sequence[int], counts: Integers) -> list[_Step]:

@@ -19,7 +19,8 @@ from hubbub.voting.result import Transfer
 Counts = NDArray[np.int64]
 
 _FEW: Final = 16  # candidates for whom comparing a column with each is faster than sorting it into bins
-_BLOCK: Final = 1 << 15  # rows that stay in the cache
+_MANY: Final = 1 << 15  # rows for which that is worth it
+_BLOCK: Final = 1 << 17  # rows at a time
 _COMPILED_FROM: Final = 200_000  # rows that are worth a compiled loop
 
 
@@ -43,11 +44,18 @@ def binned(numbers: Ranks, bins: int, weights: Weights | None) -> Counts:
 
 def top_counts(ballots: Ballots) -> tuple[list[int], int]:
     """First choices for each candidate, and blank ballots."""
-    m = len(ballots.candidates)
-    tops = unsigned(ballots.rankings[:, 0], m)
-    none = np.iinfo(tops.dtype).max
-    counts = binned(tops, none + 1, None if ballots.single else ballots.weights)
-    return counts[:m].tolist(), int(counts[none])
+    tops: Ranks = np.ascontiguousarray(unsigned(ballots.rankings[:, 0], len(ballots.candidates)))
+    return _piled(tops, len(ballots.candidates), None if ballots.single else ballots.weights)
+
+
+def _piled(tops: Ranks, candidates: int, weights: Weights | None) -> tuple[list[int], int]:
+    """Voters in each pile, and in none."""
+    if weights is None and candidates <= _FEW:
+        piles = [int(np.count_nonzero(tops == candidate)) for candidate in range(candidates)]
+        return piles, len(tops) - sum(piles)
+    none = int(np.iinfo(tops.dtype).max)
+    counts = binned(tops, none + 1, weights)
+    return counts[:candidates].tolist(), int(counts[none])
 
 
 def position_counts(ballots: Ballots, positions: Sequence[int]) -> Counts:
@@ -55,14 +63,13 @@ def position_counts(ballots: Ballots, positions: Sequence[int]) -> Counts:
     m = len(ballots.candidates)
     words = unsigned(ballots.rankings, m) if ballots.rankings.dtype.itemsize <= 2 else ballots.rankings
     out = np.zeros((len(positions), m), dtype=np.int64)
-    if ballots.single and m <= _FEW and len(words) >= _BLOCK:
+    if ballots.single and m <= _FEW and len(words) >= _MANY:
+        full = ballots.rankings.dtype.kind == "u"  # no -1 can be there: whoever is nobody else is the last candidate
         for start in range(0, len(words), _BLOCK):
-            columns = np.ascontiguousarray(words[start : start + _BLOCK].T)
-            if columns.dtype.itemsize > 1:
-                columns = columns.astype(np.uint8)
+            columns = np.ascontiguousarray(words[start : start + _BLOCK].astype(np.uint8, copy=False).T)
             for i, position in enumerate(positions):
-                for candidate in range(m):
-                    out[i, candidate] += np.count_nonzero(columns[position] == candidate)
+                here = [int(np.count_nonzero(columns[position] == candidate)) for candidate in range(m - full)]
+                out[i] += [*here, columns.shape[1] - sum(here)] if full else here
         return out
     small = unsigned(words, m)
     none = int(np.iinfo(small.dtype).max)
@@ -89,9 +96,7 @@ class Piles:
         # of each ballot's top, in _flat
         self._place: NDArray[np.int32] = np.arange(0, words.size, self._width, dtype=narrow)
         self._weights = None if ballots.single else ballots.weights
-        counts = binned(self._tops, self._none + 1, self._weights)
-        self.counts: list[int] = counts[:m].tolist()
-        self.exhausted = int(counts[self._none])
+        self.counts, self.exhausted = _piled(self._tops, m, self._weights)
 
     def strike(self, out: Sequence[int]) -> tuple[Transfer, ...]:
         """Strike these candidates out; somebody must be left. Where their ballots went, in order."""
@@ -115,10 +120,10 @@ class Piles:
         if self.counts[origin] == 0:
             return np.zeros(0, dtype=np.int64)
         if self._weights is None and len(self._tops) >= _COMPILED_FROM and "numba" in sys.modules:
-            from hubbub.voting.compiled import advance
+            from hubbub.voting.compiled import compiled_advance
 
             moved = np.zeros(self._none + 1, dtype=np.int64)
-            advance(self._flat, self._width, self._tops, self._place, self._dead, origin, moved)
+            compiled_advance()(self._flat, self._width, self._tops, self._place, self._dead, origin, moved)
             return moved
         ballots = np.flatnonzero(self._tops == origin)
         place = self._place[ballots]

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-import pyarrow.parquet as parquet
 import pytest
 from click.testing import CliRunner, Result
 
@@ -47,7 +46,7 @@ def test_every_help_has_an_example_that_runs(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "hubbub-demo").mkdir()
-    parquet.write_table(millbrook.people(), tmp_path / "hubbub-demo" / "millbrook.parquet")  # what the demo leaves
+    millbrook.publish(tmp_path / "hubbub-demo")  # what the demo leaves
     monkeypatch.setattr("hubbub.charts.available", lambda: False)  # the demo draws its chart in its own test
     shown = run(*path, "--help")
     examples = examples_of(command)

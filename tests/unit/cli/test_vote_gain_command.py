@@ -121,7 +121,7 @@ def test_a_belief_from_a_file_of_ballots(tmp_path: Path) -> None:
 def test_for_people() -> None:
     told = run(f"{EXAMPLE} --voters 101 --rule plurality")
     assert "The best lie gains 0.0398" in told.stdout
-    assert "report abc" in told.stdout
+    assert "report acb" in told.stdout
     assert "refuted" in told.stderr
     assert "No lie gains anything" in run(f"{EXAMPLE} --voters 1001 --margin 100").stdout
     assert (
@@ -129,6 +129,13 @@ def test_for_people() -> None:
         in run("--belief abc:1/2,bac:1/4,cab:1/4 --truth cab --voters 10001 --margin 1249").stdout
     )
     assert "does not make it 0" in run(f"{EXAMPLE} --voters 101 --margin 15 --method sample --draws 500").stdout
+
+
+def test_it_is_part_of_vote() -> None:
+    from hubbub.cli.main import commands as everything
+
+    line = f"vote gain {EXAMPLE} --voters 11 --rule plurality --json"
+    assert json.loads(CliRunner().invoke(everything, line.split()).stdout)["lie"] == "acb"
 
 
 def test_the_examples_in_the_help_run() -> None:

@@ -130,6 +130,7 @@ def test_the_examples_in_the_help_run() -> None:
         ("--voters 100 --candidates 3 --eta 2", "--eta"),
         ("--voters 100 --candidates 3 --eta 0", "--eta"),
         ("--voters 100 --candidates 3 --coarseness 2", "--coarseness"),
+        ("--voters 100 --candidates 3 --utility-coarseness 2", "--utility-coarseness"),
         ("--voters 100 --candidates 3 --coarseness 1/2 --observed 3", "one of them"),
         ("--candidates 3 --coarseness 1/4 --margin 9", "--margin needs --voters"),
         ("--voters 100 --candidates 3 --margin n^0.3", "between 0 and 1/2"),
@@ -146,6 +147,20 @@ def test_wrong_use_is_one_sentence(line: str, complaint: str) -> None:
     assert complaint in result.stderr
     assert result.stderr.startswith("hubbub: ")
     assert result.stderr.count("\n") == 1
+
+
+def test_an_eta_below_every_float_is_still_above_0() -> None:
+    answer = ask("--voters 1000000 --candidates 3 --eta 2^-2000 --utility-coarseness 1")
+    assert answer["eta"] > 0
+    assert rational(answer["eta_text"]) == Fraction(1, 2**2000)
+    assert 0 < answer["punishing_probability"] < 1e-300
+
+
+def test_it_is_part_of_vote() -> None:
+    from hubbub.cli.main import commands as everything
+
+    told = CliRunner().invoke(everything, ["vote", "guarantee", "--voters", "1000", "--candidates", "3", "--json"])
+    assert json.loads(told.stdout)["margin"] == 249
 
 
 def test_numbers_as_text() -> None:

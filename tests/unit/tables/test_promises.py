@@ -148,10 +148,13 @@ def test_a_sample_that_buys_nothing_is_refused_with_the_next_step() -> None:
 
 
 @pytest.mark.parametrize("name", WORDS)
-def test_a_sample_by_somebody_else_buys_something_for_crowds_only(name: str) -> None:
+def test_a_sample_by_somebody_else_buys_something_for_crowds_and_at_one_rate_for_noise(name: str) -> None:
     if name not in CROWDS:
+        _, derived = asked(name, collected="0.05")
+        _, drawn = asked(name, sample="0.05")
+        assert [step.conclusion for step in derived] == [step.conclusion for step in drawn]
         with pytest.raises(Refused, match="or leave out --collected"):
-            asked(name, collected="0.05")
+            asked(name, collected_between=("0.03", "0.06"))
         return
     _, derived = asked(name, collected="0.05")
     assert isinstance(derived[-1].conclusion, DistributionalPrivacy)

@@ -11,7 +11,7 @@ import pytest
 from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource
 from hubbub.voting.ballots import Ballots
-from hubbub.voting.gain_winners import CONTESTS, Contest, contest_of, denominator, lotteries
+from hubbub.voting.gain_winners import CONTESTS, Contest, Tally, contest_of, denominator, lotteries
 from hubbub.voting.rules import ForGain, make
 from hubbub.voting.ties import RANDOM, FixedTies
 
@@ -36,7 +36,7 @@ def test_lotteries_are_those_of_the_rules(kind: str, m: int, fixed: bool) -> Non
         ties = RANDOM if order is None else FixedTies(tuple(names[c] for c in order))
         rule = make(kind, margin=margin, ties=ties)
         assert contest_of(rule, 30, names) == contest
-        found = lotteries(contest, rankings, m, table)
+        found = lotteries(contest, Tally(rankings, m, table))
         whole = denominator(contest, m)
         assert (found.sum(axis=1) == whole).all()
         for counts, chances in zip(table.tolist(), found.tolist(), strict=True):
@@ -44,11 +44,24 @@ def test_lotteries_are_those_of_the_rules(kind: str, m: int, fixed: bool) -> Non
             assert tuple(Fraction(chance, whole) for chance in chances) == expected
 
 
+@pytest.mark.parametrize("kind", CONTESTS)
+def test_a_report_is_one_more_ballot(kind: str) -> None:
+    rankings = [r for length in range(4) for r in permutations(range(3), length)]
+    words = ScriptedSource.from_label(f"report {kind}").words(40 * len(rankings))
+    table = (words % np.uint64(2)).astype(np.int64).reshape(40, len(rankings))
+    contest = Contest(kind=kind, margin=1 if kind in CONTESTS[2:] else None)
+    tally = Tally(rankings, 3, table)
+    for column, report in enumerate(rankings):
+        more = table.copy()
+        more[:, column] += 1
+        assert (lotteries(contest, tally, report) == lotteries(contest, Tally(rankings, 3, more))).all()
+
+
 def test_a_nested_tie_keeps_whole_shares() -> None:
     rankings = list(permutations(range(4)))
     contest = Contest(kind="instant-runoff")
     everyone = np.ones((1, len(rankings)), dtype=np.int64)
-    assert lotteries(contest, rankings, 4, everyone).tolist() == [[denominator(contest, 4) // 4] * 4]
+    assert lotteries(contest, Tally(rankings, 4, everyone)).tolist() == [[denominator(contest, 4) // 4] * 4]
 
 
 @pytest.mark.parametrize(
@@ -75,6 +88,6 @@ def test_rules_as_contests() -> None:
 def test_every_profile_of_two_voters_under_plurality() -> None:
     rankings = [(0, 1, 2), (1, 0, 2), (2, 0, 1)]
     table = np.array([row for row in product(range(3), repeat=3) if sum(row) == 2])
-    found = lotteries(Contest(kind="plurality"), rankings, 3, table)
+    found = lotteries(Contest(kind="plurality"), Tally(rankings, 3, table))
     expected = [[6 * c // 2 for c in row] if max(row) == 1 else [6 * (c == 2) for c in row] for row in table.tolist()]
     assert found.tolist() == expected

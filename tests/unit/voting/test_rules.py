@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import ScriptedSource
-from hubbub.voting import runoff
+from hubbub.voting import compiled, piles, runoff
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.piles import position_counts, top_counts
 from hubbub.voting.positional import points_range
@@ -228,6 +231,26 @@ def test_names_make_rules() -> None:
     for wrong in (("majority", {}), ("plurality", {"margin": 3}), ("borda", {"points": (1, 0)}), ("positional", {})):
         with pytest.raises(WrongUse):
             make(wrong[0], **wrong[1])  # type: ignore[arg-type]
+
+
+def test_the_compiled_loop_does_what_the_arrays_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loop as Python, in place of numba."""
+    rows = np.random.default_rng(4).permuted(np.tile(np.arange(5, dtype=np.int8), (400, 1)), axis=1)
+    rows[::7, 3:] = -1
+    ballots = Ballots.from_rows("abcde", rows)
+    rules = (InstantRunoff(), RepeatedPlurality(margin=3), ApproximateRunoff(margin=3))
+    expected = [rule.run(ballots, ScriptedSource.from_label("loop")).rounds for rule in rules]
+    calls: list[int] = []
+
+    def loop(*args: Any) -> None:
+        calls.append(1)
+        compiled.advance(*args)
+
+    monkeypatch.setattr(compiled, "compiled_advance", lambda: loop)
+    monkeypatch.setattr(piles, "_COMPILED_FROM", 1)
+    monkeypatch.setitem(sys.modules, "numba", ModuleType("numba"))
+    assert [rule.run(ballots, ScriptedSource.from_label("loop")).rounds for rule in rules] == expected
+    assert calls
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int16", "int64"])

@@ -1,0 +1,148 @@
+"""``hubbub plan``: designs, single numbers, refusals, and a command that the release takes as it stands."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+
+from hubbub.cli.main import commands
+from hubbub.cli.plan import plan
+
+TOWN = "--people 2000 --bins 20"
+
+
+def run(line: str, *more: str) -> Result:
+    return CliRunner().invoke(commands, ["plan", *line.split(), *more], catch_exceptions=False)
+
+
+def ask(line: str) -> dict[str, Any]:
+    result = run(line, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.count("\n") == 1
+    answer: dict[str, Any] = json.loads(result.stdout)
+    return answer
+
+
+def test_the_issue_s_own_example() -> None:
+    found = ask("--people 50000 --bins 400 --want zero-knowledge --epsilon 0.5 --delta 1e-9 --rate 0.05..0.2")
+    assert found["shape"] == {"name": "zipf", "people": 50000, "bins": 400}
+    best = found["best"]
+    assert (best["channel"], best["k"], best["rate"], best["noise"]) == ("noisy-below", 31, 0.2, "1.44541")
+    assert best["guarantee"]["notion"] == "zero-knowledge"
+    assert best["guarantee"]["epsilon"] <= 0.5
+    assert best["guarantee"]["aggregate"] == "iRS(0.2)"  # k and the rate are shown, not epsilon alone
+    assert best["error"] == pytest.approx(13.9713, abs=1e-3)
+    assert best["command"] == (
+        "hubbub release histogram people.parquet --by bin:0..400:1 --crowd 31 --epsilon 1.44541 --sample 0.2 "
+        "--scale-up --at-delta 1e-9 --out out/"
+    )
+    assert "secret sample of 20 %" in best["words"]
+    assert [d["error"] for d in found["designs"]] == sorted(d["error"] for d in found["designs"])
+    hidden = next(d for d in found["designs"] if d["channel"] == "exact-or-suppressed")
+    assert 0.3 < hidden["suppressed_people"] < 0.4
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{TOWN} --want zero-knowledge --epsilon 0.5 --delta 1e-6 --rate 0.2",
+        f"{TOWN} --want differential --epsilon 0.5",
+        f"{TOWN} --want crowd-blending --k 10 --epsilon 0.5",
+        f"{TOWN} --want crowd-blending --k 10",
+        f"{TOWN} --want outlier --curve 1:0.01,101:1 --delta 1e-6",
+        f"{TOWN} --want outlier --curve 1:0,11:inf",
+        f"{TOWN} --want distributional --epsilon 0.5 --delta 1e-6 --rate 0.1",
+    ],
+)
+def test_every_design_is_a_command_that_the_release_takes(line: str, tmp_path: Path) -> None:
+    counts = [100] * 20
+    table = pa.table({"bin": [i for i, count in enumerate(counts) for _ in range(count)]})
+    pq.write_table(table, tmp_path / "people.parquet")
+    answer = ask(f"{line} --file {tmp_path}/people.parquet --out {tmp_path}/out")
+    for number, design in enumerate(answer["designs"]):
+        words = [*shlex.split(design["command"])[1:], "--json", "--dataset", f"town-{number}"]
+        result = CliRunner().invoke(commands, words, catch_exceptions=False)
+        assert result.exit_code == 0, (design["command"], result.stderr)
+        told = json.loads(result.stdout)
+        assert told["bins"] == 20
+        # The certificate has the promise, or one that it follows from.
+        notions = {promise["notion"] for promise in told["guarantees"]}
+        implied = {"crowd-blending": {"outlier", "differential"}, "distributional": {"differential"}}
+        notion = design["guarantee"]["notion"]
+        assert notions & {notion, *implied.get(notion, {"differential"})}
+        if notion in ("zero-knowledge", "differential"):
+            assert any(
+                promise.get("epsilon_exact") == design["guarantee"]["epsilon_exact"] for promise in told["guarantees"]
+            )
+
+
+def test_single_numbers() -> None:
+    goal = "--want zero-knowledge --epsilon 0.5 --delta 1e-9"
+    assert ask(f"--ask k {goal} --rate 0.1")["k"] == 17
+    found = ask(f"--ask rate {goal} --k 20")
+    assert (found["rate_exact"], found["k"]) == ("0.128288", 20)
+    found = ask("--ask epsilon --want differential --delta 1e-9 --k 20 --rate 0.1")
+    assert found["epsilon"] == pytest.approx(0.36987, abs=1e-5)
+    found = ask("--ask epsilon --want differential --delta 1e-9 --k 5 --rate 0.5")
+    assert found["epsilon"] == "inf"
+    assert "0.0313" in found["why"]
+    assert ask(f"--ask k {goal} --rate 0.1 --noise-below 2")["k"] == 17
+    assert "A smaller one fails" in run(f"--ask k {goal} --rate 0.1").stdout
+    assert "Impossible" in run("--ask epsilon --want differential --delta 1e-9 --k 5 --rate 0.5").stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "exit_code", "says"),
+    [
+        ("--want magic", 2, "--want must be one of"),
+        ("--want differential --epsilon 1", 2, "needs --people and --bins"),
+        (f"{TOWN} --want zero-knowledge --epsilon 1", 2, "add --rate"),
+        ("--ask k --want zero-knowledge --epsilon 1 --delta 1e-9", 2, "needs --rate"),
+        ("--ask luck --want zero-knowledge", 2, "--ask must be one of"),
+        ("--ask k --want outlier --epsilon 1 --delta 1e-9 --rate 0.1", 2, "about the table itself"),
+        ("--ask k --want zero-knowledge --epsilon 1 --delta 0 --rate 0.1", 3, "rate^k"),
+        (
+            f"{TOWN} --want zero-knowledge --epsilon 1e-7 --delta 1e-9 --k 5 --rate 0.5",
+            3,
+            "nothing reaches this promise",
+        ),
+        (f"{TOWN} --want differential --epsilon 1 --chart plan.txt", 2, "must end in"),
+    ],
+)
+def test_wrong_questions_get_one_sentence(line: str, exit_code: int, says: str) -> None:
+    result = run(line)
+    assert result.exit_code == exit_code, result.output
+    assert says in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_chart_is_drawn(tmp_path: Path) -> None:
+    for ending, line in (
+        ("png", f"{TOWN} --want zero-knowledge --epsilon 0.5 --delta 1e-6 --rate 0.1,0.2"),
+        ("svg", f"{TOWN} --want differential --epsilon 0.5"),
+    ):
+        place = tmp_path / f"plan.{ending}"
+        assert ask(f"{line} --chart {place}")["chart"] == str(place)
+        assert place.stat().st_size > 3000
+
+
+def test_for_people() -> None:
+    told = run(f"{TOWN} --want zero-knowledge --epsilon 0.5 --delta 1e-6 --rate 0.2 --shape even").stdout
+    assert "error per bin" in told
+    assert "Draw a secret sample of 20 %" in told
+    assert "hubbub release histogram people.parquet" in told
+
+
+def test_every_example_runs() -> None:
+    lines = [line.strip() for line in (plan.epilog or "").splitlines() if line.strip().startswith("hubbub plan")]
+    assert len(lines) >= 3
+    for line in lines:
+        result = CliRunner().invoke(commands, shlex.split(line)[1:], catch_exceptions=False)
+        assert result.exit_code == 0, result.output
