@@ -6,6 +6,7 @@ The table is not part of the repository: without it beside the repository these 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
@@ -14,8 +15,12 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
+from hubbub.errors import Refused
+from hubbub.files import save
+from hubbub.guarantees.definitions import CrowdBlending
 from hubbub.noise.source import ScriptedSource
 from hubbub.release import Release, _run
+from hubbub.release import open as open_table
 from hubbub.tables.histogram import histogram
 from tests.fresh import open
 
@@ -102,3 +107,24 @@ def test_noise_of_another_epsilon_would_be_noticed(epsilon: float) -> None:
     mean, deviation = mean_and_deviation(epsilon)
     power = float(stats.norm.cdf((abs(mean - mean_and_deviation(1)[0]) - reach()) / deviation))
     assert power > POWER, f"n = {BINS}: power {power}, wanted {POWER}"
+
+
+def test_the_two_margins_that_together_show_hidden_cells_are_refused_as_two_releases(tmp_path: Path) -> None:
+    """THREATS 19: by education, occupation, sex, race and by education, occupation, race, both at k = 10."""
+    table = open_table(ADULT, ledger=tmp_path / "ledger.db")
+    assert table.dataset == ADULT.stem
+    without_sex = [spec for spec in BY if not spec.startswith("sex")]
+    assert len(without_sex) == len(BY) - 1
+    save(table.histogram(BY, crowd=K), tmp_path / "first")
+    with pytest.raises(Refused) as refused:
+        table.histogram(without_sex, crowd=K)
+    told = str(refused.value)
+    assert "already has release 1" in told
+    for way in ("publish a function of release 1", "differentially private", "fresh secret sample", "as one cube"):
+        assert way in told
+    noisy = table.histogram(without_sex, epsilon=1)  # the second way out
+    assert noisy.place is not None
+    assert noisy.place.release == 2
+    total = table.ledger.account(ADULT.stem).totals
+    assert total is not None
+    assert total.crowd_blending.guarantee == CrowdBlending(k=K, epsilon=Fraction(2))

@@ -41,6 +41,7 @@ class Question:
     no_paper: str = ""
     printed: Mapping[str, Loss] = field(default_factory=dict)  # the paper's own closed form, at its own epsilon
     constant: Fraction | None = None  # what epsilon is a multiple of
+    sharp_from: Loss | None = None  # from this epsilon on some mechanism reaches the numbers
     remarks: tuple[str, ...] = ()
 
 
@@ -128,6 +129,8 @@ def _point(question: Question, delta: str | None, at_epsilon: str | None) -> Row
         **numbers(floor=rounded(question.floor, up=True)),
         "remarks": list(question.remarks),
     }
+    if question.sharp_from is not None:
+        result["sharp"] = bool(found.epsilon >= question.sharp_from)
     if question.constant is not None and isinstance(found.epsilon, Fraction):
         result |= numbers(constant=rounded(found.epsilon / question.constant, up=True))
     if result["epsilon"] == "inf":
@@ -139,7 +142,7 @@ def why_impossible(floor: Fraction) -> str:
     """Why no epsilon will do."""
     return (
         "a whole crowd may be sampled at once, and then the person is seen: at every epsilon the delta is at least "
-        f"{short(floor, 3)} (the rate to the power of k); lower the rate, or raise k or delta"
+        f"{short(floor, 3)} (with one rate for all, the rate to the power of k); lower the rate, or raise k or delta"
     )
 
 
@@ -231,10 +234,12 @@ def _tell(question: Question, result: Row) -> None:
                 f"Worst for somebody with {result['worst_class_size']:,} others in their class, "
                 f"by {result['direction']}; {result['theorem']}."
             )
+        if result.get("sharp") is False:
+            console.print("At so small an epsilon this is an upper bound; no mechanism is known to reach it.")
         if theirs["epsilon"] is None and theirs["why"]:
             console.print(f"The paper has no number here: {theirs['why']}.")
         for remark in question.remarks:
-            console.print(f"{remark}.")
+            console.print(f"{remark[0].upper()}{remark[1:]}.")
     if "curve" in result:
         console.print(f"The curve is in {result['curve']}.")
 

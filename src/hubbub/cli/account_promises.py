@@ -18,14 +18,21 @@ if TYPE_CHECKING:
     from hubbub.guarantees.derivation import Derivation
 
 PROMISES = """
-    PROMISE is a kind and its numbers: differential:epsilon=1,delta=1e-9 (neighbours=replace for replacement),
-    zero-knowledge:epsilon=0.1,k=100,n=10000 (k of n rows) or zero-knowledge:epsilon=0.1,rate=0.1 (each person with
-    probability 0.1), crowd-blending:k=20,epsilon=0.5, simple-outlier:k=100,epsilon=1, outlier:curve=1:0.01,101:1.
+
+    \b
+    PROMISE is a kind and its numbers:
+      differential:epsilon=1,delta=1e-9             add or remove one person
+      differential:epsilon=1,neighbours=replace     replace one person
+      zero-knowledge:epsilon=0.1,k=100,n=10000      whoever knows 100 of 10000 rows
+      zero-knowledge:epsilon=0.1,rate=0.1           whoever knows a sample of rate 0.1
+      crowd-blending:k=20,epsilon=0.5
+      simple-outlier:k=100,epsilon=1
+      outlier:curve=1:0.01,101:1,delta=1e-6
 """
 
 
 def _with_promises(function: Callable[..., Any]) -> Callable[..., Any]:
-    function.__doc__ = f"{function.__doc__}{PROMISES}"
+    function.__doc__ = f"{(function.__doc__ or '').rstrip()}{PROMISES}"
     return function
 
 

@@ -23,6 +23,7 @@ from hubbub.errors import WrongUse
 @click.option("--delta-dp", metavar="D", default="0", show_default=True, help="Its delta, inside the sample.")
 @click.option("--midpoint", is_flag=True, help="A blank lies half way: a histogram whose blank is in no bin.")
 @click.option("--two-valued", is_flag=True, help="Rows have two values, and a blank is a fair coin.")
+@click.option("--group", metavar="C", default="1", show_default=True, help="For C people who stand or fall together.")
 @json_option
 def sanitize(
     rows: str,
@@ -32,6 +33,7 @@ def sanitize(
     delta_dp: str,
     midpoint: bool,
     two_valued: bool,
+    group: str,
     as_json: bool,
 ) -> None:
     """Draw k of n rows in secret and run something private on them: Proposition 16, sharp, both ways.
@@ -39,6 +41,8 @@ def sanitize(
     The mechanism must be symmetric in its rows, or be handed them in a secret random order. The promise is with respect
     to RS(k): whoever knows k random rows learns little more. k is a parameter of the promise, like epsilon.
     """
+    from hubbub.exact import whole
+    from hubbub.guarantees.closeness import chained
     from hubbub.sampling.sanitize import Blank, inside, outside
 
     if (epsilon_dp is None) == (epsilon_zk is None):
@@ -51,10 +55,13 @@ def sanitize(
     else:
         assert epsilon_zk is not None
         found = inside(rows, of, epsilon_zk, delta_dp, blank)
+    people = whole(group, "--group", least=1)
+    epsilon, delta = chained(found.epsilon_zk, found.delta_zk, people)  # blanked one after the other
     # What may be spent is rounded down, and everything promised is rounded up.
     result = {
         **_down(epsilon_dp=found.epsilon_dp),
-        **numbers(delta_dp=found.delta_dp, epsilon=found.epsilon_zk, delta=found.delta_zk),
+        **numbers(delta_dp=found.delta_dp, epsilon=epsilon, delta=delta),
+        "group": people,
         "rows": int(rows),
         "of": int(of),
         "blank": blank.value,
@@ -69,6 +76,8 @@ def sanitize(
         ["ours", short(found.epsilon_zk, 6), short(found.delta_zk, 6)],
         ["the paper's (Proposition 16)", short(found.paper_epsilon, 6), short(found.paper_delta, 6)],
     ]
+    if people > 1:
+        lines.insert(1, [f"ours, for groups of {people}", short(epsilon, 6), short(delta, 6)])
     table(lines, ["outside the sample", "epsilon", "delta"])
     page().print(
         f"\nInside the sample up to epsilon = {_floor(found.epsilon_dp)} may be spent; the release is then "
@@ -148,6 +157,7 @@ def mean(rows: str, of: str, epsilon_zk: str | None, scale: str | None, as_json:
         "hoeffding_scale": "Proposition 12, best delta, Hoeffding",
         "serfling_scale": "Proposition 12, best delta, Serfling",
         "scanned_scale": "ours, with the largest mean deviation (scanned, not proved)",
+        "binary_scale": "the least for 0/1 rows with this simulator (scanned)",
     }
     lines = [["ours, proved", short(found.scale)], ["the paper's", _plain(found.beside["paper_scale"])]]
     lines += [[words, _plain(beside[name])] for name, words in names.items()]

@@ -79,7 +79,7 @@ def plan(want: str, ask: str, as_json: bool, **given: Any) -> None:
 
 
 def _answer(want: Want, ask: str, given: dict[str, Any], *, as_json: bool) -> None:
-    from hubbub.exact import Infinite, rational, to_text, whole
+    from hubbub.exact import Infinite, rational, to_float, to_text, whole
     from hubbub.plan import targets as t
     from hubbub.sampling.amplification import floor
 
@@ -87,7 +87,7 @@ def _answer(want: Want, ask: str, given: dict[str, Any], *, as_json: bool) -> No
     for name in needs[ask]:
         if given[name] is None:
             raise WrongUse(f"--ask {ask} needs --{name}; add it")
-    goal = t.target(want, given["epsilon"] or 0, given["delta"], given["noise_below"])
+    goal = t.Target.of(want, given["epsilon"] or 0, given["delta"], given["noise_below"])
     result: dict[str, Any] = {"want": want.value, "ask": ask, **numbers(delta=goal.delta)}
     if ask == "k":
         rate = rational(given["rate"], "--rate")
@@ -99,7 +99,8 @@ def _answer(want: Want, ask: str, given: dict[str, Any], *, as_json: bool) -> No
     elif ask == "rate":
         k = whole(given["k"], "--k", least=2)
         rate = t.largest_rate(goal, k)
-        result |= {"k": k, **numbers(rate=rate, epsilon=goal.epsilon)}
+        result |= {"k": k, **numbers(epsilon=goal.epsilon)}
+        result |= {"rate": to_float(rate, round_up=False), "rate_exact": to_text(rate)}
         words = f"The largest rate, to six digits, is {to_text(rate)} with k = {k:,}."
     else:
         k, rate = whole(given["k"], "--k", least=2), rational(given["rate"], "--rate")

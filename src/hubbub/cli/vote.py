@@ -42,7 +42,7 @@ READING: Final[tuple[tuple[str, tuple[str, ...], str], ...]] = (
 )
 """The rules by which marks become rankings: name, choices (the first is the default), help."""
 
-LABELS: Final = ("undervote", "overvote", "write-in")
+LABELS: Final = ("undervote", "skip", "overvote", "write-in")
 
 
 @click.group("vote", cls=Commands, epilog=examples("hubbub vote tally millbrook"))

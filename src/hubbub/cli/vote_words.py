@@ -13,7 +13,7 @@ from hubbub.errors import Refused
 from hubbub.exact import to_float, to_text
 from hubbub.guarantees.verdict import Proved, Refuted, Verdict
 from hubbub.voting.efficiency import close_to_optimal, pareto
-from hubbub.voting.flow import EXHAUSTED, flow
+from hubbub.voting.flow import EXHAUSTED, Column, flow
 from hubbub.voting.honesty import Honesty, Promised, honesty
 from hubbub.voting.punishing import Mix
 
@@ -234,12 +234,10 @@ def draw_flow(result: Result, read: BallotFile, path: str) -> None:
 
     drawn = flow(result)
     last = sorted(result.rounds[-1].counts, key=lambda pair: -pair[1])
-    score = " to ".join(f"{count:,}" for _, count in last[:2]) if len(last) > 1 else f"{last[0][1]:,}"
-    if last[0][0] != result.winner:
-        score = ""
+    leads = len(last) > 1 and last[0][0] == result.winner
+    score = f", {last[0][1]:,} to {last[1][1]:,}" if leads else ""
     columns = [
-        {"heading": f"round {column.round}", "note": _gone(column.out), "piles": column.piles}
-        for column in drawn.columns
+        {"heading": f"round {column.round}", "note": _gone(column), "piles": column.piles} for column in drawn.columns
     ]
     margin = next((counted.margin for counted in result.rounds if counted.margin is not None), None)
     chart = charts.transfers_chart(
@@ -251,7 +249,7 @@ def draw_flow(result: Result, read: BallotFile, path: str) -> None:
         order=drawn.order,
         winner=drawn.winner,
         plain=[name for name in drawn.order if name == EXHAUSTED or name not in result.candidates],
-        title=f"{result.winner_name} wins{', ' + score if score else ''}",
+        title=f"{result.winner_name} wins{score}",
         subtitle=[
             " · ".join(
                 part
@@ -269,7 +267,7 @@ def draw_flow(result: Result, read: BallotFile, path: str) -> None:
     charts.save(chart, path)
 
 
-def _gone(names: tuple[str, ...]) -> str:
-    if not names:
+def _gone(column: Column) -> str:
+    if not column.out:
         return ""
-    return f"out: {names[0]}" if len(names) == 1 else f"out: {names[0]} and {len(names) - 1} more"
+    return f"out: {column.out[0]}" if len(column.out) == 1 else f"out: {column.gone} candidates"

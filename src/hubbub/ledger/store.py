@@ -96,7 +96,9 @@ class Store:
                         self._check(found)
                     page = Page(base, found)
                     if not found:
-                        page.add(CREATED, "", {"format": FORMAT, **founding()})
+                        first = founding()
+                        self._remember(0, _START, first["ledger"])  # before the ledger itself: now it cannot vanish
+                        page.add(CREATED, "", {"format": FORMAT, **first})
                     elif adopt:
                         page.add(ADOPTED, "", {"place": str(self.path)})
                     yield page
@@ -106,11 +108,11 @@ class Store:
                         base.execute("ROLLBACK")
                     raise
                 last = page.entries[-1]
-                self._remember(last, page.entries[0].body["ledger"])
+                self._remember(last.number, last.hash, page.entries[0].body["ledger"])
 
-    def _remember(self, last: Entry, identity: str) -> None:
+    def _remember(self, number: int, last: str, identity: str) -> None:
         try:
-            anchor.keep(anchor.Anchor(str(self.path), identity, last.number, last.hash))
+            anchor.keep(anchor.Anchor(str(self.path), identity, number, last))
         except OSError:
             raise Refused(
                 "how far the ledger has come could not be remembered, so nothing is published; check the folder "
@@ -121,7 +123,8 @@ class Store:
         """Whether there is no ledger yet; one that was here and is gone is no fresh budget."""
         if self.path.exists():
             return False
-        if anchor.find(self.path) is not None:
+        known = anchor.find(self.path)
+        if known is not None and known.number > 0:
             raise CheckFailed(
                 f"the ledger {str(self.path)!r} is gone, and with it what was spent; restore it from a backup, or give "
                 "up what it knew with hubbub ledger new"
@@ -132,7 +135,7 @@ class Store:
         """Compare with what is remembered outside."""
         known = anchor.find(self.path)
         if not found:
-            if known is not None:
+            if known is not None and known.number > 0:
                 raise CheckFailed(f"the ledger {str(self.path)!r} is empty and should not be; restore it from a backup")
             return  # nothing was ever entered here, even if somebody began to
         identity = found[0].body.get("ledger")
@@ -145,7 +148,7 @@ class Store:
             raise CheckFailed(
                 f"the ledger {str(self.path)!r} is another than the one that was here; restore the right one"
             )
-        if known.number > len(found) or found[known.number - 1].hash != known.hash:
+        if known.number > len(found) or (known.number and found[known.number - 1].hash != known.hash):
             raise CheckFailed(
                 f"the ledger {str(self.path)!r} is older than it was: entry {known.number} is missing or another; "
                 "restore the latest copy"

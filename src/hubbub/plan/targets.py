@@ -49,6 +49,16 @@ class Target:
     delta: Fraction
     inner: Fraction = Fraction(0)
 
+    @classmethod
+    def of(cls, want: Want, epsilon: Exact, delta: Exact, inner: Exact = 0) -> Target:
+        """With its numbers read and checked."""
+        e, d, below = loss(epsilon, "--epsilon"), rational(delta, "--delta"), loss(inner, "the noise below k")
+        if not isinstance(e, Fraction) or not isinstance(below, Fraction):
+            raise WrongUse("an epsilon that is planned for must be finite; give a number")
+        if not 0 <= d < 1:
+            raise WrongUse(f"--delta must be at least 0 and below 1, not {to_text(d)}; choose one like 1e-9")
+        return cls(want=want, epsilon=e, delta=d, inner=below)
+
     def setting(self, k: int, rate: Fraction) -> Setting:
         """The theorem for this promise; people of one bin blend exactly."""
         if self.want is Want.DISTRIBUTIONAL:
@@ -56,16 +66,6 @@ class Target:
         if self.want in (Want.ZERO_KNOWLEDGE, Want.DIFFERENTIAL):
             return noisy_below(k, self.inner, rate)
         raise WrongUse(f"{self.want.value} privacy is about the table itself and needs no sample; leave out the rate")
-
-
-def target(want: Want, epsilon: Exact, delta: Exact, inner: Exact = 0) -> Target:
-    """With its numbers read and checked."""
-    e, d, below = loss(epsilon, "--epsilon"), rational(delta, "--delta"), loss(inner, "the noise below k")
-    if not isinstance(e, Fraction) or not isinstance(below, Fraction):
-        raise WrongUse("an epsilon that is planned for must be finite; give a number")
-    if not 0 <= d < 1:
-        raise WrongUse(f"--delta must be at least 0 and below 1, not {to_text(d)}; choose one like 1e-9")
-    return Target(want=want, epsilon=e, delta=d, inner=below)
 
 
 def meets(goal: Target, k: int, rate: Fraction) -> bool:

@@ -8,8 +8,13 @@ f = min{1 - (k - 1)/n, (1 - k/n)(1 + 1/k)},
 
 Beside it stand, in floating-point numbers and claimed by nobody: the paper's scale (1/n + k^(-1/3))/(epsilon -
 2 e^(-k^(1/3))); its Proposition 12 with the best delta, by Hoeffding's and by Serfling's tail; the same theorem with
-the largest mean deviation of 0/1 data in the place of sd, found by a scan; and the root mean square errors of this
-release and of the other way to get the same promise, a noisy mean of k rows (Theorem A1).
+the largest mean deviation of 0/1 data in the place of sd, found by a scan; the least scale that 0/1 data allow with
+this simulator; and the root mean square errors of this release and of the other way to get the same promise, a noisy
+mean of k rows (Theorem A1).
+
+That least scale is exact but for the scan over shares of ones: with u = T - avg(D), the ratio of densities at a
+distance t from avg(D) is E e^((|t| - |t - u|)/scale), which never falls as t moves away from 0, so that the loss is
+max{ln E e^(u/scale), ln E e^(-u/scale), -ln E e^(-|u|/scale)}.
 """
 
 from __future__ import annotations
@@ -19,7 +24,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
 from hubbub.exact import Exact, ball, positive, precision, rounded, upper, whole
@@ -28,6 +35,9 @@ THEOREM: Final = "Theorem A3 (Proposition 12 for averages, without slack)"
 _DIGITS: Final = 20
 _STEPS: Final = 400  # deltas tried in Proposition 12, in each of two rounds
 _SCANNED: Final = 512  # shares of ones looked at for the largest mean deviation
+_TABLES: Final = 8  # and for the least scale
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +112,7 @@ def _beside(k: int, n: int, epsilon: float) -> dict[str, float | None]:
         "hoeffding_scale": _proposition_12(k, n, epsilon, 1.0),
         "serfling_scale": _proposition_12(k, n, epsilon, float(f)),
         "scanned_scale": scanned,
+        "binary_scale": _binary_scale(k, n, epsilon, scanned),
         "noise_error": math.sqrt(2) * scanned,
         "sample_error": sampled,
     }
@@ -136,6 +147,46 @@ def _scale_12(shift: float, log_beta: float, epsilon: float) -> float:
     return 1 / low if low > 0 else math.inf
 
 
+def _binary_scale(k: int, n: int, epsilon: float, start: float) -> float:
+    """The least scale for 0/1 data: searched at the worst share of ones, which hardly depends on the scale."""
+    tables = {ones: _deviations(k, n, ones) for ones in _near_half(k, n, _TABLES)}
+    ones = max(tables, key=lambda each: _binary_loss(*tables[each], start))
+    low, high = start / 16, 2 * start
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _binary_loss(*tables[ones], middle) <= epsilon else (middle, high)
+    return high
+
+
+def _binary_loss(u: Floats, logs: Floats, scale: float) -> float:
+    def log_mean(exponent: Floats) -> float:
+        found = logs + exponent / scale
+        top = float(found.max())
+        return top + math.log(float(np.exp(found - top).sum()))
+
+    return max(log_mean(u), log_mean(-u), -log_mean(-np.abs(u)))
+
+
+def _deviations(k: int, n: int, ones: int) -> tuple[Floats, Floats]:
+    """(u, ln Pr[u]), u = T - avg: the person has a 1, T is the mean of k of the n rows with 1/2 in its place."""
+    parts = [(k, Fraction(n - k, n), 0.0), (k - 1, Fraction(k, n), 0.5)]
+    values, logs = [], []
+    for drawn, chance, blank in parts:
+        if not chance:
+            continue
+        found = np.arange(max(0, drawn - (n - ones)), min(drawn, ones - 1) + 1)
+        terms = [_ways(ones - 1, m) + _ways(n - ones, drawn - m) - _ways(n - 1, drawn) for m in found.tolist()]
+        values.append((found + blank) / k - ones / n)
+        logs.append(np.array(terms) + math.log(chance))
+    return np.concatenate(values), np.concatenate(logs)
+
+
+def _near_half(k: int, n: int, most: int) -> range:
+    """Numbers of ones from a half on, over one period of the rounding of k times their share."""
+    step = max(n // (k * most), 1)
+    return range(max(n // 2, 1), min(n // 2 + n // k + 1, n) + 1, step)
+
+
 def _largest_deviation(k: int, n: int) -> float:
     """The largest mean |T - avg| over 0/1 data, T the mean of k rows: near half of ones, where k times it is odd/2.
 
@@ -143,8 +194,7 @@ def _largest_deviation(k: int, n: int) -> float:
     """
     if k == n:
         return 0.0
-    step = max(n // (k * _SCANNED), 1)
-    return max(_deviation(k, n, ones) for ones in range(n // 2, min(n // 2 + n // k + 1, n) + 1, step))
+    return max(_deviation(k, n, ones) for ones in _near_half(k, n, _SCANNED))
 
 
 def _deviation(k: int, n: int, ones: int) -> float:

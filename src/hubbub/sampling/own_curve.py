@@ -46,9 +46,9 @@ _DIGITS: Final = 8
 def own_delta_at(k: Exact, epsilon: Exact, rate: Exact, at_epsilon: Exact, *, tagged: bool) -> Amplified:
     """The delta of noise below k on a secret sample, at an epsilon.
 
-    Guarantee: never below the true delta of that mechanism, and above it by less than a millionth part where
-    `theorem` says that it is the mechanism's own; elsewhere (a crowd too large to look at every class) it is the bound
-    of Theorem A for a histogram.
+    Guarantee: never below the true delta of that mechanism. Where `theorem` says that it is the mechanism's own, it is
+    above the truth by less than a millionth part, and by no more than 1e-25 where the truth is nearly or exactly 0;
+    elsewhere (a crowd too large to look at every class) it is the bound of Theorem A for a histogram.
     """
     at = rational(at_epsilon, "epsilon")
     bound = delta_at(noisy_below(k, epsilon, rate), at)
@@ -192,58 +192,62 @@ class _Scan:
         exact_q[:, self.k :] = rows[:, self.k - 1 : -2]
         for noisy in (noisy_p, noisy_q):
             noisy[:, 0] /= 1 - self.q  # every value from 0 down falls off alike
+        # Beyond the table noise keeps its ratio, and the exact counts are hardly ever there.
         beyond = self.q / (1 - self.q)
-        ends_p = noisy_p[:, -1] * beyond + rows[:, -1] + lost
-        ends_q = noisy_q[:, -1] * beyond + rows[:, -2] + rows[:, -1] + lost
+        ends_p = beyond * _over(noisy_p[:, -1:], noisy_q[:, -1:], self.g_low) + rows[:, -1] + lost if self.w else lost
+        ends_q = beyond * _over(noisy_q[:, -1:], noisy_p[:, -1:], self.g) + rows[:, -2] + rows[:, -1] + lost
         pairs = [(noisy_p, noisy_q), (exact_p, exact_q)] if self.tagged else [(noisy_p + exact_p, noisy_q + exact_q)]
-        joining = self.p * (sum((_excess(q, p, self.g) for p, q in pairs), np.zeros(len(rows))) + ends_q)
+        joining = self.p * (sum((_over(q, p, self.g) for p, q in pairs), np.zeros(len(rows))) + ends_q)
         if not self.w:
             return joining, np.zeros(len(rows))
-        leaving = self.w * (sum((_excess(p, q, self.g_low) for p, q in pairs), np.zeros(len(rows))) + ends_p)
+        leaving = self.w * (sum((_over(p, q, self.g_low) for p, q in pairs), np.zeros(len(rows))) + ends_p)
         return joining, leaving
 
     def ended(self, row: Floats, lost: float, n: int, best: float, bound: float) -> bool:
         """Whether the bound for marked noise, which only falls from here, is below the best value found."""
         keep = math.exp(-self.eta)
         head = max(1 - self.g * keep, 0.0) / (1 + keep)
-        peaks = [(self.k - 1) * (1 - self.p) / (self.p * self.g)]
         joining = self.p * (_tail(row, self.g, self.k - 1) + lost + head * float(row[: self.k - 1].sum()))
-        if n < self.k + peaks[0]:
+        if n < self.k + (self.k - 1) * (1 - self.p) / (self.p * self.g):
             return False
         if not self.w:
             return joining <= best
         if n < self.k + self.g_low * (self.k - 1) * (1 - self.p) / self.p:
             return max(joining, min(self.highest_leaving(), bound)) <= best  # before its peak, by its peak
-        below, few = float(row[: self.k].sum()), float(row[: self.k - 1].sum())
-        kappa = 1 / (1 + keep)
-        block = max(below - self.g_low * few, kappa * (below - self.g_low * keep * few), 0.0)
-        rest = np.maximum(row[self.k :] - self.g_low * row[self.k - 1 : -1], 0.0).sum()
-        return max(joining, self.w * (block + float(rest) + lost)) <= best
+        # f_epsilon(u, v) is at most (u - g' v)_+ + kappa (u - g' e^-epsilon v)_+, and each L falls after its peak.
+        leaving = _hidden(row, self.g_low, self.k) + _hidden(row, self.g_low * keep, self.k) / (1 + keep) + 2 * lost
+        return max(joining, self.w * leaving) <= best
 
     def highest_leaving(self) -> float:
-        """w max{sup L(g'), kappa sup L(g' e^-epsilon)}, each at its peak; infinite where there is none."""
+        """w (sup L(g') + kappa sup L(g' e^-epsilon)), each at its peak; infinite where there is none."""
         keep, found = math.exp(-self.eta), []
         for weight, r in ((1.0, self.g_low), (1 / (1 + keep), self.g_low * keep)):
             others = self.k - 1 + math.ceil(r * (self.k - 1) * (1 - self.p) / self.p)
             if r < 1 or others > _MOST_OTHERS**2:
                 return math.inf
-            tops = [_hidden_excess(n, Fraction(self.p), self.k, r) for n in (others - 1, others, others + 1)]
+            tops = [_hidden_over(n, Fraction(self.p), self.k, r) for n in (others - 1, others, others + 1)]
             found.append(weight * max(tops))
-        return self.w * max(found) * (1 + _ROUNDING)
+        return self.w * sum(found) * (1 + _ROUNDING)
 
 
-def _hidden_excess(n: int, p: Fraction, k: int, r: float) -> float:
+def _hidden_over(n: int, p: Fraction, k: int, r: float) -> float:
     """Pr[Bin(n, p) <= k - 1] - r Pr[Bin(n, p) <= k - 2]."""
     with precision():
         return float((mass(n, p, k - 1) - ball(Fraction(r) - 1) * at_most(n, p, k - 2)).upper())
 
 
-def _excess(more: Floats, less: Floats, g: float) -> Floats:
+def _over(more: Floats, less: Floats, g: float) -> Floats:
     """sum of (more - g less)_+ for each row, raised by what rounding may have taken."""
     difference = more - g * less
     room = _ROUNDING * (more + g * less)
     found: Floats = np.maximum(difference + room, 0.0).sum(axis=1)
     return found
+
+
+def _hidden(row: Floats, r: float, k: int) -> float:
+    """L_n(r): the counts below k together, the others one by one."""
+    together = max(float(row[:k].sum()) - r * float(row[: k - 1].sum()), 0.0)
+    return together + float(np.maximum(row[k:] - r * row[k - 1 : -1], 0.0).sum())
 
 
 def _tail(row: Floats, g: float, first: int) -> float:

@@ -21,13 +21,16 @@ from hubbub.voting.ballot_file import BallotFile, Levels, gather, weight_of
 from hubbub.voting.ballots import checked_candidates
 from hubbub.voting.reading import Changes, Rank, Reading, ranking_of
 
-_NUMBERED = re.compile(r"candidate\s+(\d+)", re.IGNORECASE)
+_NUMBER = re.compile(r"\d{1,9}", re.ASCII)
+_NUMBERED = re.compile(r"candidate\s+(\d{1,9})", re.IGNORECASE | re.ASCII)
 
 
 def read(text: str, reading: Reading) -> BallotFile:
     """The ballots of a BLT file. Seats are not looked at: a rule here elects one."""
     lines = [(i, line.strip()) for i, line in enumerate(text.splitlines(), 1)]
     lines = [(i, line) for i, line in lines if line and not line.startswith("#")]
+    if not lines:
+        raise WrongUse("the ballot file holds comments alone; it must hold candidates and ballots")
     total = _head(lines[0][1].split(), lines[0][0])
     ballots, end, withdrawn = list[tuple[int, list[str]]](), None, set[int]()
     for position, (number, line) in enumerate(lines[1:], 2):
@@ -49,7 +52,10 @@ def read(text: str, reading: Reading) -> BallotFile:
 
 def read_commas(text: str, reading: Reading) -> BallotFile:
     """The same with commas, without the zeros, and with names in lines like ``"Candidate 1","Ann","Independent"``."""
-    rows = [(i, [cell.strip() for cell in row]) for i, row in enumerate(csv.reader(text.splitlines()), 1)]
+    try:
+        rows = [(i, [cell.strip() for cell in row]) for i, row in enumerate(csv.reader(text.splitlines()), 1)]
+    except csv.Error as error:
+        raise WrongUse("some line is not one of a CSV file; is this another format?") from error
     rows = [(i, row[:-1] if row and not row[-1] else row) for i, row in rows if any(row)]
     total = _head(rows[0][1], rows[0][0])
     ballots, names, title = list[tuple[int, list[str]]](), dict[int, str](), ""
@@ -105,7 +111,7 @@ def _ranks(words: list[str], everyone: tuple[str, ...], withdrawn: set[int], whe
 
 
 def _head(words: list[str], number: int) -> int:
-    if len(words) != 2 or not all(word.isascii() and word.isdigit() for word in words):
+    if len(words) != 2 or not all(_NUMBER.fullmatch(word) for word in words):
         raise WrongUse(f"line {number}: numbers of candidates and seats come first, like 6 1; is this another format?")
     total = int(words[0])
     if total < 2:
@@ -114,7 +120,7 @@ def _head(words: list[str], number: int) -> int:
 
 
 def _candidate(word: str, total: int, where: str) -> int:
-    if not (word.isascii() and word.isdigit() and 1 <= int(word) <= total):
+    if not (_NUMBER.fullmatch(word) and 1 <= int(word) <= total):
         raise WrongUse(f"{where}: a candidate who is not one of 1 to {total}")
     return int(word)
 

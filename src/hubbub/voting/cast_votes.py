@@ -31,13 +31,13 @@ from hubbub.voting.reading import Changes, Rank, Reading, ranking_of
 WRITE_IN: Final = "Write-in"
 """What the one candidate is called who stands for all write-ins."""
 
-_RANK_COLUMN = re.compile(r"(?:rank|choice|preference|pref)[ _-]*(\d+)", re.IGNORECASE)
+_RANK_COLUMN = re.compile(r"(?:rank|choice|preference|pref)[ _-]*(\d{1,5})", re.IGNORECASE | re.ASCII)
 _KNOWN: Final[Mapping[str, tuple[str, ...]]] = {
     "ballot": ("ballot", "ballot_id", "ballotid", "ballot id", "cvr", "record", "voter", "voter_id"),
     "rank": ("rank", "rank_id", "position"),
     "candidate": ("candidate", "choice", "vote", "name"),
-    "count": ("count", "counts", "weight", "ballots", "voters", "number"),
-    "ranking": ("ranking", "order", "preference order"),
+    "count": ("count", "counts", "weight", "weights"),
+    "ranking": ("ranking",),
 }
 
 Marks = tuple[Rank, ...]
@@ -60,6 +60,8 @@ def read(
 ) -> BallotFile:
     """The ballots of a CSV file. Without a list of candidates, all who are marked are, in alphabetical order."""
     rows = [(i, [cell.strip() for cell in row]) for i, row in _rows(text) if any(cell.strip() for cell in row)]
+    if not rows:
+        raise WrongUse("the ballot file is empty; its first line must name columns")
     where_is = find_columns(rows[0][1], named or {})
     reading = reading.for_marks(counted=where_is.count is not None)
     labels = _Labels(reading, candidates)
@@ -90,7 +92,7 @@ class _Labels:
     def __init__(self, reading: Reading, candidates: Sequence[str] | None) -> None:
         self._known = None if candidates is None else frozenset(candidates)
         self._reading = reading
-        self._under = {"", *(label.casefold() for label in reading.undervote_labels)}
+        self._under = {"", *(label.casefold() for label in (*reading.undervote_labels, *reading.skip_labels))}
         self._over = {label.casefold() for label in reading.overvote_labels}
         self._written = {label.casefold() for label in reading.write_in_labels}
         self.seen: set[str] = set()
@@ -226,7 +228,7 @@ def write(ballots: Ballots) -> str:
     writer = csv.writer(out, lineterminator="\n")
     strict = sorted(ballots.counts().items(), key=lambda row: -row[1])
     if not ballots.tied:
-        places = max(1, *(len(ranking) for ranking, _ in strict))
+        places = max([1, *(len(ranking) for ranking, _ in strict)])
         writer.writerow(["count", *(f"rank{i}" for i in range(1, places + 1))])
         writer.writerows([count, *ranking, *[""] * (places - len(ranking))] for ranking, count in strict)
         return out.getvalue()

@@ -14,11 +14,12 @@ EXHAUSTED: Final = "exhausted"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
     """The count of a round (the first being 1): the ballots of each pile, the winner's first, and who goes before the
-    next column, which is more than one round later where small candidates go."""
+    next column, which is more than one round later where small candidates go. `gone` is how many go."""
 
     round: int
     piles: tuple[tuple[str, int], ...]
     out: tuple[str, ...]
+    gone: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +56,7 @@ def flow(result: Result, *, most_named: int = MOST_NAMED) -> Flow:
     for start, stop in _runs(rounds, set(named)):
         gone = [i for counted in rounds[start:stop] for i in counted.eliminated]
         out = tuple(dict.fromkeys(label[i] for i in order if i in gone))
-        columns.append(Column(round=start + 1, piles=_piles(rounds[start], label, order), out=out))
+        columns.append(Column(round=start + 1, piles=_piles(rounds[start], label, order), out=out, gone=len(gone)))
         if stop < len(rounds):
             links.extend(_links(len(columns) - 1, rounds[start:stop], columns[-1], label))
     present = {name for column in columns for name, _ in column.piles}

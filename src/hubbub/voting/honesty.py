@@ -73,10 +73,11 @@ def honesty(
     if isinstance(rule, RandomDictator | Punishing):
         alone = (_ONE_EACH, _UTILITY, _DRAWN.replace("ties at the end are", "the ballot that decides is"))
         return Promised(eta=Fraction(0), alpha_min=Fraction(0), theorem="one ballot decides alone", assumptions=alone)
+    majority = Plurality | Borda | InstantRunoff | RepeatedPlurality | ApproximateRunoff
+    if candidates == 2 and isinstance(rule, majority):  # each elects whom more voters prefer, however ties are broken
+        two = (_ONE_EACH, _UTILITY)
+        return Promised(eta=Fraction(0), alpha_min=Fraction(0), theorem="two candidates only", assumptions=two)
     if isinstance(rule, Plurality | Borda | Positional | InstantRunoff):
-        if candidates == 2 and not isinstance(rule, Positional):
-            two = (_ONE_EACH, _UTILITY)
-            return Promised(eta=Fraction(0), alpha_min=Fraction(0), theorem="two candidates only", assumptions=two)
         return NotPromised(eta=eta, reason=f"{rule.name} can reward a lie under coarse beliefs too; it is a yardstick")
     if not isinstance(rule, RepeatedPlurality | ApproximateRunoff | ScoringElimination):
         return NotPromised(eta=eta, reason=f"no theorem here is about {rule.name}; check the conditions of Theorem 77")
@@ -85,7 +86,7 @@ def honesty(
         span = points_range(rule.stage.points(candidates), truncated=truncated)
         if not isinstance(rule.then, Lot | FirstInOrder | RandomDictator):
             return NotPromised(eta=eta, reason=f"the last stage must be strategy-proof, and {rule.then.name} is not")
-    elif isinstance(rule.ties, FixedTies) and candidates > 2:
+    elif isinstance(rule.ties, FixedTies):
         return NotPromised(
             eta=eta,
             reason="ties are broken by a fixed order, and with three candidates or more plurality then rewards a lie "

@@ -23,8 +23,9 @@ from hubbub.voting.reading import Reading
 
 KINDS: Final = ("soc", "soi", "toc", "toi")
 
-_HEADER = re.compile(r"#\s*([A-Z][A-Z ]*?)\s*(\d*)\s*:\s*(.*?)\s*")
-_PART = re.compile(r"\s*(?:(\d+)|\{\s*(\d+(?:\s*,\s*\d+)*)\s*\})\s*(?:,|$)")
+_HEADER = re.compile(r"#\s*([A-Z][A-Z ]*?)\s*(\d{0,9})\s*:\s*(.*?)\s*", re.ASCII)
+_PART = re.compile(r"\s*(?:(\d{1,9})|\{\s*(\d{1,9}(?:\s*,\s*\d{1,9})*)\s*\})\s*(?:,|$)", re.ASCII)
+_WHOLE = re.compile(r"\d{1,17}", re.ASCII)
 
 
 def read(text: str, kind: str, reading: Reading) -> BallotFile:
@@ -55,19 +56,19 @@ def read(text: str, kind: str, reading: Reading) -> BallotFile:
         counts[levels] = counts.get(levels, 0) + weight_of(weight, where)
     ballots = gather(candidates or _candidates(fields, names, kind), counts)
     stated = fields.get("NUMBER VOTERS", "")
-    if stated.isdigit() and int(stated) != ballots.voters:
+    if _WHOLE.fullmatch(stated) and int(stated) != ballots.voters:
         raise WrongUse(f"the header says {stated} voters and the weights add up to {ballots.voters}; they must agree")
     return BallotFile(ballots=ballots, format=kind, title=fields.get("TITLE", ""), reading=reading)
 
 
 def _candidates(fields: dict[str, str], names: dict[int, str], kind: str) -> tuple[str, ...]:
     stated = fields.get("NUMBER ALTERNATIVES", "")
-    if not stated.isdigit():
+    if not _WHOLE.fullmatch(stated):
         raise WrongUse("a PrefLib file starts with lines like # NUMBER ALTERNATIVES: 3; is this another format?")
     declared = fields.get("DATA TYPE", kind)
     if declared != kind:
         raise WrongUse(f"the header says that the data type is not {kind}; name the format that the file has")
-    if sorted(names) != list(range(1, int(stated) + 1)):
+    if len(names) != int(stated) or sorted(names) != list(range(1, len(names) + 1)):
         raise WrongUse(f"the header must name alternatives 1 to {stated}, each once, and names {len(names)}")
     return checked_candidates([names[i] for i in range(1, int(stated) + 1)])
 

@@ -46,7 +46,8 @@ class Reading:
     repeats: str | None = None  # by the format, as above
     truncation: str = "keep"
     write_ins: str = "candidate"
-    undervote_labels: tuple[str, ...] = ("undervote", "skipped")  # and empty cells
+    undervote_labels: tuple[str, ...] = ("undervote",)  # and empty cells
+    skip_labels: tuple[str, ...] = ("skip", "skipped")  # the same thing under another name
     overvote_labels: tuple[str, ...] = ("overvote",)
     write_in_labels: tuple[str, ...] = ("uwi", "write-in", "writein", "write in")
 

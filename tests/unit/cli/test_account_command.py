@@ -91,6 +91,14 @@ def test_unmarked_noise_is_more_private_than_the_theorem(line: str, printed: str
     assert found["theorem"].startswith("the exact curve of this mechanism")
 
 
+def test_where_theorem_a_is_reached() -> None:
+    line = "crowd --k 20 --epsilon 1 --rate 0.1 --at-epsilon"
+    assert ask(f"{line} 0.05")["sharp"] is False  # below ln(0.1 e + 0.9) = 0.1586, where leaving is charged on top
+    assert ask(f"{line} 0.05")["delta"] > 0.0324
+    assert ask(f"{line} 0.16")["sharp"] is True
+    assert "upper bound" in run(f"{line} 0.05").stdout
+
+
 # --- sections 3, 4 and 5 ----------------------------------------------------------------------------------------
 
 
@@ -197,27 +205,29 @@ def test_theorem_a1_examples() -> None:
     assert f"{ask('sanitize --rows 2 --of 5 --epsilon-dp 3')['epsilon']:.2f}" == "2.16"
     assert f"{ask('sanitize --rows 4 --of 4 --epsilon-dp 1 --midpoint')['epsilon']:.3f}" == "0.500"
     assert f"{ask('sanitize --rows 4 --of 4 --epsilon-dp 1 --two-valued')['epsilon']:.3f}" == "0.620"
+    assert ask("sanitize --rows 100 --of 1000 --epsilon-zk 0.1 --group 3")["epsilon_exact"] == "0.3"  # c, not 2c - 1
     # With delta: p delta, against the paper's (2 + p (e^epsilon - 1)) p delta.
     found = ask("sanitize --rows 100 --of 1000 --epsilon-dp 1 --delta-dp 1e-6")
     assert found["delta_exact"] == "0.0000001"
     assert found["paper"]["delta"] == pytest.approx((2 + 0.1 * 1.718281828459045) * 1e-7)
 
 
-# n k epsilon | paper, Hoeffding, Serfling, proved, scanned | errors: sample, noise. (The theory prints 0.564 and 0.0564
-# in the first two rows, where sqrt 2 times its own scale is 0.5635 and 0.05635.)
+# n k epsilon | paper, Hoeffding, Serfling, proved, scanned | errors: sample, noise | least for 0/1 rows.
+# The theory prints 0.564 and 0.0564 for the noise in the first two rows, where sqrt 2 times its own scale is 0.5635 and
+# 0.05635; and .385, .386, .122 in the last column where half of the rows are ones, which is not quite the worst.
 A3 = """
-10000 100 0.1 2.67 1.73 1.72 0.498 0.398 0.050 0.563
-10000 100 1 0.220 0.205 0.204 0.0498 0.0398 0.0498 0.0563
-10000 1000 0.1 1.00 0.632 0.604 0.1505 0.120 0.0151 0.170
-10000 1000 1 0.100 0.0881 0.0848 0.0151 0.0120 0.0150 0.0170
-10000 10000 0.1 0.465 0.237 0.001 0.0005 0.0005 0.00141 0.00071
-10000 10000 1 0.0465 0.039 0.0001 5e-5 5e-5 1.4e-4 7e-5
-1000000 100 0.1 2.67 1.73 1.73 0.500 0.400 0.050 0.566
-1000000 100 1 0.220 0.205 0.205 0.0500 0.0400 0.0500 0.0566
-1000000 1000 0.1 1.00 0.631 0.631 0.158 0.126 0.0158 0.178
-1000000 1000 1 0.100 0.0880 0.0880 0.0158 0.0126 0.0158 0.0178
-1000000 10000 0.1 0.464 0.237 0.236 0.0498 0.0397 0.00498 0.0561
-1000000 10000 1 0.0464 0.0390 0.0389 0.00498 0.00397 0.00498 0.0056
+10000 100 0.1 2.67 1.73 1.72 0.498 0.398 0.050 0.563 .387
+10000 100 1 0.220 0.205 0.204 0.0498 0.0398 0.0498 0.0563 .0352
+10000 1000 0.1 1.00 0.632 0.604 0.1505 0.120 0.0151 0.170 .116
+10000 1000 1 0.100 0.0881 0.0848 0.0151 0.0120 0.0150 0.0170 .0106
+10000 10000 0.1 0.465 0.237 0.001 0.0005 0.0005 0.00141 0.00071 .0005
+10000 10000 1 0.0465 0.039 0.0001 5e-5 5e-5 1.4e-4 7e-5 5e-5
+1000000 100 0.1 2.67 1.73 1.73 0.500 0.400 0.050 0.566 .389
+1000000 100 1 0.220 0.205 0.205 0.0500 0.0400 0.0500 0.0566 .0353
+1000000 1000 0.1 1.00 0.631 0.631 0.158 0.126 0.0158 0.178 .123
+1000000 1000 1 0.100 0.0880 0.0880 0.0158 0.0126 0.0158 0.0178 .0112
+1000000 10000 0.1 0.464 0.237 0.236 0.0498 0.0397 0.00498 0.0561 .0386
+1000000 10000 1 0.0464 0.0390 0.0389 0.00498 0.00397 0.00498 0.0056 .00352
 """
 
 
@@ -227,12 +237,20 @@ def digits(printed: str) -> int:
 
 @pytest.mark.parametrize("row", A3.strip().splitlines())
 def test_theorem_a3_scales(row: str) -> None:
-    n, k, epsilon, paper, hoeffding, serfling, proved, scanned, sampled, noise = row.split()
+    n, k, epsilon, paper, hoeffding, serfling, proved, scanned, sampled, noise, binary = row.split()
     found = ask(f"mean --rows {k} --of {n} --epsilon-zk {epsilon}")
     assert same(exactly(found, "scale"), proved, digits(proved))
     beside = {"paper": found["paper"]["scale"], **found["comparison"]}
-    names = ("paper", "hoeffding_scale", "serfling_scale", "scanned_scale", "sample_error", "noise_error")
-    for name, printed in zip(names, (paper, hoeffding, serfling, scanned, sampled, noise), strict=True):
+    names = (
+        "paper",
+        "hoeffding_scale",
+        "serfling_scale",
+        "scanned_scale",
+        "sample_error",
+        "noise_error",
+        "binary_scale",
+    )
+    for name, printed in zip(names, (paper, hoeffding, serfling, scanned, sampled, noise, binary), strict=True):
         shown = f"{beside[name]:.{digits(printed) - 1}e}"
         assert shown == f"{float(printed):.{digits(printed) - 1}e}", name
     back = ask(f"mean --rows {k} --of {n} --scale {found['scale_exact']}")

@@ -14,7 +14,7 @@ from hubbub.cli.main import commands
 from hubbub.cli.vote import LABELS, READING, RULES
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.formats import write
-from hubbub.voting.reading import CHOICES
+from hubbub.voting.reading import CHOICES, Reading
 from hubbub.voting.rules import SUMMARY
 
 
@@ -35,7 +35,7 @@ def ask(*args: str) -> dict[str, Any]:
 def test_the_options_are_those_of_the_library() -> None:
     assert set(RULES) == set(SUMMARY)
     assert {name.replace("-", "_"): choices for name, choices, _ in READING} == dict(CHOICES)
-    assert len(LABELS) == 3
+    assert {f"{label.replace('-', '_')}_labels" for label in LABELS} <= set(Reading.__dataclass_fields__)
 
 
 def test_the_answer_has_the_promised_parts() -> None:

@@ -9,15 +9,15 @@ import pytest
 from hubbub.errors import Refused, WrongUse
 from hubbub.exact import INFINITY
 from hubbub.guarantees.closeness import mixed
-from hubbub.plan.targets import Want, epsilon_of, largest_inner, largest_rate, meets, smallest_crowd, target, why_not
+from hubbub.plan.targets import Target, Want, epsilon_of, largest_inner, largest_rate, meets, smallest_crowd, why_not
 
-ZK = target(Want.ZERO_KNOWLEDGE, "0.5", "1e-9")
+ZK = Target.of(Want.ZERO_KNOWLEDGE, "0.5", "1e-9")
 
 
 @pytest.mark.parametrize("want", [Want.ZERO_KNOWLEDGE, Want.DISTRIBUTIONAL])
 @pytest.mark.parametrize("inner", ["0", "0.2"])
 def test_the_smallest_crowd_is_enough_and_one_fewer_is_not(want: Want, inner: str) -> None:
-    goal = target(want, "0.5", "1e-9", inner)
+    goal = Target.of(want, "0.5", "1e-9", inner)
     k = smallest_crowd(goal, "0.1")
     assert meets(goal, k, Fraction(1, 10))
     assert not meets(goal, k - 1, Fraction(1, 10))
@@ -27,16 +27,16 @@ def test_the_smallest_crowds_of_a_plan() -> None:
     assert smallest_crowd(ZK, "0.1") == 17
     # With noise up to the most that sampling hides, the crowd need not grow.
     most = largest_inner(Fraction(1, 2), Fraction(1, 10))
-    assert smallest_crowd(target(Want.DIFFERENTIAL, "0.5", "1e-9", most), "0.1") == 17
+    assert smallest_crowd(Target.of(Want.DIFFERENTIAL, "0.5", "1e-9", most), "0.1") == 17
 
 
 def test_the_largest_rate_is_enough_and_a_little_more_is_not() -> None:
     rate = largest_rate(ZK, 20)
     assert rate == Fraction("0.128288")
     assert not meets(ZK, 20, rate + Fraction(1, 10**6))
-    tiny = largest_rate(target(Want.ZERO_KNOWLEDGE, "0.5", "1e-30"), 3)  # rate^3 must be below 1e-30
+    tiny = largest_rate(Target.of(Want.ZERO_KNOWLEDGE, "0.5", "1e-30"), 3)  # rate^3 must be below 1e-30
     assert Fraction(1, 10**11) < tiny <= Fraction(1, 10**10)
-    wide = largest_rate(target(Want.ZERO_KNOWLEDGE, 3, "0.3"), 5)
+    wide = largest_rate(Target.of(Want.ZERO_KNOWLEDGE, 3, "0.3"), 5)
     assert 0 < wide < 1
 
 
@@ -63,16 +63,16 @@ def test_why_something_is_impossible() -> None:
     assert "needs epsilon 0.895" in said
     assert why_not(ZK, 40, Fraction(1, 10)) is None
     with pytest.raises(Refused, match="never reach delta = 0"):
-        smallest_crowd(target(Want.ZERO_KNOWLEDGE, "0.5", 0), "0.1")
+        smallest_crowd(Target.of(Want.ZERO_KNOWLEDGE, "0.5", 0), "0.1")
     with pytest.raises(Refused, match="no crowd of up to"):
-        smallest_crowd(target(Want.ZERO_KNOWLEDGE, 0, "1e-9"), "0.1")
+        smallest_crowd(Target.of(Want.ZERO_KNOWLEDGE, 0, "1e-9"), "0.1")
     with pytest.raises(WrongUse, match="about the table itself"):
-        smallest_crowd(target(Want.OUTLIER, "0.5", "1e-9"), "0.1")
+        smallest_crowd(Target.of(Want.OUTLIER, "0.5", "1e-9"), "0.1")
     with pytest.raises(WrongUse, match="--rate must lie between"):
         smallest_crowd(ZK, 1)
     with pytest.raises(Refused, match="no rate reaches"):
-        largest_rate(target(Want.ZERO_KNOWLEDGE, "0.5", "1e-200"), 2)
+        largest_rate(Target.of(Want.ZERO_KNOWLEDGE, "0.5", "1e-200"), 2)
     with pytest.raises(WrongUse, match="--delta must be"):
-        target(Want.ZERO_KNOWLEDGE, "0.5", 1)
+        Target.of(Want.ZERO_KNOWLEDGE, "0.5", 1)
     with pytest.raises(WrongUse, match="finite"):
-        target(Want.ZERO_KNOWLEDGE, "inf", "1e-9")
+        Target.of(Want.ZERO_KNOWLEDGE, "inf", "1e-9")

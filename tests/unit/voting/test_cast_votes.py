@@ -72,6 +72,11 @@ def test_labels_and_rules_are_options() -> None:
     assert file.ballots.counts() == {("Ann",): 2, ("Bob",): 1}
 
 
+def test_skipped_ranks_have_labels_too_and_a_number_is_no_count() -> None:
+    file = parse("number,rank1,rank2\n7,skipped,Ann\n9,Bob,S\n", skip_labels=("S", "skipped"))
+    assert file.ballots.counts() == {("Ann",): 1, ("Bob",): 1}
+
+
 def test_columns_may_be_called_otherwise() -> None:
     text = "CVR,First,Second,n\n1,Ann,Bob,4\n"
     assert parse(text, named={"ranks": "First/Second", "count": "n"}).ballots.counts() == {("Ann", "Bob"): 4}

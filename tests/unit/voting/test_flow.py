@@ -53,6 +53,7 @@ def test_rounds_in_which_only_small_candidates_go_are_one_column() -> None:
     assert drawn.columns[0].round == 1
     assert len(drawn.columns) == 7
     assert drawn.columns[0].out == ("18 others",)
+    assert drawn.columns[0].gone == 18
 
 
 def test_the_council() -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
+from itertools import combinations_with_replacement
 from typing import Any
 
 import pytest
 
 from hubbub.exact import to_float
 from hubbub.voting import margins
+from hubbub.voting.ballots import Ballots
 from hubbub.voting.honesty import NotPromised, Promised, honesty
 from hubbub.voting.rules import (
     ApproximateRunoff,
@@ -70,7 +73,7 @@ def test_b2_a_fixed_order_is_refused_with_the_reason() -> None:
     for rule in (RepeatedPlurality(ties=fixed), ApproximateRunoff(ties=fixed)):
         assert "fixed order" in refused(rule)
         assert "B2" in refused(rule)
-        promised(rule, candidates=2)  # between two, any way to break a tie is fine
+        assert promised(rule, candidates=2, voters=5).eta == 0  # between two, any way to break a tie is fine
 
 
 def test_theorem_89_the_range_of_points_widens_the_margin() -> None:
@@ -123,3 +126,23 @@ def test_assumptions_say_what_ballots_are_thought_of() -> None:
     assert any("ranks all candidates" in text for text in complete.assumptions)
     assert any("of every length" in text for text in truncated.assumptions)
     assert any("counts for one" in text for text in complete.assumptions)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        Plurality(),
+        Borda(),
+        InstantRunoff(),
+        RepeatedPlurality(margin=1),
+        ApproximateRunoff(margin=1),
+        Plurality(ties=FixedTies(("a", "b"))),
+        RepeatedPlurality(margin=0, ties=FixedTies(("b", "a"))),
+    ],
+)
+def test_between_two_candidates_no_lie_helps(rule: Rule) -> None:
+    """All ballots of three others, truncated ones too: the truth is the best report."""
+    reports: list[tuple[str, ...]] = [("a", "b"), ("b", "a"), ("a",), ("b",), ()]
+    for others in combinations_with_replacement(reports, 3):
+        chances = {report: rule.lottery(Ballots.of("ab", Counter((*others, report))))[0] for report in reports}
+        assert chances["a", "b"] == max(chances.values())
