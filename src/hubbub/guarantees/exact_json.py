@@ -36,7 +36,7 @@ def plain(value: object) -> Plain:
     if isinstance(value, datetime.date):
         return value.isoformat()
     if isinstance(value, tuple | list):
-        return [plain(part) for part in value]
+        return [part if type(part) is str else plain(part) for part in value]
     if is_dataclass(value):
         return {"is": type(value).__name__} | {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     raise TypeError(f"{type(value).__name__} has no exact JSON")
@@ -59,6 +59,8 @@ def _restored(kind: Any, value: Any) -> Any:
         part, dots = get_args(kind)
         if dots is not Ellipsis or not isinstance(value, list):
             raise TypeError
+        if part is str and all(type(each) is str for each in value):  # a long list of labels
+            return tuple(value)
         return tuple(_restored(part, each) for each in value)
     if is_dataclass(kind) and kind is not Curve:
         return _built(cast(type[Any], kind), value)
