@@ -1,7 +1,7 @@
 """What a private histogram costs beside DuckDB's own GROUP BY, in CPU time, in one run.
 
-The release is the Python call: counting, sample, channel, intervals, release object. Files, report and the start of the
-interpreter are not in it. The table is made here, in a folder that goes away.
+The release is the Python call: ledger, counting, sample, channel, intervals, release object. Files, report and the
+start of the interpreter are not in it. The table is made here, in a folder that goes away.
 """
 
 from __future__ import annotations
@@ -12,17 +12,20 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import duckdb
 
 from hubbub.files import save
+from hubbub.release import Release, Table
 from hubbub.release import open as open_table
 
 ROWS: Final = 20_000_000
 PEOPLE: Final = 5_000_000
 REPEATS: Final = 5
+_NUMBERS: Final = count(1)
 
 
 def make_table(place: Path) -> None:
@@ -31,6 +34,18 @@ def make_table(place: Path) -> None:
         f"COPY (SELECT (hash(i) % 1000)::INTEGER AS small, (hash(i + 1) % 50000)::INTEGER AS large, "
         f"(hash(i + 2) % {PEOPLE})::BIGINT AS person FROM range({ROWS}) t(i)) TO '{place}' (FORMAT parquet)"
     )
+
+
+class _Fresh:
+    """A table whose every release is about people of its own, as far as the ledger knows."""
+
+    def __init__(self, place: Path, folder: Path, person: str | None = None) -> None:
+        self._opened = open_table(place, person=person)
+        self._ledger, self._person = folder / "ledger.db", person
+
+    def histogram(self, by: list[str], **words: Any) -> Release:
+        name = f"people-{next(_NUMBERS)}"
+        return Table(self._opened.engine, self._person, dataset=name, ledger=self._ledger).histogram(by, **words)
 
 
 def cpu(work: Callable[[], object]) -> float:
@@ -61,7 +76,7 @@ def main() -> None:
         place = Path(folder) / "people.parquet"
         _ten_million(Path(folder))  # first, while the peak of memory is still low
         make_table(place)
-        people = open_table(place)
+        people = _Fresh(place, Path(folder))
         raw_connection = duckdb.connect()
 
         def raw(sql: str) -> Callable[[], object]:
@@ -77,7 +92,7 @@ def main() -> None:
                     once = lambda by=by, words=words, sample=sample: people.histogram(by, sample=sample, **words)  # noqa: E731
                     base, ours = best(group, once)
                     row(f"{bins:,} bins, {words}, sample {sample}", base, ours, 1.25)
-        one = open_table(place, person="person")
+        one = _Fresh(place, Path(folder), person="person")
         base, ours = best(
             raw("SELECT count(*) FROM (SELECT person, count(*) AS n FROM {} GROUP BY person) WHERE n > 0"),
             lambda: one.histogram(["small:0..1000:1"], crowd=20, one_row_per_person=True),
@@ -92,7 +107,7 @@ def _ten_million(folder: Path) -> None:
         f"COPY (SELECT (hash(i) % 1000)::INTEGER AS small, (hash(i + 1) % 10000)::INTEGER AS large "
         f"FROM range(1000000) t(i)) TO '{place}' (FORMAT parquet)"
     )
-    people = open_table(place)
+    people = _Fresh(place, folder)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     by = ["small:0..1000:1", "large:0..10000:1"]
     seconds = cpu(lambda: save(people.histogram(by, epsilon=1), folder / "out", form="parquet"))

@@ -1,13 +1,16 @@
-"""The Python examples of the README and the documentation run as they stand."""
+"""The examples of the README and the documentation run as they stand: Python, and commands in their order."""
 
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pyarrow.parquet as parquet
 import pytest
+from click.testing import CliRunner
 
+from hubbub.cli.main import commands
 from hubbub.demo import millbrook
 
 ROOT = Path(__file__).parents[2]
@@ -32,3 +35,17 @@ def test_an_example_runs(
     parquet.write_table(millbrook.people(), tmp_path / "hubbub-demo" / "millbrook.parquet")  # what the demo leaves
     exec(compile(block, "example", "exec"), {"__name__": "example"})
     assert capsys.readouterr().out
+
+
+def test_the_commands_of_the_readme_run_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    lines = [line for language, block in blocks if not language for line in block.splitlines() if line.startswith("hubbub ")]
+    assert len(lines) >= 10
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hubbub-demo").mkdir()
+    millbrook.publish(tmp_path / "hubbub-demo")  # what the demo leaves, in the ledger too
+    for line in lines:
+        done = CliRunner().invoke(commands, shlex.split(line, comments=True)[1:], catch_exceptions=False)
+        assert done.exit_code == 0, (line, done.stderr)
+        assert done.stdout, line

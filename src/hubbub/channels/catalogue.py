@@ -25,6 +25,8 @@ from hubbub.guarantees.curve import Curve, Reading, read
 
 Options = Mapping[str, Any]
 
+_MOST_LEVELS, _MOST_WAYS = 64, 10  # of a staircase, nested and as printed, that is read back
+
 
 @dataclass(frozen=True, slots=True)
 class Made:
@@ -251,6 +253,7 @@ def restore(name: str, given: Mapping[str, object]) -> Channel:
         raise WrongUse(f"the channel {name} has the parameters {', '.join(names)}; give each of them once")
     read_back = {key: _value(hints[key], given[key], key) for key in names}
     made: Channel
+    _check_made(kind, read_back)
     if kind is LowerBound:
         read_back["grid"] = None if read_back["estimator"] == "count" else read_back["grid"]
         if not read_back["delta_a"]:
@@ -261,6 +264,16 @@ def restore(name: str, given: Mapping[str, object]) -> Channel:
     if parameters(made) != dict(given):
         raise WrongUse(f"the parameters of the channel {name} are not written as Hubbub writes them; get the original")
     return made
+
+
+def _check_made(kind: type[Any], given: Mapping[str, Any]) -> None:
+    """What the functions that make some channels check, and their constructors do not."""
+    if kind in (OutlierSuppressed, OutlierNoisy):
+        kind.with_offset(given["k"], given["epsilon"], given["offset"])
+    elif kind is Lecture:
+        Lecture.checked(given["t"], given["K"], given["epsilon"], given["factor"])
+    elif kind is Staircase and len(given["thresholds"]) > (_MOST_LEVELS if given["nested"] else _MOST_WAYS):
+        raise WrongUse("a staircase of so many levels has too many ways through it; use fewer")
 
 
 def _value(hint: Any, text: object, what: str) -> Any:

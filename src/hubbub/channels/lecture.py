@@ -50,12 +50,18 @@ class Lecture:
     @classmethod
     def with_factor(cls, t: Exact, K: Exact, epsilon: Exact, factor: Exact) -> Lecture:  # noqa: N803
         """The exact delta at a given factor of at least 1."""
+        base = cls.checked(t, K, epsilon, factor)
+        worst = max(upper(base.delta_at(k, base.factor)) for k in range(1, base.boundary + 1))
+        return cls(base.t, base.K, base.epsilon, base.factor, rounded(worst, up=True))
+
+    @classmethod
+    def checked(cls, t: Exact, K: Exact, epsilon: Exact, factor: Exact) -> Lecture:  # noqa: N803
+        """The parameters in range, with no delta worked out yet."""
         base = cls._checked(t, K, epsilon)
         c = positive(factor, "factor")
         if c < 1:
             raise WrongUse(f"factor must be at least 1, not {c}")
-        worst = max(upper(base.delta_at(k, c)) for k in range(1, base.boundary + 1))
-        return cls(base.t, base.K, base.epsilon, c, rounded(worst, up=True))
+        return cls(base.t, base.K, base.epsilon, c, Fraction(0))
 
     @classmethod
     def with_delta(cls, t: Exact, K: Exact, epsilon: Exact, delta: Exact = "1e-6") -> Lecture:  # noqa: N803
@@ -89,6 +95,11 @@ class Lecture:
         """The exact delta at factor * epsilon(count) between count and count - 1, the larger of both directions."""
         more, fewer, epsilon = self.law(count), self.law(count - 1), factor * self.rate(count)
         return hockey_stick(more, fewer, epsilon).max(hockey_stick(fewer, more, epsilon))
+
+    @property
+    def holds(self) -> bool:
+        """Whether delta is what `proofs` say it is, worked out again at every count up to K - t."""
+        return all(upper(self.delta_at(k, self.factor)) <= self.delta for k in range(1, self.boundary + 1))
 
     @property
     def curve(self) -> Curve:

@@ -32,6 +32,8 @@ from hubbub.guarantees.definitions import StaircaseOutlier
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 
+_MOST_LAWS = 1_000  # that are worked out to certify one level of a staircase again
+
 
 @dataclass(frozen=True, slots=True)
 class Staircase:
@@ -288,13 +290,29 @@ def _smallest(least: int, meets: Callable[[int], bool], rate: Loss) -> int:
     return high
 
 
-def _certified(channel: Staircase, level: int, target: Fraction) -> bool:
+def certified(channel: Staircase) -> bool:
+    """Whether the claimed delta holds at every level and count, where the coupling bound alone does not show it.
+
+    Guarantee: if true, the claim holds: above the first threshold by the first noise, and up to each threshold by the
+    exact law or the coupling, at every count. Refused where that would take too many laws.
+    """
+    ks, es, offsets = channel.thresholds, channel.epsilons, channel.offsets
+    for level in range(1, len(ks) + 1):
+        ended = Staircase(ks[:level], es[: level + 1], offsets[:level], channel.delta, channel.nested)
+        if not _certified(ended, level, channel.delta, most=_MOST_LAWS):
+            return False
+    return True
+
+
+def _certified(channel: Staircase, level: int, target: Fraction, *, most: int | None = None) -> bool:
     """Whether the exact delta of the last level is at most the target at each of its counts.
 
     The coupling bound, the probability that some test fails, only falls as the count falls: once it is small
     enough, every smaller count is done.
     """
     for count in range(channel.thresholds[level - 1], 0, -1):
+        if most is not None and channel.thresholds[level - 1] - count >= most:
+            raise WrongUse(f"certifying this staircase takes more than {most:,} laws; use alpha or offsets for it")
         law = channel.law(count)
         passed = channel._tag("1" * level)
         fails = sum((part.total() for part in law.blocks if part.tag != passed), arb(0))

@@ -82,14 +82,15 @@ def histogram(file: str, by: tuple[str, ...], out: str, form: str, as_json: bool
 
 
 def _save(people: Table, done: Release, out: Path, form: str) -> dict[str, str]:
-    """Write the files; if that fails nothing was seen, and the ledger is told."""
+    """Write the files; if that fails and left nothing behind, nothing was seen, and the ledger is told."""
     from hubbub.files import save
     from hubbub.report import report
+    from hubbub.staging import PREFIX
 
     try:
         return save(done, out, form=form, page=report)
     except HubbubError:
-        if done.place is not None:
+        if done.place is not None and not (out / f"{PREFIX}{done.place.nonce}").exists():
             with suppress(HubbubError):  # then it stays reserved, and counts as spent
                 people.ledger.abandon(done.place, drawn=done.drawn)
         raise

@@ -74,6 +74,8 @@ def _unknown(done: Checked, any_key: bool, no_file: bool) -> list[str]:
 
 
 def _tell(done: Checked, unknown: list[str]) -> None:
+    from hubbub.verify import printable
+
     console = page()
     for each in done.checks:
         found = f": {each.found}" if each.found else ""
@@ -81,7 +83,7 @@ def _tell(done: Checked, unknown: list[str]) -> None:
     if done.passed:
         console.print("\nNot checked, because nobody can from here:")
         for text in unknown:
-            console.print(f"- {text}", soft_wrap=True)
+            console.print(f"- {printable(text)}", soft_wrap=True)
         console.print("\nThe certificate holds.")
 
 
@@ -94,7 +96,7 @@ def explain(certificate: str, as_json: bool) -> None:
     The certificate is checked first, as by hubbub verify.
     """
     from hubbub.explain import explain_release
-    from hubbub.verify import load
+    from hubbub.verify import load, printable
     from hubbub.verify import verify as check
 
     done = check(load(certificate))
@@ -112,5 +114,5 @@ def explain(certificate: str, as_json: bool) -> None:
     width = min(console.width, 100)
     for line in text.splitlines():
         indent = " " * (len(line) - len(line.lstrip(" -")))
-        console.print(textwrap.fill(line, width, subsequent_indent=indent), soft_wrap=True)
+        console.print(textwrap.fill(printable(line), width, subsequent_indent=indent), soft_wrap=True)
     say("\nChecked: every number follows. Who signed it, and that the file is the one meant: hubbub verify.")

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from hubbub.errors import CheckFailed, HubbubError
-from hubbub.exact import Infinite, loss, rational, to_text
+from hubbub.exact import INFINITY, Infinite, rational, to_text
 from hubbub.guarantees.canonical import Plain
 from hubbub.guarantees.curve import Curve, read
 
@@ -46,7 +46,7 @@ def restored(kind: Any, value: Any) -> Any:
     """The value of that type (a dataclass, a union, a tuple, a number, ...) that `plain` wrote so."""
     try:
         return _restored(kind, value)
-    except (HubbubError, TypeError, ValueError, KeyError, AttributeError):
+    except (HubbubError, TypeError, ValueError, KeyError, AttributeError, ArithmeticError):
         named = value.get("is") if isinstance(value, dict) else None
         what = named if isinstance(named, str) else getattr(kind, "__name__", "value")
         raise CheckFailed(f"what is written down as {what[:40]} is none; get the original") from None
@@ -60,6 +60,7 @@ def _restored(kind: Any, value: Any) -> Any:
         if dots is not Ellipsis or not isinstance(value, list):
             raise TypeError
         if part is str and all(type(each) is str for each in value):  # a long list of labels
+            _text("".join(value))
             return tuple(value)
         return tuple(_restored(part, each) for each in value)
     if is_dataclass(kind) and kind is not Curve:
@@ -71,10 +72,12 @@ def _one_of(kinds: tuple[Any, ...], value: Any) -> Any:
     if value is None and type(None) in kinds:
         return None
     if isinstance(value, dict):
-        return _restored(next(kind for kind in kinds if getattr(kind, "__name__", "") == value["is"]), value)
+        named = [kind for kind in kinds if getattr(kind, "__name__", "") == value["is"]]
+        return _restored(named[0] if named else None, value)
     rest = [kind for kind in kinds if kind is not type(None)]
     if set(rest) == {Fraction, Infinite}:
-        return loss(_text(value))
+        text = _text(value)  # what may not be negative is checked by its constructor; an edge may be
+        return INFINITY if text == "inf" else rational(text)
     (only,) = rest
     return _restored(only, value)
 
@@ -114,4 +117,5 @@ def _scalar(kind: Any, value: Any) -> Any:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
+    value.encode()  # half of a sign cannot be written down, and nothing that Hubbub writes has one
     return value

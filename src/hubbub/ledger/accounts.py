@@ -95,7 +95,14 @@ def _differential(releases: Sequence[Release]) -> Total:
         if promise is None:
             return Total(why=f"release {each.number} promises none")
         steps.append(each.step(promise))
-    return Total(derivation=composition.differential(*steps) if len(steps) > 1 else steps[0])
+    return _told(composition.differential(*steps) if len(steps) > 1 else steps[0])
+
+
+def _told(derivation: Derivation, why: str = "") -> Total:
+    """What a derivation concludes, unless that is nothing: a delta of 1 allows everything."""
+    if getattr(derivation.conclusion, "delta", 0) >= 1:
+        return Total(why="their deltas add up to 1, and that promises nothing")
+    return Total(derivation=derivation, why=why)
 
 
 def _zero_knowledge(releases: Sequence[Release]) -> Total:
@@ -106,7 +113,7 @@ def _zero_knowledge(releases: Sequence[Release]) -> Total:
             return Total(why=f"release {each.number} drew no fresh secret sample")
         steps.append(each.step(promise))
     try:
-        return Total(derivation=composition.zero_knowledge(*steps) if len(steps) > 1 else steps[0])
+        return _told(composition.zero_knowledge(*steps) if len(steps) > 1 else steps[0])
     except Refused as refused:
         return Total(why=str(refused))
 
@@ -138,11 +145,11 @@ def _outlier(releases: Sequence[Release]) -> Total:
             return Total(why=f"release {each.number} promises no loss to everybody")
     steps = [_curved(each) for each in releases]
     if len(steps) == 1:
-        return Total(derivation=steps[0])
+        return _told(steps[0])
     partitions = {each.charge.partition for each in releases}
     if len(partitions) == 1 and None not in partitions:
         joint = composition.outlier_same_partition(*steps)
-        return Total(derivation=replace(joint, assumptions=(*joint.assumptions, UNCHANGED)))
+        return _told(replace(joint, assumptions=(*joint.assumptions, UNCHANGED)))
     return _person_by_person(releases, steps)
 
 
@@ -170,9 +177,9 @@ def _person_by_person(releases: Sequence[Release], steps: Sequence[Derivation]) 
             why="several releases, by different bins, promise nothing to large crowds, and a person in a large crowd "
             "of each may be alone in both together"
         )
-    return Total(
-        derivation=composition.person_by_person(*steps),
-        why="a person loses at most "
+    return _told(
+        composition.person_by_person(*steps),
+        "a person loses at most "
         + " + ".join(f"e{each.number}(c{each.number})" for each in releases)
         + ", where c is the person's crowd in each release: "
         + "; ".join(f"e{each.number} = [{curve}]" for each, curve in zip(releases, curves, strict=True)),
@@ -208,7 +215,7 @@ def _collected(releases: Sequence[Release], blended: Total, losses: Total) -> tu
             return Total(why=why), Total(why=why)
     except Refused as refused:
         return Total(why=str(refused)), Total(why=str(refused))
-    return Total(derivation=both[0]), Total(derivation=both[1])
+    return _told(both[0]), _told(both[1])
 
 
 def admit(earlier: Sequence[Release], new: Release, dataset: str) -> Totals:

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -111,6 +113,7 @@ class Ledger:
         """
         name, nonce = dataset_name(dataset), SystemSource().words(2).tobytes().hex()
         with self._store.adding(self._founding) as page:
+            _one_spelling(page.entries, name)
             _one_name(page.entries, name, source)
             account = fold(page.entries, name).get(name) or Account(dataset=name)
             new = Release(number=len(account.records) + 1, charge=charge)
@@ -180,8 +183,10 @@ class Ledger:
 
     def set_policy(self, dataset: str, policy: Policy) -> None:
         """Cap what may be spent from now on."""
+        name = dataset_name(dataset)
         with self._store.adding(self._founding) as page:
-            page.add(POLICY, dataset_name(dataset), {"policy": plain(policy)})
+            _one_spelling(page.entries, name)
+            page.add(POLICY, name, {"policy": plain(policy)})
 
     def public_key(self) -> str:
         """The public half of the key that signs certificates; the ledger is made if there is none."""
@@ -244,6 +249,22 @@ def dataset_name(text: str) -> str:
 
 def _identity(page: Page) -> str:
     return str(page.entries[0].body["ledger"])
+
+
+def _one_spelling(entries: Sequence[Entry], name: str) -> None:
+    """Refuse a name that differs from one in use only in how it is written: who reads both takes them for one."""
+    folded = _folded(name)
+    other = next((e.dataset for e in entries if e.dataset != name and _folded(e.dataset) == folded), None)
+    if other is not None:
+        raise Refused(
+            f"the ledger has a dataset {other!r}, whose name differs from {name!r} only in capitals or the form of its "
+            f"letters; use --dataset {other} for the same people, and another name for others"
+        )
+
+
+@lru_cache(maxsize=1024)
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
 def _one_name(entries: Sequence[Entry], name: str, source: str) -> None:

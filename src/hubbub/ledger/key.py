@@ -93,12 +93,12 @@ def signed(public_key: str, signature: str, data: bytes) -> bool:
 def given(text: str) -> str:
     """A public key as somebody hands it over: in hexadecimal, or a file that holds it."""
     word = text.strip().lower()
-    if len(word) != 2 * _SIZE and Path(text).is_file():
-        word = Path(text).read_text(encoding="ascii", errors="replace").strip().lower()
     try:
+        if len(word) != 2 * _SIZE and Path(text).is_file():
+            word = Path(text).read_text(encoding="ascii", errors="replace").strip().lower()
         if len(bytes.fromhex(word)) == _SIZE:
             return word
-    except ValueError:
+    except (ValueError, OSError):  # no hexadecimal, or no name that a file can have
         pass
     raise WrongUse(
         f"a public key is {2 * _SIZE} hexadecimal signs, or a file that holds them, not {text[:20]!r}; "

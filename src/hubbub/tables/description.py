@@ -11,8 +11,9 @@ from hubbub.channels.catalogue import parameters, restore
 from hubbub.errors import CheckFailed, HubbubError
 from hubbub.exact import to_text
 from hubbub.guarantees.canonical import digest
+from hubbub.guarantees.curve import Reading
 from hubbub.guarantees.exact_json import plain, restored
-from hubbub.tables.bins import UNITS, Axis, Dates, Discovered, Edges, Steps, Values, declared_size
+from hubbub.tables.bins import UNITS, Axis, Dates, Discovered, Edges, Steps, Values, declared_size, size
 from hubbub.tables.histogram import Collected, Histogram, Unit
 
 _KIND = "histogram"
@@ -65,7 +66,7 @@ def _read(given: Any) -> Histogram:
         declared_size(spec.axes)
     except CheckFailed:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, HubbubError):
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, HubbubError):
         raise CheckFailed("the description of the release is not one; get the original certificate") from None
     rates = [spec.sample] if spec.sample is not None else []
     if spec.collected is not None:
@@ -76,7 +77,17 @@ def _read(given: Any) -> Histogram:
         raise CheckFailed("a rate of the description does not lie between 0 and 1; get the original certificate")
     if len({axis.column for axis in spec.axes}) != len(spec.axes):
         raise CheckFailed("the description names a column twice; get the original certificate")
+    if spec.scale_up if spec.sample is None else spec.unit.distinct is not None:
+        raise CheckFailed("the description scales up, or samples people, in a way that cannot be; get the original")
+    if spec.remarks not in ((), _remarks(spec)):
+        raise CheckFailed("the description has a remark that Hubbub does not make; get the original certificate")
     return spec
+
+
+def _remarks(spec: Histogram) -> tuple[str, ...]:
+    """The only remark there is: that a curve was lowered to this one."""
+    curve = getattr(spec.channel, "curve", None)
+    return (Reading(curve, lowered=True).remark,) if "curve" in parameters(spec.channel) and curve is not None else ()
 
 
 def _is_partition(axis: Axis) -> bool:
@@ -84,7 +95,7 @@ def _is_partition(axis: Axis) -> bool:
     match axis:
         case Values():
             listed = (*axis.values, "other") if axis.other else axis.values
-            return len(set(listed)) == len(listed) > 0
+            return len(set(listed)) == len(listed) and size(axis) > 0
         case Edges():
             return len(axis) > 0 and all(a < b for a, b in pairwise(axis.edges))
         case Steps():
