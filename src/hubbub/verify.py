@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from hubbub.certificate import FORMAT, SIGNATURE, about, certificate, release_of
 from hubbub.channels.channel import Channel
 from hubbub.channels.lecture import Lecture
 from hubbub.channels.lower_bound import LowerBound
+from hubbub.channels.outliers import OutlierNoisy
 from hubbub.channels.profile import checkable, judge, loss_curve, profile
 from hubbub.channels.staircase import Staircase, certified
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
@@ -34,6 +36,7 @@ from hubbub.tables.promises import promises
 _MOST_COUNTS: Final = 12  # at which the channel's laws are compared; beyond them stands its proof
 _MOST_PARTS: Final = 3_000  # of a law that is compared
 _FEW_COUNTS: Final = 3
+_LOWEST_RATE: Final = Fraction(1, 1000)  # of a second noise
 _LONGEST: Final = 100  # characters of a certificate's own text in a sentence
 
 _DESCRIBED: Final = (
@@ -268,7 +271,7 @@ def _laws(check: Any, channel: Channel) -> None:
         verdict = judge(channel, rows, claim)
         if isinstance(verdict, Proved) and isinstance(channel, Lecture) and not channel.holds:
             verdict = Undecided("its delta is smaller than the largest of the exact ones up to K - t")
-        if isinstance(verdict, Undecided) and isinstance(channel, Staircase) and certified(channel):
+        if isinstance(verdict, Undecided) and isinstance(channel, Staircase) and _is_certified(channel):
             verdict = Proved("every count up to each threshold was checked exactly; above, the first noise")
     except (HubbubError, *_BEYOND) as error:
         why = f"{error}" if isinstance(error, HubbubError) else "they lie beyond all numbers"
@@ -283,15 +286,29 @@ def _laws(check: Any, channel: Channel) -> None:
         check(what, False, f"undecided: {verdict.why}")
 
 
+def _is_certified(channel: Staircase) -> bool:
+    return not _is_wide(channel) and certified(channel)
+
+
 def critical(channel: Channel) -> list[int]:
     """A few counts: the first, and those around each change of what is claimed."""
     claim = checkable(channel.claim)
     around = {1, 2}
     for piece in loss_curve(claim).pieces:
         around |= {count for count in (piece.start - 1, piece.start, piece.start + 1) if count >= 1}
+    if _is_wide(channel):
+        return []
     if isinstance(channel, LowerBound):
         return [count for count in sorted(around) if _parts(channel, count) <= _MOST_PARTS][:_FEW_COUNTS]
     return sorted(around)[:_MOST_COUNTS]
+
+
+def _is_wide(channel: Channel) -> bool:
+    """Whether its laws are tables too long to be compared in a while: noise upon noise, of a low rate."""
+    rates = channel.epsilons[1:] if isinstance(channel, Staircase) else ()
+    if isinstance(channel, OutlierNoisy):
+        rates = (channel.epsilon / channel.k,)
+    return any(0 < rate < _LOWEST_RATE for rate in rates)
 
 
 def _parts(channel: LowerBound, count: int) -> int:

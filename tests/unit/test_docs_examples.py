@@ -44,7 +44,7 @@ def test_the_commands_of_the_readme_run_one_after_the_other(tmp_path: Path, monk
     assert len(lines) >= 10
     monkeypatch.chdir(tmp_path)
     (tmp_path / "hubbub-demo").mkdir()
-    millbrook.publish(tmp_path / "hubbub-demo")  # what the demo leaves, in the ledger too
+    millbrook.publish(tmp_path / "hubbub-demo")  # what the demo leaves
     for line in lines:
         done = CliRunner().invoke(commands, shlex.split(line, comments=True)[1:], catch_exceptions=False)
         assert done.exit_code == 0, (line, done.stderr)

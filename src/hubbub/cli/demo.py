@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -108,6 +109,8 @@ def _tell_town(town: Story) -> None:
         told = explain_guarantee(step.conclusion).partition("\nNot promised: ")[0]  # that is in the report
         console.print(f"Promised, {step.conclusion}: {told}\n{crowd_words(step)}".strip())
         console.print()
+    console.print("Do not take its word for it: this works every number of the promises out again, without the data.\n")
+    console.print(f"  hubbub verify {shlex.quote(town.files['certificate'])}\n", soft_wrap=True)
 
 
 def _tell(rows: tuple[Outcome, ...]) -> None:

@@ -8,6 +8,7 @@ of which is a ferry with seven people; 100 managers, some in every other departm
 from __future__ import annotations
 
 import shlex
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from hubbub import files
 from hubbub.certificate import about
+from hubbub.ledger.book import Ledger
 from hubbub.release import Release
 from hubbub.release import open as open_table
 from hubbub.report import report
@@ -130,10 +132,17 @@ class Story:
 
 
 def publish(folder: Path) -> Story:
-    """Write the table of residents into a folder that exists, and release it as anybody would."""
-    table = folder / "millbrook.parquet"
+    """Write the table of residents into a folder that exists, and release it as anybody would.
+
+    Its ledger is a new one each time, in that folder: nobody lives in Millbrook, and the reader's own ledger is not for
+    that.
+    """
+    table, books = folder / "millbrook.parquet", folder / "ledger"
     parquet.write_table(people(), table)
-    made = open_table(table, person="resident").histogram(list(BY), crowd=CROWD, sample=SAMPLE, scale_up=True)
+    shutil.rmtree(books, ignore_errors=True)
+    Ledger(books / "ledger.db").new()
+    town = open_table(table, person="resident", ledger=books / "ledger.db")
+    made = town.histogram(list(BY), crowd=CROWD, sample=SAMPLE, scale_up=True)
     return Story(made, {"table": str(table), **files.save(made, folder, page=report)})
 
 
@@ -144,4 +153,7 @@ def try_next(folder: Path) -> list[str]:
         "departments": f"--by department --crowd {CROWD} --sample {SAMPLE}",
         "ages": "--by age:0..100:10,null --epsilon 1",
     }
-    return [f"{start} {words} --out {shlex.quote(str(folder / name))}" for name, words in asked.items()]
+    books = shlex.quote(str(folder / "ledger" / "ledger.db"))
+    return [
+        f"{start} {words} --ledger {books} --out {shlex.quote(str(folder / name))}" for name, words in asked.items()
+    ]

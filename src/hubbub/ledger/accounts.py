@@ -16,8 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from hubbub.errors import Refused
-from hubbub.exact import Infinite
+from hubbub.exact import Infinite, to_text
 from hubbub.guarantees import composition
+from hubbub.guarantees.closeness import ZERO, chained, total, total_delta
 from hubbub.guarantees.curve import Curve, flat
 from hubbub.guarantees.definitions import CrowdBlending, Guarantee, OutlierKind, OutlierPrivacy
 from hubbub.guarantees.derivation import Derivation, stated
@@ -182,8 +183,18 @@ def _person_by_person(releases: Sequence[Release], steps: Sequence[Derivation]) 
         "a person loses at most "
         + " + ".join(f"e{each.number}(c{each.number})" for each in releases)
         + ", where c is the person's crowd in each release: "
-        + "; ".join(f"e{each.number} = [{curve}]" for each, curve in zip(releases, curves, strict=True)),
+        + "; ".join(f"e{each.number} = [{curve}]" for each, curve in zip(releases, curves, strict=True))
+        + (_exchanged(steps, curves) if endless else ""),
     )
+
+
+def _exchanged(steps: Sequence[Derivation], curves: Sequence[Curve]) -> str:
+    """What is left to those whose crowd is promised nothing: an exchange is one person less and one more."""
+    rest = [(step, curve) for step, curve in zip(steps, curves, strict=True) if not isinstance(curve.limit, Infinite)]
+    top = total(curve.limit for _, curve in rest)
+    epsilon, delta = chained(top, total_delta(getattr(step.conclusion, "delta", ZERO) for step, _ in rest), 2)
+    pair = f"({to_text(epsilon)}, {to_text(delta)})" if delta else to_text(epsilon)
+    return f"; where that is without end, exchanging two people of the same crowd there changes at most {pair}"
 
 
 def _curve(promise: Guarantee) -> Curve:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -101,7 +100,7 @@ def _is_partition(axis: Axis) -> bool:
         case Steps():
             return axis.width > 0 and 0 < axis.steps <= _MOST_STEPS
         case Dates():
-            return axis.unit in UNITS and axis.first <= axis.last < date.max
+            return axis.unit in UNITS and axis.first <= axis.last
         case Discovered():
             return axis.unit is None or axis.unit in UNITS
 

@@ -55,7 +55,7 @@ def test_without_altair_there_are_tables_and_a_word(tmp_path: Path, monkeypatch:
     shown = run("--out", "demo")
     assert shown.exit_code == 0
     assert "pip install 'hubbub[charts]'" in shown.stderr
-    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == sorted(TOWN)
+    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == sorted([*TOWN, "ledger"])
     assert "Open demo/report.html first" in shown.stdout
     assert "salaries.html" not in shown.stdout
     assert "Promised, (20, 0)-crowd-blending: Everybody either has at least 20 people" in shown.stdout
