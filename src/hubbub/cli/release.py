@@ -65,11 +65,12 @@ def histogram(file: str, by: tuple[str, ...], out: str, form: str, as_json: bool
     """
     from hubbub.release import open as open_table
     from hubbub.staging import prepare
+    from hubbub.tables.bins import declared_size, parse
 
     unit_words = {name: words.pop(name) for name in ("one_row_per_person", "distinct")}
     names = ("person", "table", "dataset", "ledger")
     people = open_table(file, **{name: words.pop(name) for name in names})
-    prepare(Path(out), None)
+    prepare(Path(out), declared_size([parse(spec) for spec in by]))
     with waiting("Counting"):
         done = people.histogram(list(by), **unit_words, **_words(words))
         written = _save(people, done, Path(out), form)
