@@ -25,6 +25,7 @@ from hubbub.release import open as open_table
 from hubbub.tables.histogram import histogram
 
 BINS: Final = 100_000
+RELEASES: Final = 300
 REPEATS: Final = 5
 
 
@@ -66,6 +67,19 @@ def reserving(folder: Path) -> None:
         tell(f"reserve in a ledger of {max(entries, 1):,} entries or a few more", seconds)
 
 
+def one_dataset(folder: Path) -> None:
+    """Every release is added up with all earlier ones of its dataset."""
+    book = Ledger(folder / "long.db")
+    spec = histogram(["a=x,y"], crowd=20, sample="0.1")
+    charge = for_histogram(spec, spec.axes)
+
+    def work() -> None:
+        for i in range(RELEASES):
+            book.commit(book.reserve("town", charge), f"{i:064x}", f"{i:064x}")
+
+    tell(f"{RELEASES} releases of one dataset, reserved and committed, all of them", best(work, 1))
+
+
 def verifying(folder: Path) -> None:
     people = pa.table({"a": [i % 1000 for i in range(BINS)], "c": [f"label {i % 5000}" for i in range(BINS)]})
     listed = ",".join(f"label {i}" for i in range(BINS))
@@ -85,6 +99,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_STATE_HOME"] = f"{folder}/state"
         reserving(Path(folder))
+        one_dataset(Path(folder))
         verifying(Path(folder))
 
 

@@ -40,7 +40,9 @@ def test_an_example_runs(
 def test_the_commands_of_the_readme_run_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    lines = [line for language, block in blocks if not language for line in block.splitlines() if line.startswith("hubbub ")]
+    lines = [
+        line for language, block in blocks if not language for line in block.splitlines() if line.startswith("hubbub ")
+    ]
     assert len(lines) >= 10
     monkeypatch.chdir(tmp_path)
     (tmp_path / "hubbub-demo").mkdir()

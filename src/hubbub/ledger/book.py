@@ -11,6 +11,7 @@ either the very bytes that were ready come out (:mod:`hubbub.files`), or none, a
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import unicodedata
@@ -286,9 +287,16 @@ def _record(entries: Sequence[Entry], place: Reservation) -> Record:
     return record
 
 
+@lru_cache(maxsize=4096)
+def _charge(written: bytes) -> Charge:
+    """What a reservation asked for."""
+    return restored(Charge, json.loads(written)["charge"])  # type: ignore[no-any-return]
+
+
 def fold(entries: Sequence[Entry], only: str | None = None) -> dict[str, Account]:
     """What the entries say, dataset by dataset; about `only` one of them, if it is named."""
     accounts: dict[str, Account] = {}
+    known: dict[str, Record] = {}  # by nonce
     for entry in entries:
         if not entry.dataset or (only is not None and entry.dataset != only):
             continue
@@ -297,11 +305,11 @@ def fold(entries: Sequence[Entry], only: str | None = None) -> dict[str, Account
         if entry.kind == POLICY:
             account.policy = restored(Policy, body["policy"])
         elif entry.kind == RESERVED:
-            charge = restored(Charge, body["charge"])
-            release = Release(number=len(account.records) + 1, charge=charge)
-            account.records.append(Record(release=release, entry=entry, nonce=body["nonce"]))
+            release = Release(number=len(account.records) + 1, charge=_charge(entry.written))
+            known[body["nonce"]] = Record(release=release, entry=entry, nonce=body["nonce"])
+            account.records.append(known[body["nonce"]])
         else:
-            record = next((r for r in account.records if r.nonce == body.get("nonce")), None)
+            record = known.get(body.get("nonce", ""))
             if record is None or entry.kind not in (COMMITTED, ABANDONED, DERIVED):
                 raise CheckFailed(f"entry {entry.number} of the ledger is of a kind that is not known; update Hubbub")
             if entry.kind == COMMITTED:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hubbub.errors import CheckFailed, Refused
-from hubbub.guarantees.canonical import canonical, read
+from hubbub.guarantees.canonical import canonical
 from hubbub.ledger import anchor, durable
 
 FORMAT: Final = "hubbub ledger 1"
@@ -55,7 +55,7 @@ class Entry:
     @cached_property
     def body(self) -> Mapping[str, Any]:
         """What it says."""
-        return read(self.written, f"entry {self.number} of the ledger")  # type: ignore[no-any-return]
+        return json.loads(self.written)  # type: ignore[no-any-return]  # the seal says that it is what we wrote
 
 
 def seal(number: int, kind: str, dataset: str, when: str, body: bytes, previous: str) -> str:

@@ -1,0 +1,144 @@
+"""Caps: a release goes through up to the cap and not beyond, and what is left is told exactly."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hubbub.errors import HubbubError, Refused, WrongUse
+from hubbub.exact import rational, to_text
+from hubbub.ledger.accounts import Release, Totals, totals
+from hubbub.ledger.book import Ledger
+from hubbub.ledger.charge import Charge, for_histogram
+from hubbub.ledger.policy import Policy, left, share
+from hubbub.tables.histogram import histogram
+
+EPSILON = st.fractions(Fraction(1, 1000), 10)
+
+
+def charge(**words: Any) -> Charge:
+    spec = histogram(["a=x,y"], **words)
+    return for_histogram(spec, spec.axes)
+
+
+def together(*charges: Charge) -> Totals:
+    return totals([Release(number=i, charge=each) for i, each in enumerate(charges, 1)])
+
+
+PLAIN, CROWD, SAMPLED = charge(epsilon=1), charge(crowd=20), charge(crowd=20, sample="0.1")
+EXAMPLE_4 = charge(channel="outlier-suppressed", options={"k": 20, "epsilon": 1, "delta": "1e-6"})
+
+
+def exceeds(policy: Policy, spent: Totals) -> str:
+    with pytest.raises(Refused) as error:
+        policy.check(spent, "town")
+    return str(error.value)
+
+
+@given(EPSILON, EPSILON, EPSILON)
+def test_the_cap_itself_may_be_spent_and_not_a_hair_more(one: Fraction, two: Fraction, hair: Fraction) -> None:
+    spent = together(charge(epsilon=one), charge(epsilon=two))
+    Policy(differential_epsilon=one + two).check(spent, "town")
+    exceeds(Policy(differential_epsilon=one + two - hair / 10**20 if hair < one else one), spent)
+
+
+@given(st.lists(EPSILON, max_size=3), EPSILON)
+def test_what_is_left_and_what_is_spent_make_the_cap(spent: list[Fraction], rest: Fraction) -> None:
+    policy = Policy(differential_epsilon=sum(spent, rest))
+    told = left(policy, together(*(charge(epsilon=each) for each in spent)) if spent else None)
+    assert told == {"differential_epsilon": to_text(rest)}
+
+
+def test_a_capped_notion_must_hold() -> None:
+    for policy, notion in (
+        (Policy(differential_epsilon=Fraction(9)), "differential privacy"),
+        (Policy(zero_knowledge_epsilon=Fraction(9)), "zero-knowledge privacy"),
+        (Policy(zero_knowledge_rate=Fraction(1)), "zero-knowledge privacy"),
+    ):
+        assert f"caps {notion}" in exceeds(policy, together(CROWD))
+        assert left(policy, together(CROWD)).get("differential_epsilon", "nothing") == "nothing"
+    assert "caps crowd-blending" in exceeds(Policy(crowd=5), together(PLAIN))
+
+
+def test_zero_knowledge_is_capped_by_loss_and_by_what_may_be_known() -> None:
+    once, twice = together(SAMPLED), together(SAMPLED, SAMPLED)
+    promise = SAMPLED.zero_knowledge
+    assert promise is not None
+    assert share(promise) == Fraction(1, 10)
+    epsilon = promise.epsilon
+    assert isinstance(epsilon, Fraction)
+    Policy(zero_knowledge_epsilon=epsilon, zero_knowledge_rate=Fraction(1, 10)).check(once, "town")
+    assert "epsilon" in exceeds(Policy(zero_knowledge_epsilon=epsilon), twice)
+    assert "the rate of all samples" in exceeds(Policy(zero_knowledge_rate=Fraction("0.18")), twice)
+    Policy(zero_knowledge_epsilon=2 * epsilon, zero_knowledge_rate=Fraction("0.19")).check(twice, "town")
+
+
+def test_delta_is_capped_under_each_notion_that_has_one() -> None:
+    tight = Policy(delta=Fraction(1, 10**6))
+    tight.check(together(EXAMPLE_4), "town")
+    tight.check(together(PLAIN, CROWD), "town")
+    assert "delta of differential privacy" in exceeds(tight, together(EXAMPLE_4, EXAMPLE_4))
+    endless = charge(outlier="1:0,21:inf")
+    assert "delta of outlier privacy" in exceeds(tight, together(EXAMPLE_4, EXAMPLE_4, endless))
+    fresh = charge(crowd=20, sample="0.1", at_delta="1e-9")
+    assert "delta of" in exceeds(Policy(delta=Fraction(1, 10**10)), together(fresh))
+    assert left(tight, together(EXAMPLE_4)) == {"delta": "0"}
+    assert left(tight, together(CROWD)) == {"delta": "0.000001"}
+
+
+def test_crowds_have_a_least_size() -> None:
+    Policy(crowd=20).check(together(CROWD), "town")
+    assert "--crowd 21" in exceeds(Policy(crowd=21), together(CROWD))
+
+
+@pytest.mark.parametrize(
+    "caps",
+    [{"differential_epsilon": "-1"}, {"delta": "2"}, {"delta": "-0.1"}, {"zero_knowledge_rate": "1.5"}],
+)
+def test_a_cap_that_cannot_be_is_refused(caps: dict[str, str]) -> None:
+    with pytest.raises(WrongUse):
+        Policy(**{name: rational(text) for name, text in caps.items()})
+
+
+def test_a_policy_with_caps_is_true_and_one_without_is_not() -> None:
+    assert not Policy()
+    assert Policy(delta=Fraction(0))
+    assert Policy(crowd=2)
+
+
+def test_the_newest_policy_is_the_one_that_counts() -> None:
+    ledger = Ledger()
+    ledger.set_policy("town", Policy(differential_epsilon=Fraction(1)))
+    ledger.reserve("town", PLAIN)
+    with pytest.raises(Refused, match="above the cap of 1"):
+        ledger.reserve("town", PLAIN)
+    assert len(ledger.account("town").records) == 1  # what was refused left nothing
+    ledger.set_policy("town", Policy(differential_epsilon=Fraction(2)))
+    ledger.reserve("town", PLAIN)
+    ledger.set_policy("town", Policy())
+    ledger.reserve("town", PLAIN)
+    assert len(ledger.account("town").spent) == 3
+
+
+@pytest.mark.parametrize("other", ["Town", "TOWN", "ｔｏｗｎ", "tOwn"])  # noqa: RUF001
+def test_a_name_that_reads_the_same_is_no_second_budget(other: str) -> None:
+    ledger = Ledger()
+    ledger.reserve("town", CROWD)
+    with pytest.raises(Refused, match="differs from"):
+        ledger.reserve(other, CROWD)
+    with pytest.raises(Refused, match="differs from"):
+        ledger.set_policy(other, Policy(crowd=5))
+    ledger.reserve("town-2", CROWD)
+    assert set(ledger.accounts()) == {"town", "town-2"}
+
+
+@pytest.mark.parametrize(
+    "name", ["", "-town", ".town", "_town", "a b", "a/b", "a\nb", "town\n", "e\u0301", "x" * 101, "\0"]
+)
+def test_a_name_that_does_not_read_the_same_everywhere_is_refused(name: str) -> None:
+    with pytest.raises(HubbubError):
+        Ledger().reserve(name, CROWD)
