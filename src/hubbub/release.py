@@ -138,7 +138,7 @@ def open(
 
     if isinstance(source, str | os.PathLike):
         opened = engine.open_file(source, table=table)
-        origin = os.path.realpath(source) + (f"#{table.casefold()}" if table else "")  # links lead to one table
+        origin = os.path.realpath(source) + (f"#{table}" if table else "")  # links lead to one table
         name = dataset if dataset is not None else named_after(source, table)
         return Table(opened, person, dataset=name, ledger=ledger, origin=origin)
     if engine.is_connection(source):

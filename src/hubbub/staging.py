@@ -212,14 +212,19 @@ def finish(hidden: Path) -> dict[str, str]:
     """Bring out the bytes that a process left ready when it died; nothing is drawn, and nothing paid twice.
 
     Guarantee: only bytes that the ledger's own key signed for a reservation that the ledger knows come out; what is not
-    whole is removed, its reservation marked as spent.
+    whole is removed, its reservation marked as spent. While the ledger cannot be asked, nothing is removed.
     """
     lock = _lock(hidden)
     if lock is None:
         raise Refused(f"{str(hidden)!r} is in use by a release that is still running; wait for it")
     try:
-        staged = _ready(hidden, lock)
-    except (OSError, HubbubError, ValueError, KeyError, TypeError):
+        ledger, public = _ledger_of(hidden)
+    except HubbubError:
+        os.close(lock)
+        raise
+    try:
+        staged = _ready(hidden, lock, ledger, public)
+    except (OSError, HubbubError, ValueError, KeyError, TypeError, AttributeError):
         os.close(lock)
         shutil.rmtree(hidden, ignore_errors=True)
         raise Refused(
@@ -229,13 +234,25 @@ def finish(hidden: Path) -> dict[str, str]:
     return publish(staged)
 
 
-def _ready(hidden: Path, lock: int) -> Staged:
-    ledger = Ledger(json.loads((hidden / PLACE).read_text(encoding="utf-8"))["ledger"])
+def _ledger_of(hidden: Path) -> tuple[Ledger | None, str]:
+    """The ledger that a release was made with, and its key; None if the release does not say."""
+    try:
+        ledger = Ledger(json.loads((hidden / PLACE).read_text(encoding="utf-8"))["ledger"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None, ""
+    if not ledger.entries():
+        raise CheckFailed(f"the release in {str(hidden)!r} is of the ledger {str(ledger.path)!r}, which is not there")
+    return ledger, ledger.public_key()
+
+
+def _ready(hidden: Path, lock: int, ledger: Ledger | None, public: str) -> Staged:
+    if ledger is None:
+        raise CheckFailed("it does not say which ledger it is of")
     file = hidden / CERTIFICATE
     body = read((file if file.exists() else hidden.parent / CERTIFICATE).read_bytes(), "the certificate")
     signature = body.pop(SIGNATURE)
     entry = body["ledger"]
-    if not signed(ledger.public_key(), signature["value"], signed_bytes(body)):
+    if not signed(public, signature["value"], signed_bytes(body)):
         raise CheckFailed("another key signed it")
     place = Reservation(
         ledger=ledger.path,

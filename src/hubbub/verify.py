@@ -104,7 +104,7 @@ def verify(
 
     Guarantee: if it passes, the bytes are the canonical form of a certificate signed by the key it names, every
     number, theorem and sentence in it is what this program derives from the described release, and the described
-    channel has the privacy it claims, proved, with its exact laws compared where they change.
+    channel has the privacy it claims, proved, with its exact laws compared where they change and are not too wide.
     """
     seen = _Seen()
     checks: list[Check] = []

@@ -479,6 +479,10 @@ def test_parameters_out_of_range_fail_in_words(forger: Path, given: dict[str, An
     [
         (channel("outlier-suppressed", k="100", epsilon="1", offset="10"), "0.000007"),  # truly 7.673e-6
         (channel("outlier-noisy", k="100", epsilon="1", offset="10"), "0.000007"),
+        (
+            channel("outlier-noisy", k="10000", epsilon="1", offset="10"),
+            "0.000001",
+        ),  # too wide for its laws: by the proof
         (channel("staircase", **STAIRS, offsets=["10", "110"]), "0.000001"),
         (channel("lecture", t="50", K="200", epsilon="0.2", factor="1.82"), "0.000001"),  # 1.003e-6, at the last count
         (channel("lecture", t="20", K="200", epsilon="1", factor="1.2"), "0.000001"),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hubbub.voting.ballot_file import BallotFile
     from hubbub.voting.reading import Reading
     from hubbub.voting.rules import Margin, Rule
+    from hubbub.voting.ties import Ties
 
 RULES: Final = (
     "repeated-plurality",
@@ -45,7 +46,15 @@ READING: Final[tuple[tuple[str, tuple[str, ...], str], ...]] = (
 LABELS: Final = ("undervote", "skip", "overvote", "write-in")
 
 
-@click.group("vote", cls=Commands, epilog=examples("hubbub vote tally millbrook"))
+@click.group(
+    "vote",
+    cls=Commands,
+    epilog=examples(
+        "hubbub vote tally millbrook",
+        "hubbub vote guarantee --voters 10000 --candidates 3",
+        "hubbub vote gain --belief abc:1/2,bac:1/2 --truth cab --voters 1001 --rule plurality",
+    ),
+)
 def vote() -> None:
     """Elections: count them so that a lie hardly pays, and say how little."""
 
@@ -80,6 +89,7 @@ def reading_options(command: Command) -> Command:
         "hubbub vote tally millbrook",
         "hubbub vote tally millbrook --rule approximate-runoff --eta 1e-6 --json",
         "hubbub vote tally millbrook --compare",
+        "hubbub vote tally millbrook --rule instant-runoff --chart millbrook.html",
     ),
 )
 @click.argument("file")
@@ -102,7 +112,7 @@ def reading_options(command: Command) -> Command:
 @click.option(
     "--mix", metavar="A", help="Mix with the punishing rule, so that no lie pays at all for utilities A apart."
 )
-@click.option("--compare", is_flag=True, help="Run all rules side by side.")
+@click.option("--compare", is_flag=True, help="Run all rules side by side, each with the margin that --eta needs.")
 @click.option("--chart", metavar="PATH", help="Draw how ballots moved: .html, .png or .svg.")
 @reading_options
 @json_option
@@ -128,7 +138,7 @@ def tally(file: str, as_json: bool, compare: bool, chart: str | None, **words: A
         result = rule.run(read.ballots, SystemSource())
         answer = vote_words.as_json(result, read, eta)
         if compare:
-            answer["compare"] = _compared(read, eta)
+            answer["compare"] = _compared(read, eta, words["ties"])
     if chart is not None:
         vote_words.draw_flow(result, read, chart)
         answer["chart"] = chart
@@ -176,7 +186,6 @@ def _reading(words: dict[str, Any]) -> Reading:
 
 def _rule(words: dict[str, Any], eta: Fraction, read: BallotFile) -> Rule:
     from hubbub.voting import rules
-    from hubbub.voting.ties import RANDOM, FixedTies
 
     names = read.ballots.candidates
     name, margin = words["rule"], _margin(words["margin"])
@@ -190,10 +199,12 @@ def _rule(words: dict[str, Any], eta: Fraction, read: BallotFile) -> Rule:
     }
     if words["then"] and name != "scoring-elimination":
         raise WrongUse(f"--then is about scoring-elimination, and {name} ends by itself")
+    if words["ties"] != "random" and name in ("scoring-elimination", "random-dictator", "punishing"):
+        raise WrongUse(f"--ties is about equal counts at the end, and {name} ends otherwise; leave it out")
     rule = rules.make(
         name,
         margin=margin,
-        ties=RANDOM if words["ties"] == "random" else FixedTies(names),
+        ties=_ties(words["ties"], names),
         points=_points(words["points"]),
         then=then[words["then"]],
     )
@@ -213,6 +224,12 @@ def _rule(words: dict[str, Any], eta: Fraction, read: BallotFile) -> Rule:
     return rules.Mix(rule=rule, probability=q)
 
 
+def _ties(asked: str, names: tuple[str, ...]) -> Ties:
+    from hubbub.voting.ties import RANDOM, FixedTies
+
+    return RANDOM if asked == "random" else FixedTies(names)
+
+
 def _margin(text: str | None) -> Margin | None:
     from hubbub.exact import rational
     from hubbub.voting.threshold import Power, margin
@@ -230,7 +247,7 @@ def _points(text: str | None) -> tuple[int, ...] | None:
     return None if text is None else tuple(whole(part, "a number of --points") for part in text.split(","))
 
 
-def _compared(read: BallotFile, eta: Fraction) -> list[dict[str, object]]:
+def _compared(read: BallotFile, eta: Fraction, ties: str) -> list[dict[str, object]]:
     from hubbub.cli.vote_words import compared
     from hubbub.noise.source import SystemSource
     from hubbub.voting import rules
@@ -241,7 +258,8 @@ def _compared(read: BallotFile, eta: Fraction) -> list[dict[str, object]]:
         if name == "positional":
             continue  # has no points of its own
         margin = rules.ForGain(eta) if name in rules.MARGINED else None
-        rows.append(compared(rules.make(name, margin=margin), read.ballots, eta, source))
+        rule = rules.make(name, margin=margin, ties=_ties(ties, read.ballots.candidates))
+        rows.append(compared(rule, read.ballots, eta, source))
     return rows
 
 

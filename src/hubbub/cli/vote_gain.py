@@ -23,7 +23,7 @@ MOST_TOLD: Final = 40  # rankings of a belief
 LONGEST_EXACT: Final = 200  # characters of an exact rational in the answer
 HELD: Final = {
     "enumerate": "exactly, by counting every profile",
-    "three": "exactly, by counting every state of three candidates",
+    "three": "by counting every state of three candidates, errors of rounding included",
     "bound": "an upper bound, proved",
 }
 
@@ -256,10 +256,13 @@ def _tell(said: dict[str, Any], rule: str) -> None:
     margin = "" if said["margin"] is None else f", margin {said['margin']:,}"
     console.print(f"{rule}{margin}, {said['voters']:,} voters, truth {said['truth']}", style="bold")
     low, high = approximately(Fraction(said["gain_low"]), up=False), said["gain_high_text"]
+    tighter = "bound" in said and said["bound"] < said["gain_high"]
     if said["exact"] and said["gain_high"] == 0:
         console.print(f"No lie gains anything ({HELD[said['method']]}).")
     elif said["method"] == "bound":
         console.print(f"No lie gains more than {high} ({HELD['bound']}).")
+    elif said["lie"] is None and said["method"] != "sample" and tighter:
+        console.print(f"No lie is known to gain anything; at most {high} ({HELD[said['method']]}).")
     elif said["method"] == "sample":
         console.print(
             f"The best lie gains between {low} and {high}, with confidence {said['confidence']} "
@@ -274,11 +277,14 @@ def _tell(said: dict[str, Any], rule: str) -> None:
     if said["lie"] is not None:
         voted = f"report {said['lie']}" if said["lie"] else "stay at home"
         which = "In the draws it did best to" if said["method"] == "sample" else "It is to"
-        console.print(f"{which} {voted}; it pays most for the utility {said['utility']}.")
-    if "bound" in said and said["method"] != "bound":
+        worth = "it pays most for" if said["over"].startswith("all") else "that is for"
+        console.print(f"{which} {voted}; {worth} the utility {said['utility']}.")
+    if "bound" in said and said["method"] != "bound" and said["bound"] < 1:
         console.print(f"Proved for this belief: no lie gains more than {said['bound_text']}.")
-    if "bound" in said:
+    if "bound" in said and said["bound_for_coarseness"] < 1:
         coarse = rational(said["coarseness"])
-        console.print(f"Proved for every belief of coarseness {coarse}: {said['bound_for_coarseness_text']}.")
+        console.print(f"Proved for every belief of coarseness {coarse}: {said['bound_for_coarseness_text']} at most.")
+    elif "bound" in said and said["bound"] == 1:
+        console.print("The margin proves nothing for this belief: see hubbub vote guarantee for one that does.")
     verdict = said["verdict"]
     say(f"A gain of at most {approximately(rational(said['eta_text']))}: {verdict['answer']}; {verdict['reason']}.")

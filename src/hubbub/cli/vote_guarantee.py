@@ -163,6 +163,15 @@ def _promise(
     gained = eta if alpha is None and covered else bound
     worth, chance = _punishment(more["utility_coarseness"], gained, at, voters, m, truncated=truncated)
     empirical, dirichlet = promises.observations(least, m, truncated=truncated)
+    words = _covered(kind, voters, m, eta, least)
+    if alpha is not None:
+        above = "" if bound <= eta else ", which is above eta"
+        words.append(f"With beliefs of the given coarseness no lie gains more than {approximately(bound)}{above}.")
+    if bound <= eta:
+        words += _advice(kind, voters, m, r, margin, eta, chance)
+    if truncated:
+        words.append("Coarseness is over all ballots, truncated ones included; the least punishment is halved.")
+    words.append("It assumes that the others vote independently, one vote each, and that ties are broken at random.")
     return {
         "voters": voters,
         **({} if needed is None else {"voters_needed": needed}),
@@ -179,13 +188,14 @@ def _promise(
         "gain_bound": float_up(bound),
         "gain_bound_text": approximately(bound),
         "utility_coarseness": float_up(worth),
+        "utility_coarseness_text": to_text(worth),
         "punishing_probability": float_up(chance),
         "punishing_probability_text": approximately(chance),
         "observations": {"empirical": empirical, "dirichlet": dirichlet},
         "empty": not covered or least > Fraction(1, 2),
         "truncated": truncated,
         "theorem": "Theorem B1 (chapter 5 of the thesis, constants made explicit)",
-        "words": _words(voters, least, bound, eta, alpha, chance, truncated=truncated),
+        "words": words,
     }
 
 
@@ -200,19 +210,13 @@ def _punishment(
     return worth, chance
 
 
-def _words(
-    voters: int,
-    least: Loss,
-    bound: Fraction,
-    eta: Fraction,
-    alpha: Fraction | None,
-    chance: Fraction,
-    *,
-    truncated: bool,
-) -> list[str]:
-    from hubbub.voting.gain import approximately
+def _covered(kind: str, voters: int, m: int, eta: Fraction, least: Loss) -> list[str]:
+    """Whom the promise is for."""
     from hubbub.voting.guarantee import SMALL_ELECTION, SMALL_GAIN
+    from hubbub.voting.margins import SCORING
 
+    if m == 2 and kind != SCORING:
+        return ["Between two candidates no lie gains anything, whatever the margin: the rule elects the majority's."]
     told = []
     if not isinstance(least, Fraction) or least > 1:
         told.append("The guarantee is empty: no belief is coarse enough for this margin and this gain.")
@@ -222,17 +226,19 @@ def _words(
         told.append("The guarantee is nearly empty: it covers only beliefs whose probabilities are 0, 1/2 or 1.")
     if voters <= SMALL_ELECTION and eta <= SMALL_GAIN:
         told.append("With 1,000 voters or fewer no margin covers a belief finer than 1/2 for a gain this small.")
-    if alpha is not None:
-        kept = "at most" if bound <= eta else "more than eta, at most"
-        told.append(f"With beliefs of the given coarseness a lie gains {kept} {approximately(bound)}.")
-    if chance > Fraction(1, 2):
-        told.append("The punishing rule would run more often than not: choose a smaller eta.")
-    elif voters >= MANY and eta > FINE:
-        told.append("An eta of 2^-100 would cost a margin less than twice as wide, and all but rid you of punishing.")
-    if truncated:
-        told.append("Coarseness is over all ballots, truncated ones included; the least punishment is halved.")
-    told.append("It assumes that the others vote independently, one vote each, and that ties are broken at random.")
     return told
+
+
+def _advice(kind: str, voters: int, m: int, r: int, margin: int, eta: Fraction, chance: Fraction) -> list[str]:
+    """What to do about the punishing rule, where the promise is kept."""
+    from hubbub.voting.margins import default_margin
+
+    if chance > Fraction(1, 2):
+        return ["The punishing rule would run more often than not: choose a smaller eta."]
+    if voters < MANY or eta <= FINE:
+        return []
+    wider = default_margin(kind, voters, m, FINE, points_range=r)
+    return [f"A margin of {wider:,} would do for an eta of 2^-100, and hardly ever punish."] if wider > margin else []
 
 
 def _thesis(kind: str, voters: int, m: int, r: int, power: Fraction, alpha: Fraction | None) -> dict[str, Any] | None:
@@ -286,20 +292,51 @@ def _or_null(x: Loss) -> float | None:
     return float_up(x) if isinstance(x, Fraction) else None
 
 
+def _short(text: str) -> str:
+    from hubbub.exact import rational
+    from hubbub.voting.gain import approximately
+
+    return text if len(text) <= 8 else approximately(rational(text))
+
+
+def _percent(share: float) -> str:
+    """Three figures at most, never as a power of ten."""
+    percent = 100 * share
+    if percent < 0.01:
+        return "less than 0.01 %" if percent else "0 %"
+    return f"{percent:,.0f} %" if percent >= 10 else f"{percent:.2g} %"
+
+
+def _rests_on(empirical: int, dirichlet: int | None) -> list[tuple[str, str]]:
+    if not empirical:
+        return []
+    seen = "not a uniform prior, which is finer" if dirichlet is None else f"a uniform prior and {dirichlet:,} ballots"
+    if dirichlet == 0:
+        seen = "a uniform prior alone"
+    ballots = "1 ballot" if empirical == 1 else f"{empirical:,} ballots"
+    return [("a belief may rest on", f"frequencies of {ballots}"), ("", seen)]
+
+
 def _tell(answer: dict[str, Any]) -> None:
     from rich.table import Table
 
+    from hubbub.exact import rational
+
     table = Table(box=None, pad_edge=False, show_header=False)
-    least = "no belief is coarse enough" if answer["alpha_min"] is None else f"{answer['alpha_min']:.4g}"
-    dirichlet = answer["observations"]["dirichlet"]
+    least = answer["alpha_min_text"]
+    coarse = "no belief is coarse enough" if least is None or rational(least) > 1 else _short(least)
+    gain = answer["gain_bound_text"]
+    at = _short(answer["coarseness_text"])
     rows = [
-        ("margin B", f"{answer['margin']:,} ({100 * answer['margin_share']:.2g} % of the voters)"),
-        ("coarseness needed", least),
-        ("a belief may rest on", f"frequencies of {answer['observations']['empirical']:,} ballots"),
-        ("", "no Dirichlet belief" if dirichlet is None else f"a uniform prior and {dirichlet:,} ballots"),
-        ("gain of a lie at most", f"{answer['gain_bound_text']} at coarseness {answer['coarseness']:.4g}"),
-        ("punishing rule", f"run with probability {answer['punishing_probability_text']}, then no lie gains anything"),
+        ("margin B", f"{answer['margin']:,} ({_percent(answer['margin_share'])} of the voters)"),
+        ("coarseness needed", coarse),
+        *_rests_on(**answer["observations"]),
+        ("gain of a lie at most", f"{gain if gain != '1' else 'nothing is proved'} at coarseness {at}"),
     ]
+    if gain != "1":
+        apart = _short(answer["utility_coarseness_text"])
+        rows.append(("punishing rule", f"run it with probability {answer['punishing_probability_text']}, and no lie"))
+        rows.append(("", f"gains anything, for utilities equal or {apart} apart"))
     if answer["thesis"] is not None:
         thesis = answer["thesis"]
         says = "nothing (above 1)" if thesis["vacuous"] else f"delta = e^{thesis['log_delta']:.1f}"
@@ -307,7 +344,8 @@ def _tell(answer: dict[str, Any]) -> None:
     for row in rows:
         table.add_row(*row)
     console = page()
-    console.print(f"{answer['rule']}, {answer['voters']:,} voters, {answer['candidates']} candidates", style="bold")
+    size = f"{answer['voters']:,} voters, {answer['candidates']:,} candidates"
+    console.print(f"{answer['rule']}, {size}", style="bold")
     console.print(table)
     for entry in answer.get("curve", []):
         console.print(f"coarseness {entry['coarseness']:>6}: gain at most {entry['gain_bound_text']}")

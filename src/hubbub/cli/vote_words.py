@@ -10,10 +10,11 @@ import click
 
 from hubbub.cli import page
 from hubbub.errors import Refused
-from hubbub.exact import to_float, to_text
+from hubbub.exact import rational, to_float, to_text
 from hubbub.guarantees.verdict import Proved, Refuted, Verdict
 from hubbub.voting.efficiency import close_to_optimal, pareto
 from hubbub.voting.flow import EXHAUSTED, Column, flow
+from hubbub.voting.gain import approximately
 from hubbub.voting.honesty import Honesty, Promised, honesty
 from hubbub.voting.punishing import Mix
 
@@ -117,16 +118,27 @@ def _lottery(rule: Rule, ballots: Ballots) -> dict[str, str] | None:
 
 
 def _q(rule: Rule) -> float | None:
-    return to_float(rule.probability, round_up=True) if isinstance(rule, Mix) else None
+    return _up(rule.probability if isinstance(rule, Mix) else None)
+
+
+def _up(x: Fraction | None) -> float | None:
+    return None if x is None else to_float(x, round_up=True)
+
+
+def _asked(eta: Fraction) -> float:
+    """As it was asked for, 1e-12 and not the float above it; the text is exact. What is above 0 never becomes 0."""
+    return float(eta) or to_float(eta, round_up=True)
 
 
 def _guarantee(promised: Honesty) -> dict[str, Any]:
     if isinstance(promised, Promised):
         return {
             "holds": True,
-            "eta": float(promised.eta),
+            "eta": _asked(promised.eta),
             "eta_text": to_text(promised.eta),
             "alpha_min": to_float(promised.alpha_min, round_up=True),
+            "utility_apart": _up(promised.utility_apart),
+            "utility_apart_text": None if promised.utility_apart is None else to_text(promised.utility_apart),
             "margin": promised.margin,
             "theorem": promised.theorem,
             "assumptions": list(promised.assumptions),
@@ -134,7 +146,7 @@ def _guarantee(promised: Honesty) -> dict[str, Any]:
         }
     return {
         "holds": False,
-        "eta": float(promised.eta),  # as it was asked for; the text is exact
+        "eta": _asked(promised.eta),
         "eta_text": to_text(promised.eta),
         "alpha_min": None,
         "margin": promised.margin,
@@ -197,32 +209,52 @@ def _draw_round(number: int, rounds: int, counted: Mapping[str, Any], winner: st
 def _tell_promise(answer: Mapping[str, Any]) -> None:
     promise = answer["guarantee"]
     if promise["holds"]:
-        gain = "anything" if promise["eta"] == 0 else f"more than {promise['eta']:.3g} in expected utility"
-        coarse = f"if a voter's belief is at least {promise['alpha_min']:.3g}-coarse"
-        who = coarse if promise["alpha_min"] else "whatever a voter believes"
+        eta = rational(promise["eta_text"])
+        gain = f"more than {approximately(eta)} in expected utility" if eta else "anything"
+        who = "whatever a voter believes"
+        if promise["alpha_min"]:
+            who = f"if a voter's belief is at least {_told_up(promise['alpha_min'])}-coarse"
+        if promise["utility_apart_text"]:
+            apart = approximately(rational(promise["utility_apart_text"]), digits=3)
+            who += f" and her utilities are equal or at least {apart} apart"
         click.echo(f"No lie gains {gain}, {who} ({promise['theorem']}).")
         for remark in promise["remarks"]:
             click.echo(f"Note: {remark}.")
     else:
         click.echo(f"Nothing is promised about lies: {promise['reason']}.")
+    if promise["margin"] is not None and (not promise["holds"] or promise["remarks"]):
+        click.echo("How many voters a promise takes: hubbub vote guarantee --help.")
     if answer["punishing_probability"] is not None:
-        click.echo(f"The punishing rule was to be run with probability {answer['punishing_probability']:.3g}.")
+        often = " A smaller --eta makes it rarer." if answer["punishing_probability"] > 0.01 else ""
+        click.echo(f"The punishing rule had a chance of {_told_up(answer['punishing_probability'])}.{often}")
     for what, key in (("Pareto efficient", "pareto"), ("Close to optimal", "close_to_optimal")):
         click.echo(f"{what}: {answer[key]['answer']}, {answer[key]['reason']}.")
+
+
+def _told_up(x: float) -> str:
+    return approximately(Fraction(x), digits=3)
 
 
 def _draw_comparison(rows: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
     table = Table(title="All rules", title_justify="left", box=None)
-    for heading in ("rule", "winner", "chance", "a lie gains at most", "for beliefs as coarse as", "Pareto"):
-        table.add_column(heading, justify="left" if heading in ("rule", "winner", "Pareto") else "right")
+    for heading in ("rule", "winner", "chance", "a lie gains", "if beliefs are", "Pareto"):
+        table.add_column(
+            heading,
+            justify="left" if heading in ("rule", "winner", "Pareto") else "right",
+            no_wrap=heading != "winner",
+            overflow="fold",
+        )
     for row in rows:
         promise = row["guarantee"]
         chance = Fraction((row["lottery"] or {}).get(row["winner"], 0))
         told = "certain" if chance == 1 else (f"{float(chance):.3f}" if chance else "")
-        gain = f"{promise['eta']:.3g}" if promise["holds"] else "no promise"
-        coarse = ("any" if not promise["alpha_min"] else f"{promise['alpha_min']:.3g}") if promise["holds"] else ""
+        eta = rational(promise["eta_text"])
+        gain = (f"<= {approximately(eta)}" if eta else "nothing") if promise["holds"] else "no promise"
+        coarse = ""
+        if promise["holds"]:
+            coarse = f"{_told_up(promise['alpha_min'])}-coarse" if promise["alpha_min"] else "any"
         table.add_row(row["rule"], row["winner"], told, gain, coarse, row["pareto"]["answer"])
     click.echo()
     page().print(table)
@@ -235,7 +267,9 @@ def draw_flow(result: Result, read: BallotFile, path: str) -> None:
     drawn = flow(result)
     last = sorted(result.rounds[-1].counts, key=lambda pair: -pair[1])
     leads = len(last) > 1 and last[0][0] == result.winner
-    score = f", {last[0][1]:,} to {last[1][1]:,}" if leads else ""
+    ended = f"{last[0][1]:,} to {last[1][1]:,}" if leads else ""
+    drawn_too = result.rounds[-1].what == drawn.what  # else the last two are counted in another unit than the bars
+    score = f", {ended}" if ended and drawn_too else ""
     columns = [
         {"heading": f"round {column.round}", "note": _gone(column), "piles": column.piles} for column in drawn.columns
     ]
@@ -259,6 +293,7 @@ def draw_flow(result: Result, read: BallotFile, path: str) -> None:
                     f"{result.voters:,} ballots",
                     "" if margin is None else f"margin {margin:,}",
                     "" if drawn.what == "top choices" else drawn.what,
+                    f"then {ended} between two" if ended and not drawn_too else "",
                 )
                 if part
             )

@@ -16,13 +16,13 @@ import os
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 from hubbub.errors import CheckFailed, Refused, WrongUse
-from hubbub.guarantees.canonical import canonical
+from hubbub.guarantees.canonical import canonical, digest
 from hubbub.guarantees.exact_json import plain, restored
 from hubbub.ledger import anchor, key
 from hubbub.ledger.accounts import Release, Totals, admit, totals
@@ -113,6 +113,8 @@ class Ledger:
         policy. `source` is where the table is: the same place under two names is refused.
         """
         name, nonce = dataset_name(dataset), SystemSource().words(2).tobytes().hex()
+        if source and charge.partition is not None:  # a column of one name in two files may hold two things
+            charge = replace(charge, partition=digest([charge.partition, source]))
         with self._store.adding(self._founding) as page:
             _one_spelling(page.entries, name)
             _one_name(page.entries, name, source)

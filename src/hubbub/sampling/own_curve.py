@@ -9,8 +9,14 @@ noise, the sampled release is
 
 delta is p H_g(Q||P) or w H_g'(P||Q) as in :mod:`hubbub.guarantees.sampled_crowd`, and the worst n is looked for one by
 one: beyond the peaks of Theorem A its bound for marked noise only falls, and once it is below the best value found,
-nothing larger follows. All sums are of positive terms, so floats keep ten digits; what is returned is a ball at the
-worst n (the exact law, :mod:`hubbub.channels.thin`) and, for every other n, the float raised by its error bound.
+nothing larger follows.
+
+**Why floats may be trusted here.** g and g' are rounded down and w up, from balls. Every other number is made from p,
+1 - p and e^-epsilon by adding and multiplying positive numbers, at most three roundings for each of n <= 100,000 others
+and one for each of at most 20,000 terms of a sum: a relative error of 5e-11. Twice that is added wherever a difference
+is taken and at the end. What underflows is lost in whole, less than 1e-295 in all, and that is added too, with the
+factor g where it is subtracted. So each value is an upper bound. At the worst n the exact law
+(:mod:`hubbub.channels.thin`) gives a ball, and the smaller of the two upper bounds stands.
 """
 
 from __future__ import annotations
@@ -27,7 +33,7 @@ from numpy.typing import NDArray
 from hubbub.channels.noisy_below import NoisyBelow
 from hubbub.channels.profile import exact_delta
 from hubbub.channels.thin import Thinned
-from hubbub.exact import Exact, Infinite, ball, exp, positive, precision, rational, rounded
+from hubbub.exact import Exact, Infinite, ball, exp, positive, precision, rational, rounded, to_float
 from hubbub.guarantees.binomial_law import at_most, mass
 from hubbub.guarantees.closeness import capped
 from hubbub.guarantees.sampled_crowd import JOINING, LEAVING
@@ -36,11 +42,14 @@ from hubbub.sampling.amplification import Amplified, delta_at, epsilon_at, noisy
 Floats = NDArray[np.float64]
 
 THEOREM: Final = "the exact curve of this mechanism (its laws after sampling, every class size)"
-_ROUNDING: Final = 1e-10  # a bound on the relative error of the sums below, for up to 100,000 others
+_ROUNDING: Final = 1e-10  # twice the relative error of any sum below
+_UNDERFLOW: Final = 1e-295  # what is lost where numbers are too small for a float
 _MOST_CELLS: Final = 20_000_000
 _MOST_OTHERS: Final = 100_000
 _ROWS: Final = 128  # class sizes at a time
 _DIGITS: Final = 8
+_SMALLEST: Final = Fraction(1, 10**12)
+_FARTHEST: Final = 200
 
 
 def own_delta_at(k: Exact, epsilon: Exact, rate: Exact, at_epsilon: Exact, *, tagged: bool) -> Amplified:
@@ -48,7 +57,8 @@ def own_delta_at(k: Exact, epsilon: Exact, rate: Exact, at_epsilon: Exact, *, ta
 
     Guarantee: never below the true delta of that mechanism. Where `theorem` says that it is the mechanism's own, it is
     above the truth by less than a millionth part, and by no more than 1e-25 where the truth is nearly or exactly 0;
-    elsewhere (a crowd too large to look at every class) it is the bound of Theorem A for a histogram.
+    elsewhere (too many classes to look at, or numbers out of the reach of floats) it is the bound of Theorem A for a
+    histogram.
     """
     at = rational(at_epsilon, "epsilon")
     bound = delta_at(noisy_below(k, epsilon, rate), at)
@@ -57,11 +67,12 @@ def own_delta_at(k: Exact, epsilon: Exact, rate: Exact, at_epsilon: Exact, *, ta
         return bound
     if tagged and _is_closed(channel.epsilon, p, at):
         return replace(bound, theorem=THEOREM)
-    found = _scanned(channel, p, at, float(bound.delta))
+    found = _scanned(channel, p, at, to_float(bound.delta, round_up=True))
     if found is None:
         return bound
     exact = exact_delta(Thinned(p, channel), found.others + 1, at)
-    delta = max(capped(exact), rounded(Fraction(found.elsewhere), up=True))
+    here = min(capped(exact), rounded(Fraction(found.here), up=True))
+    delta = max(here, rounded(Fraction(found.elsewhere), up=True))
     if delta >= bound.delta:
         return replace(bound, theorem=THEOREM)
     return Amplified(epsilon=at, delta=delta, worst_class_size=found.others, direction=found.direction, theorem=THEOREM)
@@ -122,15 +133,18 @@ def _is_closed(epsilon: Fraction, p: Fraction, at: Fraction) -> bool:
 class _Worst:
     others: int
     direction: str
-    elsewhere: float  # an upper bound at every other class size
+    here: float  # an upper bound at that class size
+    elsewhere: float  # and at every other
 
 
 def _scanned(channel: NoisyBelow, p: Fraction, at: Fraction, bound: float) -> _Worst | None:
-    g = 1 + math.expm1(at) / float(p)
-    peak = channel.k + math.ceil((channel.k - 1) * float(1 - p) / float(p) / max(g * math.exp(-channel.epsilon), 0.05))
+    if not _SMALLEST <= p <= 1 - _SMALLEST or at > _FARTHEST:
+        return None  # floats do not reach so far
+    scan = _Scan(channel, p, at)
+    peak = channel.k + math.ceil((channel.k - 1) * scan.q / scan.p / max(scan.g * scan.keep, 0.05))
     most = 2 * peak + 40
     while most <= _MOST_OTHERS and most * _width(channel, p, most) <= _MOST_CELLS:
-        found = _Scan(channel, p, at, most).run(bound)
+        found = scan.run(most, bound)
         if found is not None:
             return found
         most *= 2
@@ -144,96 +158,110 @@ def _width(channel: NoisyBelow, p: Fraction, most: int) -> int:
 
 
 class _Scan:
-    """Class sizes 0 .. most."""
+    """Class sizes one after the other."""
 
-    def __init__(self, channel: NoisyBelow, p: Fraction, at: Fraction, most: int) -> None:
-        self.k, self.tagged, self.most, self.p = channel.k, channel.tagged, most, float(p)
-        self.g = 1 + math.expm1(at) / self.p
-        self.w = max(self.p - (1 - self.p) * math.expm1(at), 0.0)
-        self.g_low = self.p * math.exp(at) / self.w if self.w else math.inf
+    def __init__(self, channel: NoisyBelow, p: Fraction, at: Fraction) -> None:
+        self.channel, self.k, self.rate = channel, channel.k, p
+        self.p, self.q = float(p), float(1 - p)
         self.eta = float(channel.epsilon)
-        self.q = math.exp(-self.eta)
-        self.width = _width(channel, p, most)
-        places = np.arange(self.width + 1)
-        away = np.abs(places[None, :] - places[: self.k, None])
-        self.noise: Floats = math.tanh(self.eta / 2) * np.exp(-self.eta * away)  # m, v -> Pr[X = v - m]
+        self.keep = math.exp(-self.eta)
+        self.gap = -math.expm1(-self.eta)  # 1 - keep
+        with precision():
+            growth = ball(at).expm1()
+            w = ball(p) - ball(1 - p) * growth
+            self.g = to_float(1 + growth / ball(p), round_up=False)
+            self.w = to_float(w.nonnegative_part(), round_up=True)
+            self.g_low = to_float(ball(p) * (1 + growth) / ball(Fraction(self.w)), round_up=False) if self.w else 0.0
+        self.lost = _UNDERFLOW * (self.p * (1 + self.g) + self.w * (1 + self.g_low))
 
-    def run(self, bound: float) -> _Worst | None:
+    def run(self, most: int, bound: float) -> _Worst | None:
+        """The worst of the class sizes 0 .. most, if it is proved that larger ones are no worse."""
+        width = _width(self.channel, self.rate, most)
+        places = np.arange(width + 1)
+        away = np.abs(places[None, :] - places[: self.k, None])
+        noise: Floats = math.tanh(self.eta / 2) * np.exp(-self.eta * away)  # m, v -> Pr[X = v - m]
         best, second, others, direction = 0.0, 0.0, 0, JOINING
-        row = np.zeros(self.width + 2)
+        row = np.zeros(width + 2)
         row[0] = 1.0
         gone = 0.0  # Pr[Bin(n, p) > width + 1]
-        for start in range(0, self.most + 1, _ROWS):
-            size = min(_ROWS, self.most + 1 - start)
-            rows, lost = np.empty((size, self.width + 2)), np.empty(size)
+        for start in range(0, most + 1, _ROWS):
+            size = min(_ROWS, most + 1 - start)
+            rows, lost = np.empty((size, width + 2)), np.empty(size)
             for i in range(size):
                 rows[i], lost[i] = row, gone
                 gone += self.p * row[-1]
-                moved = (1 - self.p) * row
+                moved = self.q * row
                 moved[1:] += self.p * row[:-1]
                 row = moved
-            for values, way in zip(self.values(rows, lost), (JOINING, LEAVING), strict=True):
+            for values, way in zip(self.values(rows, lost, noise), (JOINING, LEAVING), strict=True):
                 at = int(values.argmax())
                 if values[at] > best:
                     others, direction = start + at, way
                     second, best = max(second, best), float(values[at])
                     values = np.delete(values, at)
                 second = max(second, float(values.max(initial=0.0)))
-            if start + size - 1 > 2 and self.ended(rows[-1], lost[-1], start + size - 1, best, bound):
-                return _Worst(others, direction, second)
+            n = start + size - 1
+            beyond = self.beyond(rows[-1], lost[-1], n, bound) if n > 2 else math.inf
+            if beyond <= best:
+                return _Worst(others, direction, best, max(second, beyond))
         return None
 
-    def values(self, rows: Floats, lost: Floats) -> tuple[Floats, Floats]:
+    def values(self, rows: Floats, lost: Floats, noise: Floats) -> tuple[Floats, Floats]:
         """(joining, leaving) for each row, raised by their error bounds."""
-        noisy_p = rows[:, : self.k] @ self.noise
-        noisy_q = rows[:, : self.k - 1] @ self.noise[1:]
+        noisy_p = rows[:, : self.k] @ noise
+        noisy_q = rows[:, : self.k - 1] @ noise[1:]
         exact_p, exact_q = np.zeros_like(noisy_p), np.zeros_like(noisy_q)
         exact_p[:, self.k :] = rows[:, self.k : -1]
         exact_q[:, self.k :] = rows[:, self.k - 1 : -2]
         for noisy in (noisy_p, noisy_q):
-            noisy[:, 0] /= 1 - self.q  # every value from 0 down falls off alike
+            noisy[:, 0] /= self.gap  # every value from 0 down falls off alike
         # Beyond the table noise keeps its ratio, and the exact counts are hardly ever there.
-        beyond = self.q / (1 - self.q)
-        ends_p = beyond * _over(noisy_p[:, -1:], noisy_q[:, -1:], self.g_low) + rows[:, -1] + lost if self.w else lost
+        beyond = self.keep / self.gap
+        ends_p = beyond * _over(noisy_p[:, -1:], noisy_q[:, -1:], self.g_low) + rows[:, -1] + lost
         ends_q = beyond * _over(noisy_q[:, -1:], noisy_p[:, -1:], self.g) + rows[:, -2] + rows[:, -1] + lost
-        pairs = [(noisy_p, noisy_q), (exact_p, exact_q)] if self.tagged else [(noisy_p + exact_p, noisy_q + exact_q)]
+        tagged = self.channel.tagged
+        pairs = [(noisy_p, noisy_q), (exact_p, exact_q)] if tagged else [(noisy_p + exact_p, noisy_q + exact_q)]
         joining = self.p * (sum((_over(q, p, self.g) for p, q in pairs), np.zeros(len(rows))) + ends_q)
         if not self.w:
-            return joining, np.zeros(len(rows))
+            return self.raised(joining), np.zeros(len(rows))
         leaving = self.w * (sum((_over(p, q, self.g_low) for p, q in pairs), np.zeros(len(rows))) + ends_p)
-        return joining, leaving
+        return self.raised(joining), self.raised(leaving)
 
-    def ended(self, row: Floats, lost: float, n: int, best: float, bound: float) -> bool:
-        """Whether the bound for marked noise, which only falls from here, is below the best value found."""
-        keep = math.exp(-self.eta)
-        head = max(1 - self.g * keep, 0.0) / (1 + keep)
+    def raised(self, values: Floats) -> Floats:
+        found: Floats = (1 + _ROUNDING) * values + self.lost
+        return found
+
+    def beyond(self, row: Floats, lost: float, n: int, bound: float) -> float:
+        """The bound for marked noise at this n, if it only falls from here; infinite if it may still rise."""
+        if n < self.k + (self.k - 1) * self.q / (self.p * self.g):
+            return math.inf
+        head = max(1 - self.g * self.keep + _ROUNDING, 0.0) / (1 + self.keep)
         joining = self.p * (_tail(row, self.g, self.k - 1) + lost + head * float(row[: self.k - 1].sum()))
-        if n < self.k + (self.k - 1) * (1 - self.p) / (self.p * self.g):
-            return False
-        if not self.w:
-            return joining <= best
-        if n < self.k + self.g_low * (self.k - 1) * (1 - self.p) / self.p:
-            return max(joining, min(self.highest_leaving(), bound)) <= best  # before its peak, by its peak
-        # f_epsilon(u, v) is at most (u - g' v)_+ + kappa (u - g' e^-epsilon v)_+, and each L falls after its peak.
-        leaving = _hidden(row, self.g_low, self.k) + _hidden(row, self.g_low * keep, self.k) / (1 + keep) + 2 * lost
-        return max(joining, self.w * leaving) <= best
+        leaving = 0.0
+        if self.w and n < self.k + self.g_low * (self.k - 1) * self.q / self.p:
+            leaving = min(self.highest_leaving(), bound)  # before its peak, by its peak
+        elif self.w:
+            # S + f_epsilon(F(k-1), F(k-2)) is at most L(g') + kappa J(g' e^-epsilon)_+, with the names of Theorem A's
+            # module, and both fall after their peaks.
+            near = _together(row, self.g_low * self.keep, self.k) / (1 + self.keep)
+            leaving = self.w * (_hidden(row, self.g_low, self.k) + near + 2 * lost)
+        return (1 + 4 * _ROUNDING) * max(joining, leaving) + self.lost
 
     def highest_leaving(self) -> float:
-        """w (sup L(g') + kappa sup L(g' e^-epsilon)), each at its peak; infinite where there is none."""
-        keep, found = math.exp(-self.eta), []
-        for weight, r in ((1.0, self.g_low), (1 / (1 + keep), self.g_low * keep)):
-            others = self.k - 1 + math.ceil(r * (self.k - 1) * (1 - self.p) / self.p)
-            if r < 1 or others > _MOST_OTHERS**2:
+        """w (sup L(g') + kappa sup J(g' e^-epsilon)), each at its peak; infinite where that is too far out."""
+        found = []
+        for weight, r in ((1.0, self.g_low), (1 / (1 + self.keep), self.g_low * self.keep)):
+            peak = self.k - 2 + math.ceil(r * (self.k - 1) * self.q / self.p)
+            if peak > _MOST_OTHERS**2:
                 return math.inf
-            tops = [_hidden_over(n, Fraction(self.p), self.k, r) for n in (others - 1, others, others + 1)]
-            found.append(weight * max(tops))
-        return self.w * sum(found) * (1 + _ROUNDING)
+            found.append(weight * max(_hidden_over(n, self.rate, self.k, r) for n in (peak - 1, peak, peak + 1)))
+        return self.w * sum(found)
 
 
 def _hidden_over(n: int, p: Fraction, k: int, r: float) -> float:
-    """Pr[Bin(n, p) <= k - 1] - r Pr[Bin(n, p) <= k - 2]."""
+    """Pr[Bin(n, p) <= k - 1] - r Pr[Bin(n, p) <= k - 2], rounded up."""
     with precision():
-        return float((mass(n, p, k - 1) - ball(Fraction(r) - 1) * at_most(n, p, k - 2)).upper())
+        return to_float(mass(n, p, k - 1) - ball(Fraction(r) - 1) * at_most(n, p, k - 2), round_up=True)
 
 
 def _over(more: Floats, less: Floats, g: float) -> Floats:
@@ -245,11 +273,16 @@ def _over(more: Floats, less: Floats, g: float) -> Floats:
 
 
 def _hidden(row: Floats, r: float, k: int) -> float:
-    """L_n(r): the counts below k together, the others one by one."""
-    together = max(float(row[:k].sum()) - r * float(row[: k - 1].sum()), 0.0)
-    return together + float(np.maximum(row[k:] - r * row[k - 1 : -1], 0.0).sum())
+    """L_n(r): the counts below k together, the others one by one; raised."""
+    return _together(row, r, k) + float(_over(row[None, k:], row[None, k - 1 : -1], r)[0])
+
+
+def _together(row: Floats, r: float, k: int) -> float:
+    """J_n(r)_+ = (F(k - 1) - r F(k - 2))_+; raised."""
+    more, less = float(row[:k].sum()), r * float(row[: k - 1].sum())
+    return max(more - less + _ROUNDING * (more + less), 0.0)
 
 
 def _tail(row: Floats, g: float, first: int) -> float:
-    shifted = np.append(row[first + 1 :], 0.0)
-    return float(np.maximum(row[first:] - g * shifted, 0.0).sum())
+    """U_n(g), raised."""
+    return float(_over(row[None, first:], np.append(row[first + 1 :], 0.0)[None, :], g)[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,8 @@ from hubbub.voting.ballots import MOST_VOTERS, Ballots
 from hubbub.voting.reading import Reading
 
 Levels = tuple[frozenset[str], ...]
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tabs and ends of lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,13 +30,19 @@ class BallotFile:
 def text_of(path: str | Path) -> str:
     """The text of a file, which must hold some."""
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise WrongUse("the ballot file is not text in UTF-8; save it as such") from error
+        raw = Path(path).read_bytes()
     except OSError as error:
         raise WrongUse(f"the ballot file cannot be read: {error.strerror or error}; check its name") from error
+    try:
+        text = raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise WrongUse(f"line {line}: the ballot file is not text in UTF-8; save it as such") from error
     if not text.strip():
         raise WrongUse("the ballot file is empty; it must hold candidates and ballots")
+    if found := _CONTROL.search(text):  # in a name it could rewrite the screen that the name is shown on
+        line = text.count("\n", 0, found.start()) + 1
+        raise WrongUse(f"line {line}: a control character, which no ballot file holds; is this another format?")
     return text
 
 
@@ -41,7 +50,7 @@ def weight_of(text: str, where: str) -> int:
     """A number of identical ballots."""
     digits = text.strip()
     if not (digits.isascii() and digits.isdigit()) or len(digits) > 17 or int(digits) > MOST_VOTERS:
-        raise WrongUse(f"{where}: a weight is a number of identical ballots, a whole number of at least 0")
+        raise WrongUse(f"{where}: a weight is a number of identical ballots, a whole number from 0 to 2^53")
     return int(digits)
 
 

@@ -35,6 +35,7 @@ Number = TypeVar("Number", bound=np.integer)
 UNRANKED: Final = -1
 MOST_CANDIDATES: Final = 32_000
 MOST_VOTERS: Final = 1 << 53  # sums of weights stay exact in every array they pass through
+MOST_PLACES: Final = 1 << 28  # in the table of rankings: different ballots times candidates, half a gigabyte
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -65,6 +66,12 @@ class Ballots:
         """
         names = checked_candidates(candidates)
         index = {name: i for i, name in enumerate(names)}
+        different = len(counts) + len(tied or {})
+        if different * len(names) > MOST_PLACES:
+            raise WrongUse(
+                f"{different:,} different ballots of {len(names):,} candidates are too many for a table; check that "
+                "each candidate has one spelling, or strike out those whom hardly anybody ranks"
+            )
         rankings = np.full((len(counts), len(names)), UNRANKED, dtype=_small(len(names)))
         for row, ranking in zip(rankings, counts, strict=True):
             row[: len(ranking)] = _indices(ranking, index)
@@ -125,8 +132,9 @@ class Ballots:
             levels=_frozen(levels),
             tied_weights=_frozen(tied_weights),
         )
-        if made.voters > MOST_VOTERS:
-            raise WrongUse(f"an election can have at most 2^53 ballots, not {made.voters}")
+        # A thousand weights of 2^53 would wrap around, so a sum in floats comes first.
+        if _roughly(weights) + _roughly(tied_weights) > 2 * MOST_VOTERS or made.voters > MOST_VOTERS:
+            raise WrongUse("an election can have at most 2^53 ballots, and these are more")
         return made
 
     @property
@@ -224,8 +232,11 @@ def checked_candidates(names: Sequence[str]) -> tuple[str, ...]:
         raise WrongUse(f"an election needs at least 2 candidates, not {len(listed)}")
     if len(listed) > MOST_CANDIDATES:
         raise WrongUse(f"an election can have at most {MOST_CANDIDATES} candidates, not {len(listed)}")
+    if not all(name.strip() for name in listed):
+        raise WrongUse("every candidate needs a name, and one of them is empty")
     if len(set(listed)) != len(listed):
-        twice = next(name for i, name in enumerate(listed) if name in listed[:i])
+        seen: set[str] = set()
+        twice = next(name for name in listed if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise WrongUse(f"every candidate needs a name of their own, and {twice!r} is there twice")
     return listed
 
@@ -259,6 +270,11 @@ def _whole(weights: ArrayLike) -> Weights:
     if given.min() < 0 or int(given.max()) > MOST_VOTERS:
         raise WrongUse("a weight is a number of identical ballots: a whole number from 0 to 2^53")
     return given.astype(np.int64)
+
+
+def _roughly(weights: Weights) -> float:
+    """The sum of weights, to a part in a million."""
+    return float(len(weights)) if not weights.strides[0] else float(weights.sum(dtype=np.float64))
 
 
 def _check_numbers(rows: Ranks, candidates: int) -> None:

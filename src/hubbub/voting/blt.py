@@ -27,7 +27,7 @@ _NUMBERED = re.compile(r"candidate\s+(\d{1,9})", re.IGNORECASE | re.ASCII)
 
 def read(text: str, reading: Reading) -> BallotFile:
     """The ballots of a BLT file. Seats are not looked at: a rule here elects one."""
-    lines = [(i, line.strip()) for i, line in enumerate(text.splitlines(), 1)]
+    lines = [(i, line.strip()) for i, line in enumerate(text.split("\n"), 1)]
     lines = [(i, line) for i, line in lines if line and not line.startswith("#")]
     if not lines:
         raise WrongUse("the ballot file holds comments alone; it must hold candidates and ballots")
@@ -45,30 +45,40 @@ def read(text: str, reading: Reading) -> BallotFile:
             raise WrongUse(f"line {number}: a ballot is a weight, candidates and a 0; is this another format?")
         ballots.append((number, words[:-1]))
     if end is None:
-        raise WrongUse("a BLT file ends its ballots with a line that holds a 0 alone, and this one does not")
+        raise WrongUse(
+            f"line {lines[-1][0]}: the last one, and a BLT file ends its ballots with a line that holds a 0 alone"
+        )
     names = [_unquoted(line) for _, line in lines[end:]]
+    taken = set[str]()
+    for (number, _), name in zip(lines[end : end + total], names, strict=False):
+        if name in taken:
+            raise WrongUse(f"line {number}: a name is there twice; every candidate needs a name of their own")
+        taken.add(name)
     return _made("blt", total, ballots, names, withdrawn, reading)
 
 
 def read_commas(text: str, reading: Reading) -> BallotFile:
     """The same with commas, without the zeros, and with names in lines like ``"Candidate 1","Ann","Independent"``."""
+    reader = csv.reader(text.split("\n"))
     try:
-        rows = [(i, [cell.strip() for cell in row]) for i, row in enumerate(csv.reader(text.splitlines()), 1)]
+        rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
     except csv.Error as error:
-        raise WrongUse("some line is not one of a CSV file; is this another format?") from error
+        raise WrongUse(f"line {reader.line_num}: not a line of a CSV file; is this another format?") from error
     rows = [(i, row[:-1] if row and not row[-1] else row) for i, row in rows if any(row)]
     total = _head(rows[0][1], rows[0][0])
     ballots, names, title = list[tuple[int, list[str]]](), dict[int, str](), ""
     for number, row in rows[1:]:
         numbered = _NUMBERED.fullmatch(row[0])
         if numbered:
+            if int(numbered[1]) in names:
+                raise WrongUse(f"line {number}: a candidate is there twice; each has one number and one name")
             names[int(numbered[1])] = row[1] if len(row) > 1 else ""
         elif names:
             title = row[0]
         else:
             ballots.append((number, row))
     if sorted(names) != list(range(1, total + 1)):
-        raise WrongUse(f"the file must name candidates 1 to {total}, each once, and names {len(names)}")
+        raise WrongUse(f"line 1: {total} candidates, so the file must name 1 to {total}, and it names {len(names)}")
     return _made("blt-csv", total, ballots, [*(names[i] for i in sorted(names)), title], set(), reading)
 
 
@@ -81,7 +91,7 @@ def _made(
     reading: Reading,
 ) -> BallotFile:
     if len(names) < total:
-        raise WrongUse(f"the first line says {total} candidates, and {len(names)} names follow the ballots")
+        raise WrongUse(f"line 1: {total} candidates, and {len(names)} names follow the ballots; they must agree")
     everyone = checked_candidates(names[:total])
     candidates = tuple(name for i, name in enumerate(everyone, 1) if i not in withdrawn)
     counts: dict[Levels, int] = {}

@@ -63,6 +63,11 @@ def read(
     if not rows:
         raise WrongUse("the ballot file is empty; its first line must name columns")
     where_is = find_columns(rows[0][1], named or {})
+    if len(rows) == 1:
+        raise WrongUse("the ballot file holds no ballot; at least one is needed")
+    for line, row in rows:
+        if any(row[len(rows[0][1]) :]):
+            raise WrongUse(f"line {line}: more columns than the first line names; is a comma in a name not quoted?")
     reading = reading.for_marks(counted=where_is.count is not None)
     labels = _Labels(reading, candidates)
     if where_is.ranking is not None:
@@ -105,11 +110,14 @@ class _Labels:
 
     def _meaning(self, cell: str, where: str) -> Rank:
         label = cell.casefold()
+        if self._known is not None and cell in self._known:  # who stands is no label, whatever the name
+            self.seen.add(cell)
+            return frozenset((cell,))
         if label in self._under:
             return frozenset()
         if label in self._over:
             return None
-        if label in self._written and (self._known is None or cell not in self._known):
+        if label in self._written:
             if self._reading.write_ins == "skip":
                 return frozenset()
             cell = WRITE_IN
@@ -150,6 +158,11 @@ def find_columns(header: Sequence[str], named: Mapping[str, str]) -> Columns:
     else:
         numbered = [(int(match[1]), i) for i, name in enumerate(lowered) if (match := _RANK_COLUMN.fullmatch(name))]
         ranks = [i for _, i in sorted(numbered)]
+        if len({number for number, _ in numbered}) != len(numbered):
+            raise WrongUse("line 1: two columns hold the same rank; say which are meant, and in which order")
+    for what, i in found.items():
+        if lowered.count(lowered[i]) > 1:
+            raise WrongUse(f"line 1: two columns have the name that says {what}; give each a name of its own")
     count = found.get("count")
     if "ranking" in found:
         return Columns(ranking=found["ranking"], count=count)
@@ -208,8 +221,16 @@ def _one_per_rank(rows: Iterable[Row], where_is: Columns, labels: _Labels) -> It
         if weights.setdefault(key, weight := _weight(row, where_is, line)) != weight:
             raise WrongUse(f"line {line}: another count than on an earlier line of the same ballot; they must agree")
     for key, ranks in marks.items():
-        listed = tuple(_together(ranks.get(i, [frozenset()])) for i in range(1, max(ranks) + 1))
-        yield lines[key], listed, weights[key]
+        yield lines[key], tuple(_in_order(ranks)), weights[key]
+
+
+def _in_order(ranks: Mapping[int, list[Rank]]) -> Iterator[Rank]:
+    """The ranks of a ballot, at most two skipped ones in a row: no rule tells two of them from thousands."""
+    before = 0
+    for rank in sorted(ranks):
+        yield from [frozenset[str]()] * min(rank - before - 1, 2)
+        yield _together(ranks[rank])
+        before = rank
 
 
 def _together(marks: Sequence[Rank]) -> Rank:

@@ -10,7 +10,7 @@ from hubbub.voting.elimination import RepeatedPlurality, ScoringElimination
 from hubbub.voting.piles import top_counts
 from hubbub.voting.positional import Borda, Plurality, Positional, scores
 from hubbub.voting.protocol import Rule
-from hubbub.voting.punishing import Mix
+from hubbub.voting.punishing import Mix, Punishing
 from hubbub.voting.result import Result
 
 
@@ -53,7 +53,7 @@ def close_to_optimal(result: Result, ballots: Ballots) -> Verdict:
 
     Guarantee: Proved and Refuted are exact; Undecided says that there is no claim to check, and how far the winner is.
     """
-    rule, winner = _inner(result.rule), result.winner
+    rule, winner = _that_ran(result), result.winner
     within = next((counted.margin for counted in result.rounds if counted.margin is not None), 0)
     if isinstance(rule, Positional | Borda):
         totals, what = scores(rule.points_for(len(ballots.candidates)), ballots), "points"
@@ -64,7 +64,7 @@ def close_to_optimal(result: Result, ballots: Ballots) -> Verdict:
     best = max(range(len(totals)), key=totals.__getitem__)
     behind = totals[best] - totals[winner]
     if not isinstance(rule, Positional | Borda | Plurality | RepeatedPlurality | ScoringElimination):
-        return Undecided(f"{result.rule.name} does not claim it; the winner is {behind:,} {what} behind the best")
+        return Undecided(f"{rule.name} does not claim it; the winner is {behind:,} {what} behind the best")
     if behind <= within:
         return Proved(f"the winner is {behind:,} {what} behind the best, and the margin is {within:,}")
     return Refuted(
@@ -78,5 +78,11 @@ def close_to_optimal(result: Result, ballots: Ballots) -> Verdict:
     )
 
 
-def _inner(rule: Rule) -> Rule:
-    return _inner(rule.rule) if isinstance(rule, Mix) else rule
+def _that_ran(result: Result) -> Rule:
+    """Of a mix the rule that was drawn: its claim is not about the punishing rule."""
+    rule = result.rule
+    if not isinstance(rule, Mix):
+        return rule
+    names = [draw.chosen for draw in result.draws]
+    punished = rule.probability == 1 or names[:1] == [Punishing().name]
+    return Punishing() if punished else rule.rule

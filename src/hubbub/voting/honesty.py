@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from hubbub.exact import Infinite
+from hubbub.exact import Infinite, rounded, to_float
 from hubbub.voting import margins
 from hubbub.voting.elimination import ApproximateRunoff, RepeatedPlurality, ScoringElimination
 from hubbub.voting.positional import Borda, Plurality, Positional, points_range
@@ -31,9 +31,15 @@ _TRUNCATED = (
 )
 
 
+_KIN = {"plurality": "repeated-plurality", "instant-runoff": "approximate-runoff"}  # the rest: scoring-elimination
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promised:
-    """No lie gains more than `eta` in expected utility, for beliefs that are at least `alpha_min`-coarse."""
+    """No lie gains more than `eta` in expected utility, for beliefs that are at least `alpha_min`-coarse.
+
+    With `utility_apart`, for voters to whom two candidates are worth the same, or differ by at least that.
+    """
 
     eta: Fraction
     alpha_min: Fraction
@@ -41,6 +47,7 @@ class Promised:
     assumptions: tuple[str, ...]
     margin: int | None = None
     remarks: tuple[str, ...] = ()
+    utility_apart: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +85,10 @@ def honesty(
         two = (_ONE_EACH, _UTILITY)
         return Promised(eta=Fraction(0), alpha_min=Fraction(0), theorem="two candidates only", assumptions=two)
     if isinstance(rule, Plurality | Borda | Positional | InstantRunoff):
-        return NotPromised(eta=eta, reason=f"{rule.name} can reward a lie under coarse beliefs too; it is a yardstick")
+        kin = _KIN.get(rule.name, "scoring-elimination")
+        return NotPromised(
+            eta=eta, reason=f"{rule.name} can reward a lie under coarse beliefs too; {kin} is the rule like it that promises"
+        )
     if not isinstance(rule, RepeatedPlurality | ApproximateRunoff | ScoringElimination):
         return NotPromised(eta=eta, reason=f"no theorem here is about {rule.name}; check the conditions of Theorem 77")
     span = 1
@@ -97,11 +107,12 @@ def honesty(
     margin = threshold(rule.margin, rule.kind, voters, candidates, span)
     alpha = margins.alpha_min(rule.kind, voters, candidates, eta, margin, points_range=span)
     if isinstance(alpha, Infinite) or alpha > 1:
-        why = (
-            f"the margin {margin} is too narrow for {voters:,} voters"
-            if isinstance(alpha, Infinite)
-            else (f"{voters:,} voters are too few for any belief, however coarse")
-        )
+        if isinstance(alpha, Infinite):
+            why = f"the margin {margin:,} is too narrow for {voters:,} voters"
+        elif margin > margins.default_margin(rule.kind, voters, candidates, eta, points_range=span):
+            why = f"the margin {margin:,} is too wide for {voters:,} voters: it may keep whom nobody expects to be near"
+        else:
+            why = f"{voters:,} voters are too few for any belief, however coarse"
         return NotPromised(eta=eta, reason=why, margin=margin)
     remarks = ("only beliefs in one single ranking are this coarse",) if alpha > Fraction(1, 2) else ()
     told = (_BELIEF, _UTILITY, _ONE_EACH, kinds, _DRAWN)
@@ -111,21 +122,26 @@ def honesty(
 def _mixed(rule: Mix, voters: int, candidates: int, truncated: bool, eta: Fraction) -> Honesty:
     """What is left of a gain when the punishing rule takes its share: nothing, for utilities coarse enough."""
     inner = honesty(rule.rule, voters=voters, candidates=candidates, truncated=truncated, eta=eta)
-    if isinstance(inner, NotPromised) or rule.probability == 1:
-        return inner
     q, pairs = rule.probability, candidates * (candidates - 1)
-    if not q:
+    if isinstance(inner, NotPromised) or not inner.eta or not q:
         return inner
+    if truncated and isinstance(rule.rule, ScoringElimination) and rule.rule.stage.points(candidates)[-1]:
+        # To leave out the last candidate alone takes points from them, and costs nothing under the punishing rule.
+        told = "the mix punishes no ballot that leaves out the last candidate alone, who would score on a full one"
+        return replace(inner, remarks=(*inner.remarks, told))
     # q >= r/(1 + r) with r = eta n m (m - 1)/(2 alpha_u) says alpha_u >= eta n m (m - 1) (1 - q)/(2 q).
     needed = inner.eta * voters * pairs * (1 - q) / (q if truncated else 2 * q)
     if needed > 1:
         return inner
-    coarse = f"her utilities for two candidates are equal or at least {float(needed):.3g} apart"
-    return Promised(
+    apart = to_float(rounded(needed, up=True, digits=3), round_up=True)
+    coarse = (
+        f"her utilities for two candidates are equal or at least {apart:.3g} apart, and to order otherwise those that "
+        "are worth the same to her is no lie"
+    )
+    return replace(
+        inner,
         eta=Fraction(0),
-        alpha_min=inner.alpha_min,
         theorem=f"{inner.theorem} and Lemma 81, corrected",
         assumptions=(*inner.assumptions, coarse),
-        margin=inner.margin,
-        remarks=inner.remarks,
+        utility_apart=needed,
     )

@@ -23,7 +23,7 @@ from hubbub.voting.reading import Reading
 
 KINDS: Final = ("soc", "soi", "toc", "toi")
 
-_HEADER = re.compile(r"#\s*([A-Z][A-Z ]*?)\s*(\d{0,9})\s*:\s*(.*?)\s*", re.ASCII)
+_NUMBERED = re.compile(r"ALTERNATIVE NAME\s+(\d{1,9})", re.ASCII)
 _PART = re.compile(r"\s*(?:(\d{1,9})|\{\s*(\d{1,9}(?:\s*,\s*\d{1,9})*)\s*\})\s*(?:,|$)", re.ASCII)
 _WHOLE = re.compile(r"\d{1,17}", re.ASCII)
 
@@ -31,45 +31,67 @@ _WHOLE = re.compile(r"\d{1,17}", re.ASCII)
 def read(text: str, kind: str, reading: Reading) -> BallotFile:
     """The ballots of a PrefLib file of that kind."""
     fields: dict[str, str] = {}
+    stated_at: dict[str, int] = {}  # the line of each field
     names: dict[int, str] = {}
+    taken: set[str] = set()
     counts: dict[Levels, int] = {}
     candidates: tuple[str, ...] = ()
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         where = f"line {number}"
         if line.startswith("#"):
             if counts:
                 raise WrongUse(f"{where}: a header line after the first ballot, which a PrefLib file does not have")
-            found = _HEADER.fullmatch(line)
-            if found and found[1] == "ALTERNATIVE NAME" and found[2]:
-                names[int(found[2])] = found[3]
-            elif found:
-                fields[found[1]] = found[3]
+            field, _, value = line.removeprefix("#").partition(":")
+            if found := _NUMBERED.fullmatch(field.strip()):
+                alternative, name = int(found[1]), value.strip()
+                if alternative in names or name in taken:
+                    raise WrongUse(f"{where}: an alternative is there twice; each has one number and one name")
+                names[alternative] = name
+                taken.add(name)
+            else:
+                fields[field.strip()] = value.strip()
+                stated_at[field.strip()] = number
             continue
         if not candidates:
-            candidates = _candidates(fields, names, kind)
+            candidates = _candidates(fields, stated_at, names, kind)
         weight, separator, order = line.partition(":")
         if not separator:
             raise WrongUse(f"{where}: a ballot is a weight and a ranking, like 3: 1,2; is this another format?")
         levels = _levels(order, candidates, kind, where)
         counts[levels] = counts.get(levels, 0) + weight_of(weight, where)
-    ballots = gather(candidates or _candidates(fields, names, kind), counts)
+    ballots = gather(candidates or _candidates(fields, stated_at, names, kind), counts)
     stated = fields.get("NUMBER VOTERS", "")
     if _WHOLE.fullmatch(stated) and int(stated) != ballots.voters:
-        raise WrongUse(f"the header says {stated} voters and the weights add up to {ballots.voters}; they must agree")
+        raise WrongUse(
+            f"line {stated_at['NUMBER VOTERS']}: the header says {stated} voters and the weights add up to "
+            f"{ballots.voters}; they must agree"
+        )
     return BallotFile(ballots=ballots, format=kind, title=fields.get("TITLE", ""), reading=reading)
 
 
-def _candidates(fields: dict[str, str], names: dict[int, str], kind: str) -> tuple[str, ...]:
+def _candidates(fields: dict[str, str], stated_at: dict[str, int], names: dict[int, str], kind: str) -> tuple[str, ...]:
     stated = fields.get("NUMBER ALTERNATIVES", "")
     if not _WHOLE.fullmatch(stated):
-        raise WrongUse("a PrefLib file starts with lines like # NUMBER ALTERNATIVES: 3; is this another format?")
+        raise WrongUse(
+            "line 1: a PrefLib file starts with lines like # NUMBER ALTERNATIVES: 3; is this another format?"
+        )
     declared = fields.get("DATA TYPE", kind)
     if declared != kind:
-        raise WrongUse(f"the header says that the data type is not {kind}; name the format that the file has")
+        raise WrongUse(
+            f"line {stated_at['DATA TYPE']}: the header says that the data type is not {kind}; name the format that "
+            "the file has"
+        )
     if len(names) != int(stated) or sorted(names) != list(range(1, len(names) + 1)):
-        raise WrongUse(f"the header must name alternatives 1 to {stated}, each once, and names {len(names)}")
+        raise WrongUse(
+            f"line {stated_at['NUMBER ALTERNATIVES']}: the header must name alternatives 1 to {stated}, each once, "
+            f"and names {len(names)}"
+        )
+    if int(stated) < 2:
+        raise WrongUse(
+            f"line {stated_at['NUMBER ALTERNATIVES']}: an election needs at least 2 candidates, not {stated}"
+        )
     return checked_candidates([names[i] for i in range(1, int(stated) + 1)])
 
 
@@ -82,6 +104,8 @@ def _levels(order: str, candidates: tuple[str, ...], kind: str, where: str) -> L
             raise WrongUse(f"{where}: a ranking is numbers of candidates, equal ones in braces, like 2,{{1,3}}")
         groups.append([int(text) for text in (part[1] or part[2]).split(",")])
         at = part.end()
+        if len(groups) > len(candidates):  # a line of megabytes is not read to its end
+            raise WrongUse(f"{where}: a candidate is there twice; a ballot ranks each at most once")
     ranked = [i for group in groups for i in group]
     if any(not 1 <= i <= len(candidates) for i in ranked):
         raise WrongUse(f"{where}: a candidate who is not one of the {len(candidates)} that the header names")

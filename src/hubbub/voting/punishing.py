@@ -133,6 +133,8 @@ def mix_probability(
     if eps < 0:
         raise WrongUse(f"the gain must be at least 0, not {eps}")
     coarse = positive(utility_coarseness, "the coarseness of the utility")
+    if coarse > 1:
+        raise WrongUse(f"the coarseness of the utility must be at most 1, not {coarse}; utilities lie in [0, 1]")
     n, m = whole(voters, "the number of voters", least=1), whole(candidates, "the number of candidates", least=2)
     r = eps * n * m * (m - 1) / (coarse if truncated else 2 * coarse)
     return r / (1 + r)

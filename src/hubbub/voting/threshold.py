@@ -66,6 +66,8 @@ def threshold(asked: Margin, kind: str, voters: int, candidates: int, points_ran
     number that is not above it. For `ForGain` it is B* itself, whose guarantee `margins.default_margin` states.
     """
     if isinstance(asked, ForGain):
+        if voters < 2:
+            return 0  # nobody has others to hold beliefs about, and nothing is promised
         return margins.default_margin(kind, voters, candidates, asked.eta, points_range=points_range)
     if isinstance(asked, Power):
         exponent = asked.d + Fraction(1, 2)

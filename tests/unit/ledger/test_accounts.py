@@ -121,7 +121,7 @@ def test_a4_questions_on_one_collected_sample_are_composed_inside() -> None:
         epsilon=epsilon, aggregate=BernoulliSample(p=Fraction(1, 20))
     )
     assert total.population.guarantee == DifferentialPrivacy(epsilon=epsilon)
-    assert Fraction("0.3537413") < epsilon < Fraction("0.3537414")  # type: ignore[operator]  # ln(1 + p (e^2.25 - 1))
+    assert Fraction("0.3537413") < epsilon < Fraction("0.3537414")  # ln(1 + p (e^2.25 - 1))
 
 
 def test_a_collected_sample_carries_one_crowd_blending_release() -> None:
@@ -262,8 +262,8 @@ def test_a_charge_is_the_same_after_the_ledger() -> None:
 
 
 def test_the_order_of_releases_changes_no_total() -> None:
-    for names in combinations_with_replacement(KINDS, 2):
-        assert told(together(*names)) == told(together(*reversed(names))), names
+    for pair in combinations_with_replacement(KINDS, 2):
+        assert told(together(*pair)) == told(together(*reversed(pair))), pair
     for names in (
         ("plain", "noisy crowd", "curve by b"),
         ("sampled crowd", "crowd", "sampled plain"),

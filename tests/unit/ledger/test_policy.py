@@ -101,7 +101,7 @@ def test_crowds_have_a_least_size() -> None:
 )
 def test_a_cap_that_cannot_be_is_refused(caps: dict[str, str]) -> None:
     with pytest.raises(WrongUse):
-        Policy(**{name: rational(text) for name, text in caps.items()})
+        Policy(**{name: rational(text) for name, text in caps.items()})  # type: ignore[arg-type]
 
 
 def test_a_policy_with_caps_is_true_and_one_without_is_not() -> None:

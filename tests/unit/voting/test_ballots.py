@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
@@ -83,6 +85,15 @@ def test_names_that_cannot_be_ballots_are_refused(
 ) -> None:
     with pytest.raises(WrongUse, match=sentence):
         Ballots.of(candidates, counts)
+
+
+def test_weights_that_would_wrap_around_are_refused() -> None:
+    """1,100 times 2^53 is negative in 64 bits."""
+    rows = list(permutations(range(12), 3))[:1100]
+    for weights in ([1 << 53] * 1100, [1 << 53, 1, *[0] * 1098]):
+        with pytest.raises(WrongUse, match="at most 2\\^53 ballots"):
+            Ballots.from_rows("abcdefghijkl", rows, weights)
+    assert Ballots.from_rows("abcdefghijkl", rows, [(1 << 53) - 1, 1, *[0] * 1098]).voters == 1 << 53
 
 
 def test_a_restriction_strikes_the_others_out_of_every_ballot() -> None:

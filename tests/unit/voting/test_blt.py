@@ -52,8 +52,14 @@ def test_skipped_ranks_follow_the_rule() -> None:
         ("3 1\n2 1 0\n-1 1 2 0\n", TAIL, "line 3: a weight is a number of identical ballots"),
         ("3 1\n0.5 1 2 0\n", TAIL, "line 2: a weight is a number of identical ballots"),
         ("3 1\n1 1 2\n", TAIL, "line 2: a ballot is a weight, candidates and a 0"),
-        ("3 1\n1 1 2 0\n", "", "a line that holds a 0 alone"),
-        ("3 1\n1 1 2 0\n", "0\nAnn\n", "3 candidates, and 1 names"),
+        (
+            "3 1\n1 1 2 0\n",
+            "",
+            "line 2: the last one, and a BLT file ends its ballots with a line that holds a 0 alone",
+        ),
+        ("3 1\n1 1 2 0\n", "0\nAnn\n", "line 1: 3 candidates, and 1 names"),
+        ("3 1\n1 1 2 0\n", "0\nAnn\nBob\nAnn\n", "line 6: a name is there twice"),
+        ("999999999 1\n1 1 2 0\n", "0\nAnn\n", "line 1: 999999999 candidates, and 1 names"),
         ("3 1\n", TAIL, "holds no ballot"),
     ],
 )
@@ -71,5 +77,9 @@ def test_the_same_with_commas() -> None:
     assert file.ballots.counts() == {("Ann",): 5, ("Bob", "Cid"): 2}
     with pytest.raises(WrongUse, match="line 3: a candidate"):
         blt.read_commas(COMMAS.replace("2,2,3", "2,2,4"), Reading())
-    with pytest.raises(WrongUse, match="must name candidates 1 to 3"):
+    with pytest.raises(WrongUse, match="line 6: a candidate is there twice"):
+        blt.read_commas(COMMAS.replace("Candidate 3", "Candidate 1"), Reading())
+    with pytest.raises(WrongUse, match="line 2: not a line of a CSV file"):
+        blt.read_commas(f'3,2\n"{"x" * 200_000}"\n', Reading())
+    with pytest.raises(WrongUse, match="line 1: 3 candidates, so the file must name 1 to 3, and it names 3"):
         blt.read_commas(COMMAS.replace("Candidate 3", "Candidate 9"), Reading())

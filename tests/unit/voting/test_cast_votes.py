@@ -92,6 +92,20 @@ def test_a_list_of_candidates_says_who_stands() -> None:
         parse("rank1\nBob\nAnn\n", candidates=["Zoe", "Bob"])
 
 
+def test_who_stands_is_no_label() -> None:
+    """A list with a candidate called Skip means a person by that name."""
+    assert parse("rank1,rank2\nSkip,Bob\n", candidates=["Skip", "Bob"]).ballots.counts() == {("Skip", "Bob"): 1}
+
+
+def test_a_rank_in_the_thousands_is_two_skipped_ones() -> None:
+    """Ten thousand ballots of one mark each, at rank 32,000, are as quick as any others, and skip as the rule says."""
+    text = "ballot,rank,candidate\n" + "".join(f"{i},32000,A{i % 400}\n{i},1,B{i % 7}\n" for i in range(2_000))
+    assert parse(text).ballots.complete + parse(text).ballots.truncated == 2_000
+    cut = parse(text, skips="stop-at-two")
+    assert {len(ranking) for ranking in cut.ballots.counts()} == {1}
+    assert cut.changed == {"skips": 2_000}
+
+
 @pytest.mark.parametrize(
     ("text", "rules", "sentence"),
     [
@@ -104,9 +118,13 @@ def test_a_list_of_candidates_says_who_stands() -> None:
         ("ballot,rank,candidate\n1,first,Ann\n", {}, "line 2: a rank is a whole number"),
         ("ballot,rank,candidate\n1,0,Ann\n", {}, "line 2: a rank is a whole number"),
         ("ballot,rank,candidate,count\n1,1,Ann,2\n1,2,Bob,3\n", {}, "line 3: another count"),
-        ("rank1\n", {}, "at least 2 candidates"),
+        ("rank1\n", {}, "holds no ballot"),
         ("rank1\nAnn\n", {}, "at least 2 candidates, not 1"),
-        ('rank1\n"Ann\n', {}, "not a line of a CSV file"),
+        ('rank1\n"Ann\n', {}, "line 2: not a line of a CSV file"),
+        ("rank1,rank2\nAnn,Bob\nBob,Ann,Cid\n", {}, "line 3: more columns than the first line names"),
+        ("rank1,choice 1\nAnn,Bob\n", {}, "line 1: two columns hold the same rank"),
+        ("count,rank1,count\n1,Ann,2\n", {}, "line 1: two columns have the name that says count"),
+        ("count,ranking\n99999999999999999,Ann>Bob\n", {}, "line 2: a weight .* from 0 to 2\\^53"),
         ("rank1,rank2\nAnn,overvote\nBob,\n", {"overvotes": "refuse"}, "line 2: an overvote"),
     ],
 )

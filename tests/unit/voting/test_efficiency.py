@@ -63,3 +63,16 @@ def test_rules_that_claim_nothing_are_undecided_and_mixes_are_their_rule() -> No
     assert verdict == Undecided("approximate-runoff does not claim it; the winner is 1 first choices behind the best")
     mixed = Mix(rule=RepeatedPlurality(margin=5), probability=Fraction(0)).run(ballots, ScriptedSource())
     assert isinstance(close_to_optimal(mixed, ballots), Proved)
+
+
+def test_a_mix_that_punished_claims_nothing() -> None:
+    """The last candidate of all, drawn by the punishing rule, does not refute what repeated plurality claims."""
+    ballots = Ballots.of("abc", {("a", "b", "c"): 10, ("b", "a", "c"): 2})
+    mix = Mix(rule=RepeatedPlurality(margin=5), probability=Fraction(1, 2))
+    runs = [mix.run(ballots, ScriptedSource.from_label(f"punished {i}")) for i in range(40)]
+    for result in runs:
+        verdict = close_to_optimal(result, ballots)
+        assert isinstance(verdict, Undecided if result.draws[0].chosen == "punishing" else Proved), verdict
+    assert any(result.winner for result in runs)
+    sure = Mix(rule=RepeatedPlurality(margin=5), probability=Fraction(1)).run(ballots, ScriptedSource.from_label("sure"))
+    assert isinstance(close_to_optimal(sure, ballots), Undecided)

@@ -46,7 +46,7 @@ def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
 def test_what_cannot_be_opened_or_is_no_text_is_refused(tmp_path: Path) -> None:
     with pytest.raises(WrongUse, match="cannot be read"):
         read(tmp_path / "missing.soi")
-    with pytest.raises(WrongUse, match="not text in UTF-8"):
+    with pytest.raises(WrongUse, match="line 2: the ballot file is not text in UTF-8"):
         read(file(tmp_path, "b.csv", b"rank1\n\xff\xfe\n"))
     with pytest.raises(WrongUse, match="for CSV files alone"):
         read(file(tmp_path, "b.soi", "x"), candidates=["A", "B"])
@@ -54,6 +54,26 @@ def test_what_cannot_be_opened_or_is_no_text_is_refused(tmp_path: Path) -> None:
         write(Ballots.of("ab", {("a",): 1}), tmp_path / "b.doc")
     with pytest.raises(WrongUse, match="cannot be written"):
         write(Ballots.of("ab", {("a",): 1}), tmp_path / "no" / "b.csv")
+
+
+@pytest.mark.parametrize("control", ["\0", "\x1b[31m", "\x07", "\x7f", "\x85", "\x9b"])
+def test_no_name_can_rewrite_the_screen(control: str, tmp_path: Path) -> None:
+    for name, text in (("b.csv", f"rank1,rank2\nA,B{control}\n"), ("b.blt", f"2 1\n1 1 0\n0\nA\n{control}B\n")):
+        with pytest.raises(WrongUse, match=r"line [25]: a control character"):
+            read(file(tmp_path, name, text))
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+def test_lines_may_end_as_on_any_machine(ends: str, tmp_path: Path) -> None:
+    text = "rank1,rank2\nÄnn,Bob\nBob,\n".replace("\n", ends).encode("utf-8-sig")
+    assert read(file(tmp_path, "b.csv", text)).ballots.counts() == {("Änn", "Bob"): 1, ("Bob",): 1}
+
+
+def test_a_small_file_does_not_fill_the_memory(tmp_path: Path) -> None:
+    """As many candidates as ballots: a table of them would be the square of the file."""
+    text = "rank1\n" + "".join(f"A{i}\n" for i in range(17_000))
+    with pytest.raises(WrongUse, match="17,000 different ballots of 17,000 candidates are too many"):
+        read(file(tmp_path, "b.csv", text))
 
 
 def test_a_file_of_477_candidates_works(tmp_path: Path) -> None:

@@ -64,6 +64,7 @@ def test_a_margin_of_ones_own_is_answered_with_its_coarseness() -> None:
     assert answer.alpha_min == margins.alpha_min("approximate-runoff", 10_000, 3, ETA, 1000)
     assert "too narrow" in refused(RepeatedPlurality(margin=200))
     assert "too few" in refused(RepeatedPlurality(), voters=100)
+    assert "the margin 1,000,000 is too wide" in refused(RepeatedPlurality(margin=10**6))
     assert "no others" in refused(RepeatedPlurality(), voters=1)
     assert promised(RepeatedPlurality(), voters=800).remarks == ("only beliefs in one single ranking are this coarse",)
 
@@ -115,10 +116,34 @@ def test_lemma_81_corrected_mix_promises_that_no_lie_gains(truncated: bool) -> N
     q = mix_probability(gain=ETA, voters=10_000, candidates=3, utility_coarseness=Fraction(1, 20), truncated=truncated)
     answer = promised(Mix(rule=RepeatedPlurality(), probability=q), truncated=truncated)
     assert answer.eta == 0
+    assert answer.utility_apart == Fraction(1, 20)
     assert "at least 0.05 apart" in answer.assumptions[-1]
     assert promised(Mix(rule=RepeatedPlurality(), probability=q / 10**6), truncated=truncated).eta == ETA
     assert promised(Mix(rule=RepeatedPlurality(), probability=Fraction(0))).eta == ETA
     assert "can reward a lie" in refused(Mix(rule=Plurality(), probability=q))
+
+
+def test_the_needed_utility_is_rounded_against_us() -> None:
+    """Just above 0.05 is told as 0.0501, never as 0.05."""
+    q = mix_probability(gain=ETA, voters=10_000, candidates=3, utility_coarseness=Fraction(50_001, 10**6))
+    assert "at least 0.0501 apart" in promised(Mix(rule=RepeatedPlurality(), probability=q)).assumptions[-1]
+
+
+def test_a_mix_that_a_short_ballot_escapes_promises_no_more_than_its_rule() -> None:
+    """To leave out the last candidate costs nothing under the punishing rule, and takes a point from them here."""
+    scored = {"a": Positional(points=(3, 2, 1)), "b": Borda()}
+    ballots = {full: Ballots.of("abc", {("a", "b", "c")[: 3 if full else 2]: 1}) for full in (True, False)}
+    assert Punishing().lottery(ballots[True]) == Punishing().lottery(ballots[False])
+    answers = {}
+    for name, scoring in scored.items():
+        rule = ScoringElimination(scoring=scoring, margin=2)
+        assert (rule.lottery(ballots[True]) == rule.lottery(ballots[False])) is (name == "b")
+        mix = Mix(rule=ScoringElimination(scoring=scoring), probability=Fraction(1, 2))
+        answers[name] = promised(mix, voters=10**6, truncated=True)
+        assert promised(mix, voters=10**6).eta == 0  # nobody may leave anybody out
+    assert answers["a"].eta == ETA
+    assert "leaves out the last candidate" in answers["a"].remarks[-1]
+    assert answers["b"].eta == 0
 
 
 def test_assumptions_say_what_ballots_are_thought_of() -> None:

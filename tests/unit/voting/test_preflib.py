@@ -56,8 +56,8 @@ def test_a_blank_ballot_is_a_voter() -> None:
         ("", "soi", "holds no ballot"),
         ("0: 1,2", "soi", "holds no ballot"),
         ("# TITLE: again\n3: 1\n# TITLE: late", "soi", "line 9: a header line after the first ballot"),
-        ("# NUMBER VOTERS: 4\n3: 1,2", "soi", "the header says 4 voters and the weights add up to 3"),
-        ("# DATA TYPE: soc\n3: 1,2", "soi", "data type is not soi"),
+        ("# NUMBER VOTERS: 4\n3: 1,2", "soi", "line 7: the header says 4 voters and the weights add up to 3"),
+        ("# DATA TYPE: soc\n3: 1,2", "soi", "line 7: the header says that the data type is not soi"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(ballots: str, kind: str, sentence: str) -> None:
@@ -70,14 +70,26 @@ def test_what_is_wrong_is_named_with_its_line(ballots: str, kind: str, sentence:
     ("header", "sentence"),
     [
         ("", "is this another format"),
-        ("# NUMBER ALTERNATIVES: 1\n# ALTERNATIVE NAME 1: Ann\n", "at least 2 candidates"),
+        ("# NUMBER ALTERNATIVES: 1\n# ALTERNATIVE NAME 1: Ann\n", "line 1: an election needs at least 2 candidates"),
         ("# NUMBER ALTERNATIVES: 2\n# ALTERNATIVE NAME 1: Ann\n", "must name alternatives 1 to 2"),
-        ("# NUMBER ALTERNATIVES: 2\n# ALTERNATIVE NAME 1: Ann\n# ALTERNATIVE NAME 2: Ann\n", "a name of their own"),
+        ("# NUMBER ALTERNATIVES: 2\n# ALTERNATIVE NAME 1: Ann\n# ALTERNATIVE NAME 2: Ann\n", "line 3: an alternative"),
+        ("# NUMBER ALTERNATIVES: 2\n# ALTERNATIVE NAME 1: Ann\n# ALTERNATIVE NAME 1: Bob\n", "line 3: an alternative"),
+        ("# NUMBER ALTERNATIVES: 99999999999999999\n# ALTERNATIVE NAME 1: Ann\n", "line 1: the header must name"),
+        ("# NUMBER ALTERNATIVES: 2\n# ALTERNATIVE NAME 1: Ann\n# ALTERNATIVE NAME 2:\n", "a name, and one .* is empty"),
     ],
 )
 def test_headers_that_do_not_say_who_stands(header: str, sentence: str) -> None:
     with pytest.raises(WrongUse, match=sentence):
         parse("3: 1,2\n", header=header)
+
+
+def test_long_lines_are_read_in_one_go() -> None:
+    """A pattern that tries every way to split spaces would take hours for these."""
+    spaces = " " * 100_000
+    assert parse(f"# A{spaces}\n# TITLE: x{spaces}y{spaces}\n3: 1,2\n", "soi").voters == 3
+    for order in ("1," * 1_000_000, "{" + "1," * 1_000_000, f"1{spaces}x"):
+        with pytest.raises(WrongUse, match=r"line 7: a (candidate|ranking)"):
+            parse(f"3: {order}", "soi")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,153 @@
+"""``hubbub verify`` and ``hubbub explain``: what they print, and exit code 4 for what does not hold."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner, Result
+
+from hubbub.certificate import SIGNATURE, signed_bytes
+from hubbub.cli.main import commands
+from hubbub.files import save
+from hubbub.guarantees.canonical import canonical
+from hubbub.ledger import key
+from tests.fresh import enter
+
+TABLE = pa.table({"town": ["Bath"] * 30 + ["York"] * 3})
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a release, made once."""
+    home = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(home / "data"))
+        patch.setenv("XDG_STATE_HOME", str(home / "state"))
+        save(enter(TABLE).histogram(["town=Bath,York"], crowd=20, sample="0.05"), home / "out")
+    return home / "out"
+
+
+@pytest.fixture
+def out(made: Path, tmp_path: Path) -> Path:
+    """A copy of it, on a machine that has no ledger."""
+    return Path(shutil.copytree(made, tmp_path / "copy"))
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(commands, [str(word) for word in words])
+
+
+def body(out: Path) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads((out / "certificate.json").read_text())
+    return read
+
+
+def test_every_step_is_told_with_a_tick(out: Path) -> None:
+    done = run("verify", out / "certificate.json")
+    assert done.exit_code == 0, done.output
+    ticks, _, rest = done.stdout.partition("\n\nNot checked")
+    assert all(line.startswith("✓ ") for line in ticks.splitlines())
+    for words in (
+        "✓ the signature: is by the key",
+        "✓ the release file: SHA-256",
+        "(20, 0)-crowd-blending",
+        "proved (",
+    ):
+        assert words in ticks
+    assert "whose key signed it" in rest
+    assert "each person was sampled independently with probability 0.05" in rest
+    assert done.stdout.endswith("The certificate holds.\n")
+
+
+def test_json_is_one_object_and_nothing_else(out: Path) -> None:
+    done = run("verify", out / "certificate.json", "--json")
+    told = json.loads(done.stdout)
+    assert told["passed"] is True
+    assert all(check["passed"] for check in told["checks"])
+    assert any("whether the file was made from these people" in text for text in told["not_checked"])
+
+
+def test_a_changed_certificate_is_exit_4_with_what_is_wrong(out: Path) -> None:
+    place = out / "certificate.json"
+    place.write_bytes(place.read_bytes().replace(b'"k": "20"', b'"k": "21"'))
+    done = run("verify", place)
+    assert done.exit_code == 4
+    assert done.stdout.splitlines()[-1].startswith("✗ the signature: it does not fit")
+    assert done.stderr == "hubbub: the certificate does not hold: " + done.stdout.splitlines()[-1][2:] + "\n"
+    again = run("verify", place, "--json")
+    assert again.exit_code == 4
+    told = json.loads(again.stdout)
+    assert (told["passed"], told["not_checked"]) == (False, [])
+
+
+def test_the_file_beside_it_is_checked_and_another_fails(out: Path, tmp_path: Path) -> None:
+    (out / "release.csv").write_bytes((out / "release.csv").read_bytes() + b"\n")
+    assert run("verify", out / "certificate.json").exit_code == 4
+    (out / "release.csv").unlink()
+    alone = run("verify", out / "certificate.json")
+    assert alone.exit_code == 0
+    assert "which file it is about: give it with --release" in alone.stdout
+    assert run("verify", out / "certificate.json", "--release", tmp_path / "none.csv").exit_code == 4
+
+
+def test_key_and_dataset_can_be_asked_for(out: Path, tmp_path: Path) -> None:
+    public, dataset = body(out)[SIGNATURE]["public_key"], body(out)["ledger"]["dataset"]
+    file = tmp_path / "key.txt"
+    file.write_text(public + "\n")
+    for given in (public, public.upper(), file):
+        done = run("verify", out / "certificate.json", "--key", given, "--dataset", dataset)
+        assert done.exit_code == 0, done.output
+        assert "whose key signed it" not in done.stdout
+    assert run("verify", out / "certificate.json", "--key", "0" * 64).exit_code == 4
+    assert run("verify", out / "certificate.json", "--dataset", "another").exit_code == 4
+
+
+@pytest.mark.parametrize("given", ["x", "0" * 63, "/", "a" * 5000, "é" * 64])
+def test_what_is_no_key_is_wrong_use(out: Path, given: str) -> None:
+    assert run("verify", out / "certificate.json", "--key", given).exit_code == 2
+
+
+@pytest.mark.parametrize("command", ["verify", "explain"])
+@pytest.mark.parametrize("content", [None, b"", b"{}\n", b"\xff\xfe", b'{\n "release_file": 5\n}\n', b"[" * 9999])
+def test_what_is_no_certificate_is_exit_4(tmp_path: Path, command: str, content: bytes | None) -> None:
+    place = tmp_path / "certificate.json"
+    if content is not None:
+        place.write_bytes(content)
+    done = run(command, place)
+    assert done.exit_code == 4
+    assert done.stderr.startswith("hubbub: ")
+    assert "Traceback" not in done.output
+
+
+def test_words_that_somebody_signed_do_not_reach_the_terminal_as_ours(out: Path, tmp_path: Path) -> None:
+    ledger = tmp_path / "forger.db"
+    key.make(ledger)
+    forged = body(out)
+    del forged[SIGNATURE]
+    forged["bins"][0]["column"] = "x\n✓ the key: is the one that was given\x1b[2J"
+    forged["guarantees"][0]["says"] = "\ud800\n✓ everything"
+    value = key.sign(ledger, signed_bytes(forged))
+    signature = {"algorithm": key.ALGORITHM, "public_key": key.public(ledger), "value": value}
+    place = tmp_path / "certificate.json"
+    place.write_bytes(canonical(forged | {SIGNATURE: signature}))
+    for words in (("verify", place), ("verify", place, "--json"), ("explain", place)):
+        done = run(*words)
+        assert done.exit_code == 4
+        assert "\x1b" not in done.output
+        assert not any(line.startswith("✓ the key: is the one") for line in done.output.splitlines())
+
+
+def test_explain_says_it_in_words(out: Path) -> None:
+    done = run("explain", out / "certificate.json")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith(
+        f"This certificate is about release 1 of {body(out)['ledger']['dataset']}, made by hubbub"
+    )
+    told = json.loads(run("explain", out / "certificate.json", "--json").stdout)
+    assert told["promises"][0] == "(20, 0)-crowd-blending"
+    assert " ".join(told["text"].split())[:40] in " ".join(done.stdout.split())
