@@ -14,7 +14,7 @@ from hubbub.tables.histogram import Unit, histogram
 _numbers = count(1)
 
 DIGEST = "0" * 64
-ENTRY = {"id": "1" * 32, "dataset": "town", "release": 1, "entry": 2, "hash": "2" * 64, "nonce": "3" * 32}
+ENTRY = {"id": "1" * 32, "dataset": "town", "hash": "2" * 64, "nonce": "3" * 32}
 
 
 class FreshTable(Table):

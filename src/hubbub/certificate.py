@@ -46,12 +46,13 @@ def release_of(file: str, sha256: str) -> dict[str, str]:
 
 
 def entry_of(place: Reservation) -> dict[str, Any]:
-    """The release's place in the ledger, as the certificate names it."""
+    """The release's place in the ledger, as the certificate names it.
+
+    Not by number: attempts that were given up because of the data are numbered too, and would be told.
+    """
     return {
         "id": place.identity,
         "dataset": place.dataset,
-        "release": place.release,
-        "entry": place.number,
         "hash": place.hash,
         "nonce": place.nonce,
     }

@@ -189,12 +189,9 @@ def known(ledger: Ledger, data: bytes, what: str) -> dict[str, Any]:
     body: dict[str, Any] = read(data, f"the certificate {what[:200]!r}")
     try:
         entry = body["ledger"]
-        written = next((e for e in ledger.entries() if e.number == entry["entry"]), None)
-        account = ledger.accounts().get(entry["dataset"])
-        record = next((r for r in account.records if r.nonce == entry["nonce"]), None) if account else None
-        right = written is not None and written.hash == entry["hash"] and record is not None
-        right = right and record is not None and record.files.get(body["release_sha256"]) == _digest(data)
-    except (KeyError, TypeError, AttributeError):
+        record = ledger.account(entry["dataset"]).record(entry["nonce"])
+        right = record.entry.hash == entry["hash"] and record.files.get(body["release_sha256"]) == _digest(data)
+    except (KeyError, TypeError, AttributeError, WrongUse):
         right = False
     if not right:
         raise CheckFailed(
@@ -218,12 +215,12 @@ def finish(hidden: Path) -> dict[str, str]:
     if lock is None:
         raise Refused(f"{str(hidden)!r} is in use by a release that is still running; wait for it")
     try:
-        ledger, public = _ledger_of(hidden)
+        ledger = _ledger_of(hidden)
     except HubbubError:
         os.close(lock)
         raise
     try:
-        staged = _ready(hidden, lock, ledger, public)
+        staged = _ready(hidden, lock, ledger)
     except (OSError, HubbubError, ValueError, KeyError, TypeError, AttributeError):
         os.close(lock)
         shutil.rmtree(hidden, ignore_errors=True)
@@ -234,32 +231,34 @@ def finish(hidden: Path) -> dict[str, str]:
     return publish(staged)
 
 
-def _ledger_of(hidden: Path) -> tuple[Ledger | None, str]:
-    """The ledger that a release was made with, and its key; None if the release does not say."""
+def _ledger_of(hidden: Path) -> Ledger | None:
+    """The ledger that a release was made with; None if the release does not say."""
     try:
         ledger = Ledger(json.loads((hidden / PLACE).read_text(encoding="utf-8"))["ledger"])
     except (OSError, ValueError, KeyError, TypeError):
-        return None, ""
+        return None
     if not ledger.entries():
         raise CheckFailed(f"the release in {str(hidden)!r} is of the ledger {str(ledger.path)!r}, which is not there")
-    return ledger, ledger.public_key()
+    return ledger
 
 
-def _ready(hidden: Path, lock: int, ledger: Ledger | None, public: str) -> Staged:
+def _ready(hidden: Path, lock: int, ledger: Ledger | None) -> Staged:
     if ledger is None:
         raise CheckFailed("it does not say which ledger it is of")
     file = hidden / CERTIFICATE
     body = read((file if file.exists() else hidden.parent / CERTIFICATE).read_bytes(), "the certificate")
     signature = body.pop(SIGNATURE)
     entry = body["ledger"]
-    if not signed(public, signature["value"], signed_bytes(body)):
+    public = signature["public_key"]
+    if public not in ledger.public_keys() or not signed(public, signature["value"], signed_bytes(body)):
         raise CheckFailed("another key signed it")
+    record = ledger.account(entry["dataset"]).record(entry["nonce"])
     place = Reservation(
         ledger=ledger.path,
         identity=entry["id"],
         dataset=entry["dataset"],
-        number=entry["entry"],
-        release=entry["release"],
+        number=record.entry.number,
+        release=record.release.number,
         nonce=entry["nonce"],
         hash=entry["hash"],
     )

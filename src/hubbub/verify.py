@@ -51,7 +51,7 @@ _DESCRIBED: Final = (
     "scale_up",
     "remarks",
 )
-_ENTRY: Final = {"id": str, "dataset": str, "release": int, "entry": int, "hash": str, "nonce": str}
+_ENTRY: Final = {"id": str, "dataset": str, "hash": str, "nonce": str}
 _NAMES: Final = {
     "release_file": r"release\.(csv|parquet)",
     "release_sha256": r"[0-9a-f]{64}",
@@ -182,7 +182,7 @@ def _entry(check: Any, body: Mapping[str, Any], dataset: str | None) -> None:
     found = body.get("ledger")
     entry: dict[str, Any] = found if isinstance(found, dict) else {}
     right = {name: type(value) for name, value in entry.items()} == _ENTRY and _is_place(entry)
-    place = f"release {entry.get('release')} of {entry.get('dataset')}, entry {entry.get('entry')}"
+    place = f"dataset {entry.get('dataset')}, entry {entry.get('hash')}"
     check("place in the ledger", right, place, wrong="it names none")
     if dataset is not None:
         check("the dataset", entry["dataset"] == dataset, dataset, wrong=f"it is {entry['dataset'][:_LONGEST]!r}")
@@ -193,7 +193,7 @@ def _is_place(entry: Mapping[str, Any]) -> bool:
     with suppress(WrongUse):
         name = dataset_name(entry["dataset"]) == entry["dataset"]
         marks = [re.fullmatch("[0-9a-f]+", entry[part]) for part in ("id", "hash", "nonce")]
-        return name and all(marks) and 1 <= entry["release"] < entry["entry"]
+        return name and all(marks)
     return False
 
 

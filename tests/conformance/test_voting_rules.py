@@ -5,6 +5,7 @@ Elections are small enough for the exact law of the winner to be listed. Draws c
 
 from __future__ import annotations
 
+from copy import deepcopy
 from fractions import Fraction
 from itertools import permutations
 
@@ -158,8 +159,10 @@ def test_tied_ballots_are_not_counted_silently(rule: Rule) -> None:
 @every_rule
 def test_a_rule_is_a_value(rule: Rule) -> None:
     assert isinstance(rule, Rule)
-    assert rule == RULES[next(name for name, known in RULES.items() if known is rule)]
-    assert hash(rule) == hash(rule)
+    same = deepcopy(rule)
+    assert same == rule
+    assert hash(same) == hash(rule)
+    assert [other for other in RULES.values() if other == rule] == [rule]
     with pytest.raises((AttributeError, TypeError)):  # Python says it either way, by whether the name is a field
         rule.name = "another"  # type: ignore[misc]
 

@@ -19,6 +19,7 @@ from hubbub.voting.rules import (
     ApproximateRunoff,
     Borda,
     InstantRunoff,
+    Mix,
     Plurality,
     RandomDictator,
     RepeatedPlurality,
@@ -106,6 +107,28 @@ def test_elimination_rules_are_their_definitions(profile: Profile, margin: int) 
     ballots = ballots_of(profile)
     assert named(RepeatedPlurality(margin=margin).lottery(ballots), names) == repeated(names, votes, margin)
     assert named(ApproximateRunoff(margin=margin).lottery(ballots), names) == approximate(names, votes, margin)
+
+
+@SOME
+@given(profiles(), st.integers(0, 20), st.data())
+def test_anonymity_and_neutrality_under_random_ties(profile: Profile, margin: int, data: st.DataObject) -> None:
+    """Who votes how makes no difference, only how many do; and new names for the candidates are that and no more."""
+    names, votes = profile
+    shuffled = data.draw(st.permutations(votes))
+    renamed = dict(zip(names, data.draw(st.permutations(names)), strict=True))
+    one_by_one = Ballots.from_rows(names, [[*map(names.index, v), *[-1] * (len(names) - len(v))] for v in shuffled])
+    after = ballots_of((names, ["".join(renamed[letter] for letter in vote) for vote in votes]))
+    for rule in (
+        RepeatedPlurality(margin=margin),
+        ApproximateRunoff(margin=margin),
+        ScoringElimination(margin=margin, plurality_of_two=True),
+        Mix(rule=RepeatedPlurality(margin=margin), probability=Fraction(1, 7)),
+        InstantRunoff(),
+        Borda(),
+    ):
+        law = named(rule.lottery(ballots_of(profile)), names)
+        assert named(rule.lottery(one_by_one), names) == law
+        assert named(rule.lottery(after), names) == {renamed[name]: chance for name, chance in law.items()}
 
 
 @SOME

@@ -105,7 +105,7 @@ def explain(certificate: str, as_json: bool) -> None:
         raise CheckFailed(f"the certificate does not hold, so it is not explained: {wrong.what}: {wrong.found}")
     entry = done.certificate["ledger"]
     text = explain_release(done.spec, done.promises)
-    where = f"release {entry['release']} of {entry['dataset']}"
+    where = f"a release of {entry['dataset']}"
     if as_json:
         print_json({"about": where, "text": text, "promises": [str(step.conclusion) for step in done.promises]})
         return

@@ -25,6 +25,7 @@ from hubbub.guarantees.derivation import Derivation, stated
 from hubbub.ledger.charge import Charge
 from hubbub.sampling.derivations import collected_crowd_blending, sampled_differential
 
+_KEPT = "release {} promises it for one row of each person, chosen anew each time"
 UNCHANGED = "the table did not change between the releases"
 
 
@@ -129,6 +130,8 @@ def _crowd_blending(releases: Sequence[Release]) -> Total:
     if not others or others[0].charge.crowd_blending is None:
         return Total(why="no release promises it")
     (one,) = others
+    if one.charge.kept_rows and len(releases) > 1:
+        return Total(why=_KEPT.format(one.number))
     promise = one.charge.crowd_blending
     assert promise is not None
     beside = [each.step(each.charge.pure) for each in releases if each is not one and each.charge.pure is not None]
@@ -144,6 +147,8 @@ def _outlier(releases: Sequence[Release]) -> Total:
     for each in releases:
         if each.charge.curve is None and each.charge.differential is None:
             return Total(why=f"release {each.number} promises no loss to everybody")
+        if each.charge.kept_rows and len(releases) > 1:
+            return Total(why=_KEPT.format(each.number))
     steps = [_curved(each) for each in releases]
     if len(steps) == 1:
         return _told(steps[0])

@@ -81,6 +81,13 @@ class Account:
     def spent(self) -> list[Release]:
         return [record.release for record in self.records if record.spent]
 
+    def record(self, nonce: str) -> Record:
+        """The release with that nonce, or KeyError."""
+        found = next((record for record in self.records if record.nonce == nonce), None)
+        if found is None:
+            raise KeyError(nonce)
+        return found
+
     @property
     def totals(self) -> Totals | None:
         """What its releases promise together."""
@@ -195,6 +202,10 @@ class Ledger:
         """The public half of the key that signs certificates; the ledger is made if there is none."""
         with self._store.adding(self._founding) as page:
             return self._known_key(page.entries)
+
+    def public_keys(self) -> tuple[str, ...]:
+        """Every key that has signed for this ledger, the newest last."""
+        return tuple(e.body["public_key"] for e in self._store.entries() if not e.dataset and "public_key" in e.body)
 
     def sign(self, data: bytes) -> tuple[str, str]:
         """The public key and the signature of some bytes."""

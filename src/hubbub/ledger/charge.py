@@ -26,14 +26,16 @@ from hubbub.tables.promises import collected_sample, promises
 class Charge:
     """The promises of one release to the people in its table, a fresh secret sample being part of the mechanism.
 
-    `partition` names the public partition in which people stand in crowds, if each has a fixed place in one.
-    `collected` says how the table itself was sampled from a population, as declared; what that buys is worked
-    out for all releases of the table together.
+    `partition` names the public partition in which people stand in crowds, if each has a fixed place in one. With
+    `kept_rows`, what is promised to crowds is promised for one row of each person, chosen secretly: true of the
+    release alone, and covered together with others by no theorem. `collected` says how the table itself was sampled
+    from a population, as declared; what that buys is worked out for all releases of the table together.
     """
 
     what: str
     promises: tuple[Guarantee, ...]
     partition: str | None = None
+    kept_rows: bool = False
     collected: IndependentSample | None = None
     at_delta: Fraction = Fraction(1, 10**9)
 
@@ -73,10 +75,11 @@ class Charge:
 def for_histogram(spec: Histogram, axes: tuple[Axis, ...]) -> Charge:
     """What a histogram asks of the ledger.
 
-    Guarantee: every promise in it holds for adding or removing one person of the table, whatever was declared about
-    how the table was collected. The channel's own promise is one of them even where people are sampled first: of two
-    samples that differ by one person of a bin, either has the counts (j, j) or (j, j - 1) there with j at most
-    the bin's count, and losses do not fall with the count.
+    Guarantee: every promise in it holds for adding or removing one person of the table (with `kept_rows`, those to
+    crowds for the table of kept rows alone), whatever was declared about how the table was collected. The channel's own
+    promise is one of them even where people are sampled first: of two samples that differ by one person of a bin,
+    either has the counts (j, j) or (j, j - 1) there with j at most the bin's count, and losses do not fall with the
+    count.
     """
     alone = promises(replace(spec, collected=None), axes)
     columns = ", ".join(axis.column for axis in axes)
@@ -85,6 +88,7 @@ def for_histogram(spec: Histogram, axes: tuple[Axis, ...]) -> Charge:
         what=f"histogram by {columns}{sampled}",
         promises=tuple(step.conclusion for step in alone),
         partition=partition(spec, axes),
+        kept_rows=spec.unit.one_row_per_person,
         collected=None if spec.collected is None else collected_sample(spec.collected),
         at_delta=spec.at_delta,
     )

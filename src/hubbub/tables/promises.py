@@ -55,6 +55,17 @@ STATEMENTS = {
 """The statement behind each channel's own claim, and where it stands."""
 
 
+KEPT_ROWS = (
+    "what is promised to crowds is promised for the kept rows: a person stands in the crowd of the row that was kept, "
+    "whichever that was; before the choice nobody need be like a person with several rows"
+)
+"""One row of several is no crowd-blending for people: who has a row in A and one in B has no equal."""
+
+
+def _about_crowds(claim: Guarantee) -> bool:
+    return not isinstance(claim, DifferentialPrivacy)
+
+
 @lru_cache(maxsize=64)
 def promises(spec: Histogram, axes: tuple[Axis, ...]) -> tuple[Derivation, ...]:
     """Every promise of the release, the channel's own first.
@@ -82,6 +93,7 @@ def _own(spec: Histogram, axes: tuple[Axis, ...]) -> Derivation:
         "the bins are a public partition",
         *(f"{axis.column}: {rule(axis)}" for axis in axes),
         spec.unit.words,
+        *((KEPT_ROWS,) if spec.unit.one_row_per_person and _about_crowds(spec.channel.claim) else ()),
     )
     numbers = tuple((name, _text(value)) for name, value in parameters(spec.channel).items())
     own = stated(spec.channel.claim, theorem=theorem, source=source, numbers=numbers, assumptions=assumptions)

@@ -30,7 +30,7 @@ MOST_SUMMED: Final = 4_000_000
 """Voters up to which the sum over T is taken: a second, and some 100 MB."""
 
 _BLOCK: Final = 1 << 18
-_NEAR_ONE: Final = Fraction(1, 1 << 30)  # ln(1 - ratio), the ratio right to 16 units and at most 1 - 1e-6
+_NEAR_ONE: Final = Fraction(1, 1 << 29)  # ln(1 - ratio), the ratio right to 16 units and at most 1 - 1e-6
 _ROUNDINGS: Final = 256  # of 2^-53 each, relative to the largest term: 12 terms with less than 16 operations each
 
 

@@ -146,7 +146,7 @@ def test_explain_says_it_in_words(out: Path) -> None:
     done = run("explain", out / "certificate.json")
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith(
-        f"This certificate is about release 1 of {body(out)['ledger']['dataset']}, made by hubbub"
+        f"This certificate is about a release of {body(out)['ledger']['dataset']}, made by hubbub"
     )
     told = json.loads(run("explain", out / "certificate.json", "--json").stdout)
     assert told["promises"][0] == "(20, 0)-crowd-blending"

@@ -133,7 +133,7 @@ def test_people_read_a_table_for_each_round() -> None:
     assert any(line.split() == ["Eli", "Ford", "240", "3,500", "out"] for line in lines)
     assert any(line.split() == ["(exhausted)", "1,186"] for line in lines)
     told = run("millbrook").stdout
-    assert "No lie gains more than 1e-12 in expected utility, if a voter's belief is at least 0.155-coarse" in told
+    assert "No lie gains more than 1e-12 in expected utility, if a voter's belief is at least 0.156-coarse" in told
 
 
 def test_the_rules_for_marks_go_into_the_result(tmp_path: Path) -> None:

@@ -74,5 +74,7 @@ def test_a_mix_that_punished_claims_nothing() -> None:
         verdict = close_to_optimal(result, ballots)
         assert isinstance(verdict, Undecided if result.draws[0].chosen == "punishing" else Proved), verdict
     assert any(result.winner for result in runs)
-    sure = Mix(rule=RepeatedPlurality(margin=5), probability=Fraction(1)).run(ballots, ScriptedSource.from_label("sure"))
+    sure = Mix(rule=RepeatedPlurality(margin=5), probability=Fraction(1)).run(
+        ballots, ScriptedSource.from_label("sure")
+    )
     assert isinstance(close_to_optimal(sure, ballots), Undecided)

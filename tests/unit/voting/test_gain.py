@@ -104,17 +104,27 @@ def quarters() -> list[Belief]:
 
 @pytest.mark.parametrize("kind", ["repeated-plurality", "approximate-runoff"])
 def test_theorem_b1_over_all_beliefs_with_denominator_4(kind: str) -> None:
-    """Truth abc; other truths are the same beliefs with other names. The exact gain is below both bounds."""
-    voters, beliefs = 101, quarters()
-    contest = Contest(kind=kind, margin=13)
+    """Truth abc; other truths are the same beliefs with other names. The exact gain is below both bounds.
+
+    101 voters leave the bound for all beliefs at 1; where a lie gains, 401 are asked about too, for whom it is below.
+    """
+    beliefs = quarters()
     assert len(beliefs) == 126
-    real = 0
+    margins = {101: 13, 401: 50}
+    general = {voters: gain_bound(kind, voters, 3, margin, Fraction(1, 4)) for voters, margin in margins.items()}
+    assert general[401] < Fraction(4, 5)
+    real = dict.fromkeys(margins, 0)
     for others in beliefs:
-        question = Question(belief=others, truth=(0, 1, 2), voters=voters, contest=contest)
-        exact, bound = gain(question, "three"), gain(question, "bound")
-        assert exact.low <= bound.high <= gain_bound(kind, voters, 3, 13, Fraction(1, 4))
-        real += exact.low > Fraction(1, 10**6)
-    assert real >= 3  # the test can fail: some lies do gain
+        for voters, margin in margins.items():
+            contest = Contest(kind=kind, margin=margin)
+            question = Question(belief=others, truth=(0, 1, 2), voters=voters, contest=contest)
+            exact, bound = gain(question, "three"), gain(question, "bound")
+            assert exact.low <= bound.high <= general[voters]
+            assert bound.high < 1
+            if exact.low < Fraction(1, 10**6):
+                break
+            real[voters] += 1
+    assert min(real.values()) >= 9  # the test can fail: some lies do gain
 
 
 @pytest.mark.parametrize(
