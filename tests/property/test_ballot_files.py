@@ -82,7 +82,7 @@ def elections(draw: st.DrawFn) -> Ballots:
 
 
 @pytest.mark.parametrize("ending", ["toi", "csv"])
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(before=elections())
 def test_what_is_written_is_read_back(ending: str, before: Ballots) -> None:
     with TemporaryDirectory() as folder:

@@ -9,6 +9,7 @@ import click
 
 from hubbub.cli import Commands, examples, json_option
 from hubbub.cli.account_answer import Question, answer, point_options
+from hubbub.cli.account_numbers import a_loss, a_rate, a_size
 from hubbub.cli.account_promises import compose, convert, group
 from hubbub.cli.account_sanitize import mean, sanitize
 from hubbub.errors import WrongUse
@@ -48,7 +49,7 @@ def crowd(k: str, epsilon: str, rate: str, mechanism: str, tagged: bool, as_json
     With --mechanism any, the numbers hold for every (k, epsilon)-crowd-blending mechanism, and from an epsilon of
     ln(rate e^epsilon + 1 - rate) on no better ones do ("sharp"). With the name of a mechanism they are its own.
     """
-    from hubbub.exact import rational, to_text, whole
+    from hubbub.exact import to_text
     from hubbub.guarantees.closeness import mixed
     from hubbub.sampling import amplification as a
     from hubbub.sampling import paper
@@ -57,7 +58,7 @@ def crowd(k: str, epsilon: str, rate: str, mechanism: str, tagged: bool, as_json
         raise WrongUse(f"--mechanism must be one of {', '.join(MECHANISMS)}, not {mechanism[:40]!r}")
     if tagged and mechanism != "noisy-below":
         raise WrongUse("--tagged says that noise is marked; it goes with --mechanism noisy-below")
-    size, loss, p = whole(k, "--k", least=1), rational(epsilon, "--epsilon"), rational(rate, "--rate")
+    size, loss, p = a_size(k, "--k", least=1), a_loss(epsilon, "--epsilon"), a_rate(rate, "--rate")
     if mechanism == "exact-or-suppressed" and loss:
         raise WrongUse("exact-or-suppressed hides counts below k, which costs nothing; leave out --epsilon")
     named: dict[str, Any] = {}
@@ -126,17 +127,17 @@ def robust(
     Neither the paper's lower limit on the rates nor its factor p'(1 - p)/(p (1 - p')) is needed; give --rate-low to see
     the paper's numbers.
     """
-    from hubbub.exact import rational, to_text, whole
+    from hubbub.exact import to_text
     from hubbub.sampling import amplification as a
     from hubbub.sampling import paper, paper_uneven
 
-    few, p = whole(exempt, "--exempt"), rational(rate_high, "--rate-high")
-    most = rational(rate_max, "--rate-max") if rate_max is not None else Fraction(1) if few else p
-    size, loss = whole(k, "--k", least=1), rational(epsilon, "--epsilon")
+    few, p = a_size(exempt, "--exempt"), a_rate(rate_high, "--rate-high")
+    most = a_rate(rate_max, "--rate-max") if rate_max is not None else Fraction(1) if few else p
+    size, loss = a_size(k, "--k", least=1), a_loss(epsilon, "--epsilon")
     setting = a.robust(size, loss, p, most, few, bins=bins)
     named: dict[str, Any] = {"no_paper": "its Theorem 16 needs a lower limit on the rates; give --rate-low"}
     if rate_low is not None:
-        low = rational(rate_low, "--rate-low")
+        low = a_rate(rate_low, "--rate-low")
         given = (size, loss, low, p, most, few)
         paper_uneven.robust_delta_at(*given, 1)  # refuses rates that the theorem is not about
         named["paper_delta"] = lambda at: paper_uneven.robust_delta_at(*given, at)
@@ -189,16 +190,16 @@ def distributional(
 
     Theorem 22, sharp: without the paper's lower limit on the rates and without its factor.
     """
-    from hubbub.exact import rational, to_text, whole
+    from hubbub.exact import to_text
     from hubbub.sampling import amplification as a
     from hubbub.sampling import paper_uneven
 
-    size, loss, p = whole(k, "--k", least=1), rational(epsilon, "--epsilon"), rational(rate_high, "--rate-high")
-    few, close = whole(exempt, "--exempt"), rational(blend, "--blend")
+    size, loss, p = a_size(k, "--k", least=1), a_loss(epsilon, "--epsilon"), a_rate(rate_high, "--rate-high")
+    few, close = a_size(exempt, "--exempt"), a_loss(blend, "--blend")
     setting = a.distributional(size, loss, p, few, close)
     named: dict[str, Any] = {"no_paper": "its Theorem 22 needs a lower limit on the rates; give --rate-low"}
     if rate_low is not None:
-        given = (size, loss, rational(rate_low, "--rate-low"), p, few, close)
+        given = (size, loss, a_rate(rate_low, "--rate-low"), p, few, close)
         paper_uneven.distributional_delta_at(*given, 1)  # refuses rates that the theorem is not about
         named["paper_delta"] = lambda at: paper_uneven.distributional_delta_at(*given, at)
         named["paper_epsilon"] = lambda delta: paper_uneven.distributional_epsilon(*given, delta)
@@ -227,11 +228,11 @@ def lecture(k: str, epsilon: str, as_json: bool, **asked: str | None) -> None:
     The notes promise (O(epsilon), e^-Omega(k)). Without --delta or --at-epsilon this is the answer at their own
     epsilon' = ln(1 + epsilon (e^(epsilon + s) - 1)) with e^s = (2 - epsilon)/(1 - epsilon).
     """
-    from hubbub.exact import rational, to_text, whole
+    from hubbub.exact import to_text
     from hubbub.sampling import amplification as a
     from hubbub.sampling import paper
 
-    size, p = whole(k, "--k", least=2), rational(epsilon, "--epsilon")
+    size, p = a_size(k, "--k", least=2), a_loss(epsilon, "--epsilon")
     if not 0 < p < 1:
         raise WrongUse(
             f"epsilon is the sampling rate too and must lie between 0 and 1, not at {to_text(p)}; the notes say "

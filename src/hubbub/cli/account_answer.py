@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from hubbub.cli import Command, page, print_json
+from hubbub.cli.account_numbers import a_delta, a_loss
 from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
     from hubbub.exact import Loss
     from hubbub.sampling.amplification import Amplified
 
-TINIEST: Final = Fraction(1, 10**1000)
+TINIEST: Final = Fraction(1, 10**999)
 POINTS: Final = 61  # of a curve
+LONGEST: Final = 4000  # bits of a number that is written out in full
 DEEPEST: Final = Fraction(1, 10**12)  # the delta at which a curve may end
 
 Row = dict[str, Any]
@@ -58,7 +60,7 @@ def point_options(command: Command) -> Command:
 
 def numbers(**values: Loss | arb | int) -> Row:
     """Each as a float rounded up and, beside it, as exact text (what is searched or enclosed: of the rounded value)."""
-    from hubbub.exact import Infinite, to_float, to_text, upper
+    from hubbub.exact import Infinite, rounded, to_float, upper
 
     found: Row = {}
     for name, value in values.items():
@@ -66,9 +68,27 @@ def numbers(**values: Loss | arb | int) -> Row:
         bound = exact if isinstance(exact, Fraction | Infinite) else upper(exact)
         if isinstance(bound, Fraction) and 0 < bound < TINIEST:
             bound = TINIEST  # rounded up: its exact text would fill the screen
+        if isinstance(bound, Fraction) and bound.denominator.bit_length() > LONGEST:
+            bound = rounded(bound, up=True)  # a rate to the power of k, written out
         found[name] = "inf" if isinstance(bound, Infinite) else to_float(bound, round_up=True) or 0
-        found[f"{name}_exact"] = to_text(bound)
+        found[f"{name}_exact"] = written(bound)
     return found
+
+
+def written(value: Loss) -> str:
+    """Exact text, read back by whatever takes numbers: 1.5e-30 where a decimal would be all zeros."""
+    from hubbub.exact import Infinite, to_text
+
+    text = to_text(value)
+    if isinstance(value, Infinite) or "/" not in text:
+        return text
+    places = value.denominator.bit_length()  # at least as many as a decimal has, if one ends
+    scaled = value * 10**places
+    if scaled.denominator != 1:
+        return text
+    digits = str(scaled.numerator).rstrip("0")
+    power = len(str(scaled.numerator)) - 1 - places
+    return f"{digits[0]}{'.' if digits[1:] else ''}{digits[1:]}e{power}" if power > -1000 else text
 
 
 def short(value: Loss | int | float | None, digits: int = 4) -> str:
@@ -105,13 +125,14 @@ def answer(question: Question, *, delta: str | None, at_epsilon: str | None, cur
 
 
 def _point(question: Question, delta: str | None, at_epsilon: str | None) -> Row:
-    from hubbub.exact import rational, rounded
+    from hubbub.exact import rounded
 
     if delta is not None:
-        target = rational(delta, "--delta")
+        target = a_delta(delta, "--delta")
         found = question.epsilon_at(target)
     else:
-        at = rational(at_epsilon or "0", "--at-epsilon")
+        assert at_epsilon is not None
+        at = a_loss(at_epsilon, "--at-epsilon")
         found = question.delta_at(at)
     theirs: Row = {"epsilon": None, "delta": None, "why": question.no_paper}
     if question.paper_delta is not None and question.paper_epsilon is not None:

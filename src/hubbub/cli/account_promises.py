@@ -11,6 +11,7 @@ import click
 
 from hubbub.cli import examples, json_option, page, print_json
 from hubbub.cli.account_answer import numbers, table
+from hubbub.cli.account_numbers import a_delta, a_loss, a_rate, a_size
 from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ def read_promise(text: str) -> Guarantee:
     kind, _, rest = text.partition(":")
     pairs = [part.partition("=") for part in re.split(r",(?=\s*[a-z_]+=)", rest)] if rest.strip() else []
     given = {name.strip(): value.strip() for name, _, value in pairs}
+    if len(given) < len(pairs):
+        raise WrongUse(f"{kind} has a number that is given twice; give each once")
     readers: Mapping[str, tuple[set[str], Callable[[_Values], d.Guarantee]]] = {
         "differential": ({"epsilon", "delta", "neighbours", "group"}, _differential),
         "zero-knowledge": ({"epsilon", "delta", "k", "n", "rate", "group"}, _zero_knowledge),
@@ -71,19 +74,16 @@ class _Values:
         return self.given[name]
 
     def loss(self, name: str) -> Any:
-        from hubbub.exact import loss
+        from hubbub.exact import INFINITY
 
-        return loss(self.text(name), name)
+        given = self.text(name)
+        return INFINITY if given.lower() in ("inf", "infinity") else a_loss(given, name)
 
     def rational(self, name: str, default: str) -> Any:
-        from hubbub.exact import rational
-
-        return rational(self.given.get(name, default), name)
+        return (a_rate if name == "rate" else a_delta)(self.given.get(name, default), name)
 
     def whole(self, name: str, default: str | None = None) -> int:
-        from hubbub.exact import whole
-
-        return whole(self.given[name] if name in self.given else default or self.text(name), name)
+        return a_size(self.given[name] if name in self.given else default or self.text(name), name)
 
 
 def _differential(v: _Values) -> Guarantee:
@@ -169,14 +169,13 @@ def compose(
     """Several releases about the same people, taken as one. What does not compose is refused, with the way out."""
     from functools import partial, reduce
 
-    from hubbub.exact import whole
     from hubbub.guarantees import composition as c
 
     if len(promises) < 2:
         raise WrongUse("compose takes at least two promises, like differential:epsilon=1 differential:epsilon=0.5")
     steps = [_stated(text) for text in promises]
     if same_sample:
-        k, n = whole(same_sample[0], "K", least=1), whole(same_sample[1], "N", least=1)
+        k, n = a_size(same_sample[0], "K", least=1), a_size(same_sample[1], "N", least=1)
         found = c.zero_knowledge_same_sample(*steps, k=k, n=n)
     else:
         found = reduce(partial(c.compose, same_partition=same_partition), steps)
@@ -201,11 +200,10 @@ def compose(
 def group(promise: str, people: str, k: str | None, as_json: bool) -> None:
     """What a promise to one person says about several who stand or fall together, in every way that is known."""
     from hubbub.errors import Refused
-    from hubbub.exact import whole
     from hubbub.guarantees import implications as i
     from hubbub.guarantees.definitions import DifferentialPrivacy, OutlierKind, ZeroKnowledge
 
-    step, size = _stated(promise), whole(people, "--people", least=1)
+    step, size = _stated(promise), a_size(people, "--people", least=1)
     given = step.conclusion
     found: list[tuple[Derivation, dict[str, Any] | None]] = []
     if isinstance(given, DifferentialPrivacy):
@@ -220,7 +218,7 @@ def group(promise: str, people: str, k: str | None, as_json: bool) -> None:
             raise WrongUse(
                 "a group of outliers needs to know whose: add --k, each of them being in a crowd of at most k"
             )
-        found.append((i.outlier_group(i.to_outlier(step), k=whole(k, "--k", least=1), size=size), None))
+        found.append((i.outlier_group(i.to_outlier(step), k=a_size(k, "--k", least=1), size=size), None))
     else:
         raise WrongUse(f"no theorem is about groups under {given}; convert it first")
     if as_json:
@@ -298,11 +296,9 @@ def convert(promise: str, target: str, k: str | None, n: str | None, rate: str |
     elif target == "simple-outlier":
         found = i.differential_to_simple_outlier(step, k=_number(k, "--k"))
     elif target == "distributional":
-        from hubbub.exact import rational
-
         if rate is None:
             raise WrongUse("distributional privacy is about how people came into the data; add --rate")
-        found = i.differential_to_distributional(step, sample=BernoulliSample(p=rational(rate, "--rate")))
+        found = i.differential_to_distributional(step, sample=BernoulliSample(p=a_rate(rate, "--rate")))
     else:
         found = i.differential_to_outlier(step) if isinstance(given, DifferentialPrivacy) else i.to_outlier(step)
     if as_json:
@@ -322,8 +318,6 @@ def _paper_7(given: Any) -> dict[str, Any] | None:
 
 
 def _number(text: str | None, flag: str) -> int:
-    from hubbub.exact import whole
-
     if text is None:
         raise WrongUse(f"this conversion needs {flag}; add it")
-    return whole(text, flag, least=1)
+    return a_size(text, flag, least=1)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from hubbub.cli import examples, json_option, page, print_json
-from hubbub.cli.account_answer import numbers, short, table
+from hubbub.cli.account_answer import numbers, short, table, written
+from hubbub.cli.account_numbers import a_delta, a_loss, a_size
 from hubbub.errors import WrongUse
 
 
@@ -41,7 +42,6 @@ def sanitize(
     The mechanism must be symmetric in its rows, or be handed them in a secret random order. The promise is with respect
     to RS(k): whoever knows k random rows learns little more. k is a parameter of the promise, like epsilon.
     """
-    from hubbub.exact import whole
     from hubbub.guarantees.closeness import chained
     from hubbub.sampling.sanitize import Blank, inside, outside
 
@@ -50,24 +50,25 @@ def sanitize(
     if midpoint and two_valued:
         raise WrongUse("--midpoint and --two-valued are two kinds of blank; choose one")
     blank = Blank.HALF_WAY if midpoint else Blank.COIN if two_valued else Blank.ANY
+    k, n, inner = a_size(rows, "--rows", least=1), a_size(of, "--of", least=1), a_delta(delta_dp, "--delta-dp")
     if epsilon_dp is not None:
-        found = outside(rows, of, epsilon_dp, delta_dp, blank)
+        found = outside(k, n, a_loss(epsilon_dp, "--epsilon-dp"), inner, blank)
     else:
         assert epsilon_zk is not None
-        found = inside(rows, of, epsilon_zk, delta_dp, blank)
-    people = whole(group, "--group", least=1)
+        found = inside(k, n, a_loss(epsilon_zk, "--epsilon-zk"), inner, blank)
+    people = a_size(group, "--group", least=1)
     epsilon, delta = chained(found.epsilon_zk, found.delta_zk, people)  # blanked one after the other
     # What may be spent is rounded down, and everything promised is rounded up.
     result = {
         **_down(epsilon_dp=found.epsilon_dp),
         **numbers(delta_dp=found.delta_dp, epsilon=epsilon, delta=delta),
         "group": people,
-        "rows": int(rows),
-        "of": int(of),
+        "rows": k,
+        "of": n,
         "blank": blank.value,
         "paper": numbers(epsilon=found.paper_epsilon, delta=found.paper_delta),
         "theorem": found.theorem,
-        "aggregate": f"RS({int(rows)} of {int(of)})",
+        "aggregate": f"RS({k} of {n})",
     }
     if as_json:
         print_json(result)
@@ -82,19 +83,19 @@ def sanitize(
     page().print(
         f"\nInside the sample up to epsilon = {_floor(found.epsilon_dp)} may be spent; the release is then "
         f"({short(found.epsilon_zk, 6)}, {short(found.delta_zk, 6)})-zero-knowledge private with respect to "
-        f"RS({int(rows):,} of {int(of):,}). {found.theorem}."
+        f"RS({k:,} of {n:,}). {found.theorem}."
     )
 
 
 def _down(**values: object) -> dict[str, object]:
     from fractions import Fraction
 
-    from hubbub.exact import to_float, to_text
+    from hubbub.exact import to_float
 
     found: dict[str, object] = {}
     for name, value in values.items():
         assert isinstance(value, Fraction)
-        found |= {name: to_float(value, round_up=False), f"{name}_exact": to_text(value)}
+        found |= {name: to_float(value, round_up=False), f"{name}_exact": written(value)}
     return found
 
 
@@ -130,11 +131,12 @@ def mean(rows: str, of: str, epsilon_zk: str | None, scale: str | None, as_json:
 
     if (epsilon_zk is None) == (scale is None):
         raise WrongUse("give one of --epsilon-zk (to ask for the noise) and --scale (to ask for epsilon)")
+    k, n = a_size(rows, "--rows", least=1), a_size(of, "--of", least=2)
     if epsilon_zk is not None:
-        found = scale_for(rows, of, epsilon_zk)
+        found = scale_for(k, n, a_loss(epsilon_zk, "--epsilon-zk"))
     else:
         assert scale is not None
-        found = epsilon_for(rows, of, scale)
+        found = epsilon_for(k, n, a_loss(scale, "--scale"))
     beside = dict(found.beside)
     better = "noise on the mean of all rows"
     if beside["sample_error"] < beside["noise_error"]:  # type: ignore[operator]

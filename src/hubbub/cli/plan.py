@@ -9,6 +9,7 @@ import click
 
 from hubbub.cli import examples, json_option, page, print_json, waiting
 from hubbub.cli.account_answer import numbers, short, table, why_impossible
+from hubbub.cli.account_numbers import a_delta, a_loss, a_rate, a_size
 from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def plan(want: str, ask: str, as_json: bool, **given: Any) -> None:
 
 
 def _answer(want: Want, ask: str, given: dict[str, Any], *, as_json: bool) -> None:
-    from hubbub.exact import Infinite, rational, to_float, to_text, whole
+    from hubbub.exact import Infinite, to_float, to_text
     from hubbub.plan import targets as t
     from hubbub.sampling.amplification import floor
 
@@ -87,23 +88,25 @@ def _answer(want: Want, ask: str, given: dict[str, Any], *, as_json: bool) -> No
     for name in needs[ask]:
         if given[name] is None:
             raise WrongUse(f"--ask {ask} needs --{name}; add it")
-    goal = t.Target.of(want, given["epsilon"] or 0, given["delta"], given["noise_below"])
+    epsilon = a_loss(given["epsilon"], "--epsilon") if ask != "epsilon" else 0
+    delta, below = a_delta(given["delta"], "--delta"), a_loss(given["noise_below"], "--noise-below")
+    goal = t.Target.of(want, epsilon, delta, below)
     result: dict[str, Any] = {"want": want.value, "ask": ask, **numbers(delta=goal.delta)}
     if ask == "k":
-        rate = rational(given["rate"], "--rate")
+        rate = a_rate(given["rate"], "--rate")
         k = t.smallest_crowd(goal, rate)
         result |= {"k": k, **numbers(rate=rate, epsilon=goal.epsilon)}
         words = f"The smallest crowd is k = {k:,} at a rate of {to_text(rate)}."
         less = t.why_not(goal, k - 1, rate) if k > 2 else None
         words += f" A smaller one fails: {less}." if less else ""
     elif ask == "rate":
-        k = whole(given["k"], "--k", least=2)
+        k = a_size(given["k"], "--k", least=2)
         rate = t.largest_rate(goal, k)
         result |= {"k": k, **numbers(epsilon=goal.epsilon)}
         result |= {"rate": to_float(rate, round_up=False), "rate_exact": to_text(rate)}
         words = f"The largest rate, to six digits, is {to_text(rate)} with k = {k:,}."
     else:
-        k, rate = whole(given["k"], "--k", least=2), rational(given["rate"], "--rate")
+        k, rate = a_size(given["k"], "--k", least=2), a_rate(given["rate"], "--rate")
         found = t.epsilon_of(goal, k, rate)
         result |= {"k": k, **numbers(rate=rate, epsilon=found.epsilon), "worst_class_size": found.worst_class_size}
         words = f"The smallest epsilon at delta {short(goal.delta)} is {short(found.epsilon, 6)}."
@@ -127,11 +130,13 @@ def _designs(want: Want, given: dict[str, Any], *, as_json: bool) -> None:
         from hubbub import charts
 
         charts.ready(given["chart"])
-    shape = read(given["shape"], given["people"], given["bins"])
+    sizes = [None if given[name] is None else a_size(given[name], f"--{name}", least=1) for name in ("people", "bins")]
+    shape = read(given["shape"], *sizes)
     by = tuple(given["by"]) or (f"bin:0..{shape.bins}:1",)
     rates = d.read_rates(given["rate"])
-    named = {name: given[name] for name in ("epsilon", "delta", "k", "curve")}
-    request = d.request(want, shape, by, rates=rates, **named)
+    readers: dict[str, Any] = {"epsilon": a_loss, "delta": a_delta, "k": a_size}
+    named = {name: None if given[name] is None else read(given[name], f"--{name}") for name, read in readers.items()}
+    request = d.request(want, shape, by, rates=rates, curve=given["curve"], **named)
     with waiting("Planning"):
         found = d.plan(request)
     entries = [_entry(design, request, given) for design in found.designs]

@@ -89,7 +89,6 @@ def reading_options(command: Command) -> Command:
         "hubbub vote tally millbrook",
         "hubbub vote tally millbrook --rule approximate-runoff --eta 1e-6 --json",
         "hubbub vote tally millbrook --compare",
-        "hubbub vote tally millbrook --rule instant-runoff --chart millbrook.html",
     ),
 )
 @click.argument("file")

@@ -118,9 +118,11 @@ def _belief(more: dict[str, Any]) -> Belief:
         return beliefs.belief(more["belief_text"], _names(more["belief_text"], more), truncated=more["truncated"])
     truncated = more["truncated"]
     if more["ballots"] is not None:
+        from hubbub.demo import council
         from hubbub.voting import formats
 
-        ballots = formats.strict(formats.read(more["ballots"])).ballots
+        invented = more["ballots"] == council.NAME
+        ballots = council.ballots() if invented else formats.strict(formats.read(more["ballots"])).ballots
         seen, names = beliefs.observed_in(ballots), ballots.candidates
         truncated = truncated or ballots.truncated > 0
     else:

@@ -13,7 +13,7 @@ from hubbub.errors import Refused
 from hubbub.exact import rational, to_float, to_text
 from hubbub.guarantees.verdict import Proved, Refuted, Verdict
 from hubbub.voting.efficiency import close_to_optimal, pareto
-from hubbub.voting.flow import EXHAUSTED, Column, flow
+from hubbub.voting.flow import Column, flow
 from hubbub.voting.gain import approximately
 from hubbub.voting.honesty import Honesty, Promised, honesty
 from hubbub.voting.punishing import Mix
@@ -282,7 +282,7 @@ def draw_flow(result: Result, read: BallotFile, path: str) -> None:
         ],
         order=drawn.order,
         winner=drawn.winner,
-        plain=[name for name in drawn.order if name == EXHAUSTED or name not in result.candidates],
+        plain=[name for name in drawn.order if name not in result.candidates],
         title=f"{result.winner_name} wins{score}",
         subtitle=[
             " · ".join(
@@ -293,10 +293,10 @@ def draw_flow(result: Result, read: BallotFile, path: str) -> None:
                     f"{result.voters:,} ballots",
                     "" if margin is None else f"margin {margin:,}",
                     "" if drawn.what == "top choices" else drawn.what,
-                    f"then {ended} between two" if ended and not drawn_too else "",
                 )
                 if part
-            )
+            ),
+            *([f"then {ended} in top choices between the last two"] if ended and not drawn_too else []),
         ],
     )
     charts.save(chart, path)

@@ -36,6 +36,7 @@ from hubbub.tables.promises import promises
 
 SHARES: Final = (Fraction(1), Fraction(3, 4), Fraction(1, 2), Fraction(1, 4))  # of the largest loss below k
 _DIGITS: Final = 6
+_SMALLEST: Final = Fraction(1, 10**9)  # of a rate: nobody draws one person in a billion
 
 Words = Mapping[str, Any]
 
@@ -295,8 +296,8 @@ def read_rates(text: str | None) -> tuple[Fraction, ...]:
         found = [low + (high - low) * Fraction(i, 4) for i in range(5)] if low < high else [low]
     else:
         found = [rational(part, "--rate") for part in text.split(",")]
-    if not all(0 < rate < 1 for rate in found):
-        raise WrongUse("--rate takes rates above 0 and below 1, like 0.1 or 0.05..0.2; choose such rates")
+    if not all(_SMALLEST <= rate < 1 for rate in found):
+        raise WrongUse("--rate takes rates of at least 1e-9 and below 1, like 0.1 or 0.05..0.2; choose such rates")
     return tuple(sorted(set(found)))
 
 

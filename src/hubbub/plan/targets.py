@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Final
 
 from hubbub.errors import Refused, WrongUse
-from hubbub.exact import Exact, ball, loss, precision, rational, rounded, to_text, whole
+from hubbub.exact import Exact, ball, loss, precision, rational, rounded, to_float, to_text, whole
 from hubbub.guarantees.closeness import mixed
 from hubbub.sampling.amplification import (
     Amplified,
@@ -103,7 +103,7 @@ def largest_rate(goal: Target, k: Exact) -> Fraction:
     size = next((n for n in range(1, 40) if meets(goal, crowd, Fraction(1, 10**n))), None)
     if size is None:
         raise Refused(
-            f"no rate reaches delta {to_text(goal.delta)} with k = {crowd}: at every epsilon the delta is at least "
+            f"no rate reaches delta {_short(goal.delta)} with k = {crowd}: at every epsilon the delta is at least "
             "rate^k; raise k or delta"
         )
     unit = Fraction(1, 10 ** (size + _DIGITS - 1))
@@ -192,4 +192,4 @@ def _rate(value: Exact) -> Fraction:
 
 
 def _short(value: Fraction) -> str:
-    return f"{float(rounded(value, up=True, digits=3)):.3g}" if value else "0"
+    return f"{to_float(rounded(value, up=True, digits=3), round_up=True):.3g}" if value else "0"

@@ -20,7 +20,7 @@ from hubbub.guarantees.binomial_law import at_least
 from hubbub.guarantees.closeness import capped
 
 _MOST: Final = 3000  # thresholds looked at before the Chernoff bound stands in for the rest
-_LARGE: Final = 100_000  # crowds whose thresholds differ too little to look at so many
+_PATIENCE: Final = 64  # the tails fall with the threshold but for teeth of rounding: so many may pass without a new best
 _DIGITS: Final = 6
 
 
@@ -54,18 +54,21 @@ def crowd_delta(
             return Fraction(1)
         level = ball(p) * odds / (ball(p) * odds + ball(1 - p))  # p alpha
         rate_of_decay = level * (level / ball(p)).log() + (1 - level) * ((1 - level) / ball(1 - p)).log()
-        best = arb(0)
-        for j in range(crowd - 1, crowd - 1 + (_MOST if crowd < _LARGE else _MOST // 30)):
+        if give_up is not None and p <= give_up:
+            return p  # no tail is above 1
+        best, since = arb(0), 0
+        for j in range(crowd - 1, crowd - 1 + _MOST):
             others = math.ceil(upper((j + 1) / level)) - 2  # the most for which j is the threshold
-            best = best.max(ball(p) * at_least(others, p, j))
-            if give_up is not None and best > ball(give_up):
+            value = ball(p) * at_least(others, p, j)
+            best, since = (value, 0) if value > best else (best, since + 1)
+            if since > _PATIENCE or (give_up is not None and best > ball(give_up)):
                 return capped(best)
-            rest = (-(others + 2) * rate_of_decay).exp()
+            rest = ball(p) * (-(others + 2) * rate_of_decay).exp()
             if rest <= best:
                 return capped(best)
             if give_up is not None and rest <= ball(give_up):
                 return capped(best.max(rest))
-        return capped(best.max(rest))
+        return capped(best)
 
 
 def crowd_epsilon(k: Exact, epsilon: Exact, rate: Exact, delta: Exact) -> Loss:

@@ -50,7 +50,10 @@ def flow(result: Result, *, most_named: int = MOST_NAMED) -> Flow:
     order = _by_survival(result, rounds)
     named = order if len(order) <= most_named + 1 else order[:most_named]
     rest = [i for i in order if i not in named]
-    label = {i: result.candidates[i] for i in named} | dict.fromkeys(rest, _together(len(rest)))
+    label: dict[int | None, str] = {i: result.candidates[i] for i in named}
+    taken = frozenset(label.values())  # a candidate may be called like a pile that is none
+    label |= dict.fromkeys(rest, _free(f"{len(rest)} others", taken))
+    label[None] = _free(EXHAUSTED, taken)
     columns: list[Column] = []
     links: list[Link] = []
     for start, stop in _runs(rounds, set(named)):
@@ -60,7 +63,7 @@ def flow(result: Result, *, most_named: int = MOST_NAMED) -> Flow:
         if stop < len(rounds):
             links.extend(_links(len(columns) - 1, rounds[start:stop], columns[-1], label))
     present = {name for column in columns for name, _ in column.piles}
-    names = [name for name in dict.fromkeys([*(label[i] for i in order), EXHAUSTED]) if name in present]
+    names = [name for name in dict.fromkeys([*(label[i] for i in order), label[None]]) if name in present]
     return Flow(
         columns=tuple(columns),
         links=tuple(link for link in links if link.ballots),
@@ -70,8 +73,8 @@ def flow(result: Result, *, most_named: int = MOST_NAMED) -> Flow:
     )
 
 
-def _together(candidates: int) -> str:
-    return f"{candidates} others"
+def _free(name: str, taken: frozenset[str]) -> str:
+    return f"({name})" if name in taken else name
 
 
 def _by_survival(result: Result, rounds: list[Round]) -> list[int]:
@@ -100,23 +103,23 @@ def _quiet(counted: Round, named: set[int]) -> bool:
     return bool(counted.eliminated) and named.isdisjoint(counted.eliminated)
 
 
-def _piles(counted: Round, label: dict[int, str], order: list[int]) -> tuple[tuple[str, int], ...]:
+def _piles(counted: Round, label: dict[int | None, str], order: list[int]) -> tuple[tuple[str, int], ...]:
     counts = dict(counted.counts)
     piles: dict[str, int] = {}
     for candidate in order:
         if candidate in counts:
             piles[label[candidate]] = piles.get(label[candidate], 0) + counts[candidate]
     if counted.exhausted and counted.what == "top choices":
-        piles[EXHAUSTED] = counted.exhausted
+        piles[label[None]] = counted.exhausted
     return tuple(piles.items())
 
 
-def _links(column: int, rounds: list[Round], at: Column, label: dict[int, str]) -> list[Link]:
+def _links(column: int, rounds: list[Round], at: Column, label: dict[int | None, str]) -> list[Link]:
     """Within one column either one round, or rounds that move ballots of the small pile alone."""
     moved: dict[tuple[str, str], int] = {}
     for counted in rounds:
         for transfer in counted.transfers:
-            target = EXHAUSTED if transfer.target is None else label[transfer.target]
+            target = label[transfer.target]
             if label[transfer.origin] != target:
                 key = (label[transfer.origin], target)
                 moved[key] = moved.get(key, 0) + transfer.ballots

@@ -87,7 +87,8 @@ def honesty(
     if isinstance(rule, Plurality | Borda | Positional | InstantRunoff):
         kin = _KIN.get(rule.name, "scoring-elimination")
         return NotPromised(
-            eta=eta, reason=f"{rule.name} can reward a lie under coarse beliefs too; {kin} is the rule like it that promises"
+            eta=eta,
+            reason=f"{rule.name} can reward a lie under coarse beliefs too; {kin} is the rule like it that promises",
         )
     if not isinstance(rule, RepeatedPlurality | ApproximateRunoff | ScoringElimination):
         return NotPromised(eta=eta, reason=f"no theorem here is about {rule.name}; check the conditions of Theorem 77")

@@ -115,6 +115,10 @@ def test_a_belief_from_a_file_of_ballots(tmp_path: Path) -> None:
     write(Ballots.of("abc", {("a", "b", "c"): 3, ("b", "a", "c"): 2, ("c",): 1}), path)
     answer = ask(f"--ballots {path} --truth cab --voters 21 --rule plurality")
     assert answer["coarseness"] == "1/6"
+    invented = ask(
+        "--ballots millbrook --truth 'Cai Dunn>Ada Bell' --voters 20 --rule plurality --method sample --draws 9"
+    )
+    assert invented["belief"].count(":") == 25
     assert answer["belief"].count(":") == 3
 
 
@@ -128,6 +132,12 @@ def test_for_people() -> None:
         "No lie gains more than 5.6"
         in run("--belief abc:1/2,bac:1/4,cab:1/4 --truth cab --voters 10001 --margin 1249").stdout
     )
+    vacuous = run(f"{EXAMPLE} --voters 11 --utility c=1,a=0.5,b=0").stdout
+    assert "that is for the utility a=0.5,b=0,c=1" in vacuous
+    assert "The margin proves nothing for this belief" in vacuous
+    unknown = run("--belief abc:1/3,bca:1/3,cab:1/3 --truth cab --voters 1001").stdout
+    assert "No lie is known to gain anything; at most" in unknown
+    assert "Proved for this belief: no lie gains more than" in unknown
     assert "does not make it 0" in run(f"{EXAMPLE} --voters 101 --margin 15 --method sample --draws 500").stdout
 
 

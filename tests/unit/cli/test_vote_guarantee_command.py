@@ -104,6 +104,36 @@ def test_an_empty_guarantee_says_so_in_words() -> None:
     assert any("more often than not" in sentence for sentence in often["words"])
 
 
+def test_two_candidates_need_no_margin() -> None:
+    told = ask("--voters 50 --candidates 2")["words"]
+    assert any("Between two candidates no lie gains anything" in sentence for sentence in told)
+    assert not any("empty" in sentence for sentence in told)
+    scored = ask("--voters 50 --candidates 2 --rule scoring-elimination")["words"]
+    assert any("empty" in sentence for sentence in scored)
+
+
+def test_advice_is_true_where_it_is_given() -> None:
+    line = "--voters 1000000 --candidates 3 --utility-coarseness 1"
+    wider = ask(f"{line} --eta 2^-100")["margin"]
+    for eta in ("1e-12", "1e-9"):
+        assert any(f"A margin of {wider:,} would do" in sentence for sentence in ask(f"{line} --eta {eta}")["words"])
+    assert not any("A margin of" in sentence for sentence in ask(f"{line} --margin 20000")["words"])
+    for empty in ("--voters 50 --candidates 3", "--voters 10000 --candidates 3 --margin 100"):
+        assert not any("smaller eta" in sentence for sentence in ask(empty)["words"])
+        assert "punishing rule" not in run(empty).stdout
+    above = ask("--voters 10000 --candidates 3 --coarseness 1/8")
+    assert any(f"no lie gains more than {above['gain_bound_text']}, which is above" in s for s in above["words"])
+
+
+def test_numbers_for_people_are_rounded_against_us() -> None:
+    told = run("--voters 100000 --candidates 4 --margin n^0.75 --coarseness 1/6 --utility-coarseness 0.05").stdout
+    assert "0.08079" in told  # 0.080781...
+    assert "equal or 0.05 apart" in told
+    small = run("--voters 500 --candidates 3").stdout.splitlines()
+    assert any(line.rstrip().endswith("frequencies of 1 ballot") for line in small)
+    assert "400 % of the voters" in run("--voters 2 --candidates 2").stdout
+
+
 def test_for_people() -> None:
     told = run("--voters 10000 --candidates 3 --coarseness 1/5 --curve")
     assert told.exit_code == 0

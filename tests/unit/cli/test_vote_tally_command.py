@@ -104,14 +104,49 @@ def test_compare_runs_all_rules() -> None:
     shown = run("millbrook", "--compare").stdout
     assert "All rules" in shown
     assert "no promise" in shown
+    assert "…" not in shown
+    assert all(rule in shown for rule in rows)  # nothing is cut short at 80 columns
+    listed = {row["rule"]: row for row in ask("millbrook", "--compare", "--ties", "listed")["compare"]}
+    assert "fixed order" in listed["repeated-plurality"]["guarantee"]["reason"]
 
 
 def test_a_mix_takes_every_gain_away() -> None:
     answer = ask("millbrook", "--mix", "0.05")
     assert answer["rule"] == "repeated-plurality mixed with punishing"
     assert answer["guarantee"]["eta"] == 0
+    assert (answer["guarantee"]["utility_apart"], answer["guarantee"]["utility_apart_text"]) == (0.05, "0.05")
+    told = run("millbrook", "--mix", "0.05").stdout
+    assert "No lie gains anything, if a voter's belief is at least 0.156-coarse and her utilities" in told
+    assert "equal or at least 0.05 apart" in told
+    assert "A smaller --eta makes it rarer" in run("millbrook", "--mix", "1e-7").stdout
     assert answer["punishing_probability"] == pytest.approx(1e-12 * 10_416 * 20 / 0.05, rel=1e-3)
     assert answer["ties"][0]["among"] == ["repeated-plurality", "punishing"]
+
+
+def test_a_gain_below_every_float_is_not_told_as_nothing() -> None:
+    promise = ask("millbrook", "--eta", "1e-400")["guarantee"]
+    assert promise["holds"]
+    assert promise["eta"] > 0
+    assert "No lie gains more than 1e-400 in expected utility" in run("millbrook", "--eta", "1e-400").stdout
+
+
+def test_one_voter_is_counted_and_promised_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "one.csv"
+    path.write_text("rank1,rank2\nBob,Ann\n", encoding="utf-8")
+    path.with_suffix(".blt").write_text("3 1\n1 2 3 0\n0\nAnn\nBob\nCid\n", encoding="utf-8")
+    assert ask(str(path))["winner"] == "Bob"
+    for rule in ("repeated-plurality", "approximate-runoff", "scoring-elimination"):
+        answer = ask(str(path.with_suffix(".blt")), "--rule", rule)
+        assert (answer["winner"], answer["guarantee"]["holds"]) == ("Bob", False)
+        assert "no others" in answer["guarantee"]["reason"]
+
+
+def test_where_nothing_is_promised_the_next_step_is_told() -> None:
+    assert "approximate-runoff is the rule like it" in run("millbrook", "--rule", "instant-runoff").stdout
+    for margin, why in (("3", "too narrow"), ("1e9", "too wide")):
+        told = run("millbrook", "--margin", margin).stdout
+        assert why in told
+        assert "hubbub vote guarantee" in told
 
 
 def test_every_rule_can_be_asked_for() -> None:
@@ -171,6 +206,8 @@ def test_the_rules_for_marks_go_into_the_result(tmp_path: Path) -> None:
         (["millbrook", "--margin", "n^1.5"], 2, "needs d between 0 and 1/2"),
         (["millbrook", "--eta", "3"], 2, "--eta must lie between 0 and 1"),
         (["millbrook", "--then", "lot"], 2, "--then is about scoring-elimination"),
+        (["millbrook", "--rule", "scoring-elimination", "--ties", "listed"], 2, "--ties is about equal counts"),
+        (["millbrook", "--mix", "2"], 2, "the coarseness of the utility must be at most 1"),
         (["millbrook", "--rule", "plurality", "--mix", "0.1"], 2, "--mix needs a bound on what a lie gains"),
         (["millbrook", "--rule", "positional"], 2, "positional needs points"),
         (["millbrook", "--rule", "positional", "--points", "2,1"], 2, "5 candidates need 5 points"),
@@ -195,6 +232,8 @@ def test_a_chart_is_written_where_asked(tmp_path: Path) -> None:
     drawn = path.read_text(encoding="utf-8")
     for word in ("Ada Bell wins, 4,960 to 4,270", "round 4", "out: Eli Ford", "exhausted"):
         assert word in drawn
-    told = run("millbrook", "--rule", "borda", "--chart", str(tmp_path / "bars.svg"))
+    told = run("millbrook", "--rule", "scoring-elimination", "--chart", str(tmp_path / "bars.svg"))
     assert "Chart: " in told.stderr
-    assert "24,040" in (tmp_path / "bars.svg").read_text(encoding="utf-8")
+    bars = (tmp_path / "bars.svg").read_text(encoding="utf-8")
+    for word in ("24,040", ">Dee Eads wins<", "then 4,930 to 4,620 in top choices"):  # each number with its unit
+        assert word in bars

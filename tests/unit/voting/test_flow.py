@@ -68,3 +68,11 @@ def test_a_rule_that_counts_points_has_one_column() -> None:
         assert len(drawn.columns) == 1
         assert drawn.links == ()
         assert drawn.what == "points"
+
+
+def test_a_candidate_may_be_called_exhausted() -> None:
+    rows: dict[tuple[str, ...], int] = {("exhausted", "b"): 2, ("b", "c"): 5, ("b",): 3, ("c",): 4, (): 1}
+    ballots = Ballots.of(("exhausted", "b", "c"), rows)
+    drawn = flow(InstantRunoff().run(ballots, ScriptedSource()))
+    adds_up(drawn, 15)
+    assert dict(drawn.columns[0].piles) == {"b": 8, "c": 4, "exhausted": 2, "(exhausted)": 1}

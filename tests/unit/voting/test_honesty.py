@@ -131,7 +131,7 @@ def test_the_needed_utility_is_rounded_against_us() -> None:
 
 def test_a_mix_that_a_short_ballot_escapes_promises_no_more_than_its_rule() -> None:
     """To leave out the last candidate costs nothing under the punishing rule, and takes a point from them here."""
-    scored = {"a": Positional(points=(3, 2, 1)), "b": Borda()}
+    scored: dict[str, Positional | Borda] = {"a": Positional(points=(3, 2, 1)), "b": Borda()}
     ballots = {full: Ballots.of("abc", {("a", "b", "c")[: 3 if full else 2]: 1}) for full in (True, False)}
     assert Punishing().lottery(ballots[True]) == Punishing().lottery(ballots[False])
     answers = {}
