@@ -29,7 +29,12 @@ def amplification_chart(rows: Rows, what: str, *, floor: float) -> Chart:
     names = [name for name in (OURS, PAPER) if any(point["which"] == name for point in points)]
     colours = {OURS: BLUE, PAPER: VERMILLION}
     bottom, top = _decades([float(point["delta"]) for point in points])
-    x = alt.X("epsilon:Q", title="epsilon of everybody in the population", axis=alt.Axis(grid=False, tickCount=8))
+    x = alt.X(
+        "epsilon:Q",
+        title="epsilon of everybody in the population",
+        scale=alt.Scale(nice=False),
+        axis=alt.Axis(grid=False, tickCount=8),
+    )
     every = max(1, math.ceil((top - bottom) / 8))
     y = alt.Y(
         "delta:Q",
@@ -69,6 +74,8 @@ def message(rows: Rows) -> str:
     ours = next((row for row in rows if float(row["delta"]) <= theirs), None)
     if ours is None or not float(last["epsilon"]):
         return "delta falls as epsilon grows"
+    if not float(ours["epsilon"]):
+        return f"Delta {theirs:.1g} takes no epsilon, where the paper promises {float(last['epsilon']):.2g}"
     share = 1 - float(ours["epsilon"]) / float(last["epsilon"])
     return f"At delta {theirs:.1g}, epsilon is {100 * share:.0f} % below what the paper promises"
 

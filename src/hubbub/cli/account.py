@@ -9,7 +9,7 @@ import click
 
 from hubbub.cli import Commands, examples, json_option
 from hubbub.cli.account_answer import Question, answer, point_options
-from hubbub.cli.account_numbers import a_loss, a_rate, a_size
+from hubbub.cli.account_numbers import a_crowd, a_loss, a_rate, a_size
 from hubbub.cli.account_promises import compose, convert, group
 from hubbub.cli.account_sanitize import mean, sanitize
 from hubbub.errors import WrongUse
@@ -31,6 +31,7 @@ def account() -> None:
 
 @account.command(
     "crowd",
+    short_help="Crowd-blending privacy and a secret sample.",
     epilog=examples(
         "hubbub account crowd --k 20 --epsilon 0 --rate 0.1 --delta 1e-6",
         "hubbub account crowd --k 20 --epsilon 1 --rate 0.1 --at-epsilon 0.2 --mechanism noisy-below --json",
@@ -58,7 +59,7 @@ def crowd(k: str, epsilon: str, rate: str, mechanism: str, tagged: bool, as_json
         raise WrongUse(f"--mechanism must be one of {', '.join(MECHANISMS)}, not {mechanism[:40]!r}")
     if tagged and mechanism != "noisy-below":
         raise WrongUse("--tagged says that noise is marked; it goes with --mechanism noisy-below")
-    size, loss, p = a_size(k, "--k", least=1), a_loss(epsilon, "--epsilon"), a_rate(rate, "--rate")
+    size, loss, p = a_crowd(k, "--k", least=1), a_loss(epsilon, "--epsilon"), a_rate(rate, "--rate")
     if mechanism == "exact-or-suppressed" and loss:
         raise WrongUse("exact-or-suppressed hides counts below k, which costs nothing; leave out --epsilon")
     named: dict[str, Any] = {}
@@ -80,9 +81,13 @@ def crowd(k: str, epsilon: str, rate: str, mechanism: str, tagged: bool, as_json
         named["paper_epsilon"] = lambda delta: paper.crowd_epsilon(size, loss, p, delta)
         named["printed"] = {"epsilon": paper.crowd_epsilon_zk(loss, p), "delta": paper.chernoff(size, p)}
     what = f"({size}, {to_text(loss)})-crowd-blending" if mechanism == "any" else f"{mechanism}, k = {size}"
+    if mechanism == "noisy-below":
+        what += f", {'marked ' if tagged else ''}noise of rate {to_text(loss)}"
+        if loss == 0:
+            raise WrongUse("noisy-below adds noise to counts below k and needs its rate; add --epsilon, like 0.5")
     question = Question(
         title=f"{what}, each person sampled with probability {to_text(p)}",
-        floor=a.floor(setting),
+        floor=a.floor(setting) if mechanism != "noisy-below" or tagged else Fraction(0),  # unmarked noise hides crowds
         promise=lambda e, d: (
             f"Promised to everybody in the population: ({e}, {d})-zero-knowledge privacy with respect to "
             f"iRS({to_text(p)}), and ({e}, {d})-differential privacy when one person is added or removed, for one "
@@ -97,6 +102,7 @@ def crowd(k: str, epsilon: str, rate: str, mechanism: str, tagged: bool, as_json
 
 @account.command(
     "robust",
+    short_help="Crowd-blending privacy and a sample of uneven rates.",
     epilog=examples(
         "hubbub account robust --k 100 --epsilon 0.5 --rate-high 0.2 --rate-max 1 --exempt 5 --delta 1e-6",
         "hubbub account robust --k 50 --epsilon 0.5 --rate-low 0.1 --rate-high 0.12 --at-epsilon 0.3395 --json",
@@ -133,7 +139,7 @@ def robust(
 
     few, p = a_size(exempt, "--exempt"), a_rate(rate_high, "--rate-high")
     most = a_rate(rate_max, "--rate-max") if rate_max is not None else Fraction(1) if few else p
-    size, loss = a_size(k, "--k", least=1), a_loss(epsilon, "--epsilon")
+    size, loss = a_crowd(k, "--k", least=1), a_loss(epsilon, "--epsilon")
     setting = a.robust(size, loss, p, most, few, bins=bins)
     named: dict[str, Any] = {"no_paper": "its Theorem 16 needs a lower limit on the rates; give --rate-low"}
     if rate_low is not None:
@@ -163,6 +169,7 @@ def robust(
 
 @account.command(
     "distributional",
+    short_help="Outlier privacy against those who know how people were sampled.",
     epilog=examples(
         "hubbub account distributional --k 50 --epsilon 0 --rate-high 0.1 --delta 1e-6",
         "hubbub account distributional --k 50 --rate-low 0.1 --rate-high 0.1 --at-epsilon 0.5 --json",
@@ -194,7 +201,7 @@ def distributional(
     from hubbub.sampling import amplification as a
     from hubbub.sampling import paper_uneven
 
-    size, loss, p = a_size(k, "--k", least=1), a_loss(epsilon, "--epsilon"), a_rate(rate_high, "--rate-high")
+    size, loss, p = a_crowd(k, "--k", least=1), a_loss(epsilon, "--epsilon"), a_rate(rate_high, "--rate-high")
     few, close = a_size(exempt, "--exempt"), a_loss(blend, "--blend")
     setting = a.distributional(size, loss, p, few, close)
     named: dict[str, Any] = {"no_paper": "its Theorem 22 needs a lower limit on the rates; give --rate-low"}
@@ -217,7 +224,11 @@ def distributional(
     answer(question, as_json=as_json, **asked)
 
 
-@account.command("lecture", epilog=examples("hubbub account lecture --k 50 --epsilon 0.1 --delta 1e-6"))
+@account.command(
+    "lecture",
+    short_help="Theorem 4 of the lecture notes, with numbers.",
+    epilog=examples("hubbub account lecture --k 50 --epsilon 0.1 --delta 1e-6"),
+)
 @click.option("--k", metavar="K", required=True, help="The size of a crowd.")
 @click.option("--epsilon", metavar="EPS", required=True, help="The loss of the mechanism, and the sampling rate.")
 @point_options
@@ -232,7 +243,7 @@ def lecture(k: str, epsilon: str, as_json: bool, **asked: str | None) -> None:
     from hubbub.sampling import amplification as a
     from hubbub.sampling import paper
 
-    size, p = a_size(k, "--k", least=2), a_loss(epsilon, "--epsilon")
+    size, p = a_crowd(k, "--k", least=2), a_loss(epsilon, "--epsilon")
     if not 0 < p < 1:
         raise WrongUse(
             f"epsilon is the sampling rate too and must lie between 0 and 1, not at {to_text(p)}; the notes say "

@@ -36,7 +36,7 @@ class Question:
     title: str
     delta_at: Callable[[Fraction], Amplified]
     epsilon_at: Callable[[Fraction], Amplified]
-    floor: Fraction
+    floor: Fraction  # the delta that no epsilon goes below; 0 if none is known
     promise: Callable[[str, str], str]  # (epsilon, delta) as text -> a sentence
     paper_delta: Callable[[Fraction], Loss] | None = None
     paper_epsilon: Callable[[Fraction], Loss] | None = None
@@ -147,7 +147,7 @@ def _point(question: Question, delta: str | None, at_epsilon: str | None) -> Row
         "direction": found.direction,
         "paper": theirs,
         "theorem": found.theorem,
-        **numbers(floor=rounded(question.floor, up=True)),
+        **(numbers(floor=rounded(question.floor, up=True)) if question.floor else {}),
         "remarks": list(question.remarks),
     }
     if question.sharp_from is not None:
@@ -161,6 +161,8 @@ def _point(question: Question, delta: str | None, at_epsilon: str | None) -> Row
 
 def why_impossible(floor: Fraction) -> str:
     """Why no epsilon will do."""
+    if not floor:
+        return "no epsilon up to 50 has so small a delta; lower the rate, or raise k or delta"
     return (
         "a whole crowd may be sampled at once, and then the person is seen: at every epsilon the delta is at least "
         f"{short(floor, 3)} (with one rate for all, the rate to the power of k); lower the rate, or raise k or delta"

@@ -14,6 +14,7 @@ from hubbub.errors import WrongUse
 LARGEST_LOSS: Final = 1000
 SMALLEST: Final = 30  # rates and losses are 0 or at least 10^-30
 LARGEST_SIZE: Final = 15  # sizes are at most 10^15
+LARGEST_CROWD: Final = 10**7  # as in a plan; larger ones take minutes
 SMALLEST_DELTA: Final = 999  # deltas are at least 10^-999, the smallest that can be typed
 
 
@@ -64,6 +65,14 @@ def a_size(text: str, flag: str, *, least: int = 0) -> int:
             f"{flag} must be a whole number of at least {least} and at most 10^{LARGEST_SIZE}, not {_said(text)}"
         )
     return int(value)
+
+
+def a_crowd(text: str, flag: str, *, least: int = 1) -> int:
+    """A crowd."""
+    k = a_size(text, flag, least=least)
+    if k > LARGEST_CROWD:
+        raise WrongUse(f"{flag} must be at most {LARGEST_CROWD:,}, not {_said(text)}; lower it")
+    return k
 
 
 def _said(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hubbub.cli import examples, json_option, page, print_json
-from hubbub.cli.account_answer import numbers, table
+from hubbub.cli.account_answer import numbers
 from hubbub.cli.account_numbers import a_delta, a_loss, a_rate, a_size
 from hubbub.errors import WrongUse
 
@@ -187,6 +187,7 @@ def compose(
 
 @click.command(
     "group",
+    short_help="What is promised to several people together.",
     epilog=examples(
         "hubbub account group zero-knowledge:epsilon=0.1,k=100,n=10000 --people 3",
         "hubbub account group outlier:curve=1:0.01,101:1 --people 10 --k 100 --json",
@@ -225,9 +226,10 @@ def group(promise: str, people: str, k: str | None, as_json: bool) -> None:
         ways = [_as_json(each) | {"paper": paper} for each, paper in found]
         print_json({**ways[0], "ways": ways})
         return
-    lines = [[each.theorem, str(each.conclusion)] for each, _ in found]
-    table(lines, ["", ""])
-    page().print(f"\nEach line holds for groups of {size}; use the one that suits.")
+    for each, _ in found:
+        page().print(f"{each.conclusion}, by {each.theorem}")
+    if len(found) > 1:
+        page().print("\nAll of these hold; use the one that suits.")
 
 
 def _paper_3(given: Any, people: int) -> dict[str, Any] | None:

@@ -12,6 +12,7 @@ from hubbub.errors import WrongUse
 
 @click.command(
     "sanitize",
+    short_help="Draw k of n rows in secret, run something private on them.",
     epilog=examples(
         "hubbub account sanitize --rows 1000 --of 1000000 --epsilon-zk 0.1",
         "hubbub account sanitize --rows 1000 --of 10000 --epsilon-dp 1 --delta-dp 1e-9 --json",
@@ -110,6 +111,7 @@ def _floor(value: object) -> str:
 
 @click.command(
     "mean",
+    short_help="Noise on the average of all rows, for zero-knowledge privacy.",
     epilog=examples(
         "hubbub account mean --rows 1000 --of 10000 --epsilon-zk 0.1",
         "hubbub account mean --rows 100 --of 1000000 --scale 0.05 --json",
@@ -123,6 +125,7 @@ def _floor(value: object) -> str:
 def mean(rows: str, of: str, epsilon_zk: str | None, scale: str | None, as_json: bool) -> None:
     """Noise on the average of all rows, each in [0, 1]: Proposition 12 for averages, as proved here.
 
+    The noise is continuous; a count with integer noise needs a little more, because what is simulated must be rounded.
     Beside it stand the paper's scale, its proposition with the best delta (by Hoeffding's and by Serfling's bound), and
     the root mean square errors of this release and of a noisy mean of K sampled rows with the same promise; those are
     floating-point numbers for comparison.

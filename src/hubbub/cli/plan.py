@@ -9,7 +9,7 @@ import click
 
 from hubbub.cli import examples, json_option, page, print_json, waiting
 from hubbub.cli.account_answer import numbers, short, table, why_impossible
-from hubbub.cli.account_numbers import a_delta, a_loss, a_rate, a_size
+from hubbub.cli.account_numbers import a_crowd, a_delta, a_loss, a_rate, a_size
 from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ CONVENTION: Final = (
     "is read as 0; in floating-point numbers, from the exact laws"
 )
 _SHOWN: Final = 12  # designs in the table
+_FILE: Final = "people.parquet"
 
 
 @click.command(
@@ -48,7 +49,7 @@ _SHOWN: Final = 12  # designs in the table
 @click.option("--curve", metavar="CURVE", help="A loss for each crowd size, for --want outlier.")
 @click.option("--ask", metavar="WHAT", default="designs", show_default=True, help=f"One of {', '.join(ASKS)}.")
 @click.option("--noise-below", metavar="EPS", default="0", help="With --ask: counts below k get noise; 0 hides them.")
-@click.option("--file", metavar="FILE", default="people.parquet", show_default=True, help="The table, for the command.")
+@click.option("--file", metavar="FILE", default=_FILE, show_default=True, help="The table, for the command.")
 @click.option("--by", metavar="SPEC", multiple=True, help="The bins, for the command; else bin:0..M:1.")
 @click.option("--out", metavar="DIR", default="out/", show_default=True, help="The folder, for the command.")
 @click.option("--chart", metavar="FILE", help="Draw error against rate: .png, .svg or .html.")
@@ -100,13 +101,13 @@ def _answer(want: Want, ask: str, given: dict[str, Any], *, as_json: bool) -> No
         less = t.why_not(goal, k - 1, rate) if k > 2 else None
         words += f" A smaller one fails: {less}." if less else ""
     elif ask == "rate":
-        k = a_size(given["k"], "--k", least=2)
+        k = a_crowd(given["k"], "--k", least=2)
         rate = t.largest_rate(goal, k)
         result |= {"k": k, **numbers(epsilon=goal.epsilon)}
         result |= {"rate": to_float(rate, round_up=False), "rate_exact": to_text(rate)}
         words = f"The largest rate, to six digits, is {to_text(rate)} with k = {k:,}."
     else:
-        k, rate = a_size(given["k"], "--k", least=2), a_rate(given["rate"], "--rate")
+        k, rate = a_crowd(given["k"], "--k", least=2), a_rate(given["rate"], "--rate")
         found = t.epsilon_of(goal, k, rate)
         result |= {"k": k, **numbers(rate=rate, epsilon=found.epsilon), "worst_class_size": found.worst_class_size}
         words = f"The smallest epsilon at delta {short(goal.delta)} is {short(found.epsilon, 6)}."
@@ -134,7 +135,7 @@ def _designs(want: Want, given: dict[str, Any], *, as_json: bool) -> None:
     shape = read(given["shape"], *sizes)
     by = tuple(given["by"]) or (f"bin:0..{shape.bins}:1",)
     rates = d.read_rates(given["rate"])
-    readers: dict[str, Any] = {"epsilon": a_loss, "delta": a_delta, "k": a_size}
+    readers: dict[str, Any] = {"epsilon": a_loss, "delta": a_delta, "k": a_crowd}
     named = {name: None if given[name] is None else read(given[name], f"--{name}") for name, read in readers.items()}
     request = d.request(want, shape, by, rates=rates, curve=given["curve"], **named)
     with waiting("Planning"):
@@ -156,7 +157,10 @@ def _designs(want: Want, given: dict[str, Any], *, as_json: bool) -> None:
             }
         )
         return
-    _tell(found, request, best, given["chart"])
+    invented = [] if given["by"] else [f"--by {by[0]}"]
+    if given["file"] == _FILE:
+        invented.insert(0, _FILE)
+    _tell(found, request, best, given["chart"], invented)
 
 
 def _wanted(request: Request) -> dict[str, Any]:
@@ -183,9 +187,11 @@ def _entry(design: Design, request: Request, given: dict[str, Any]) -> dict[str,
         "noise": made.get("epsilon"),
         "curve": made.get("curve"),
         "guarantee": about(design.promise.conclusion) | {"theorem": design.promise.theorem},
+        "certificate": str(design.stated.conclusion),
         "error": design.expected.error,
         "suppressed_people": design.expected.hidden_people,
         "suppressed_bins": design.expected.hidden_bins,
+        "warning": warned(design),
         "command": design.command(given["file"], request.by, given["out"]),
     }
 
@@ -206,6 +212,20 @@ def named(design: Design) -> str:
     if getattr(channel, "show_above", None) is not None:
         words += f", shown above {channel.show_above}"  # type: ignore[attr-defined]
     return words
+
+
+def warned(design: Design) -> str | None:
+    """What does not add up with it: exact crowds of everybody, or of a sample that is there once and for all."""
+    from hubbub.channels.profile import checkable, loss_curve
+    from hubbub.exact import Infinite
+
+    if design.rate is not None or not isinstance(loss_curve(checkable(design.spec.channel.claim)).limit, Infinite):
+        return None
+    return (
+        "this is for one release: a second one of this kind, about the same people in other bins, may show who stands "
+        "between the two; only noise on every count may follow it; if more is to come, let every release draw a fresh "
+        "secret sample (--want zero-knowledge)"
+    )
 
 
 def explained(design: Design, shape: Shape) -> str:
@@ -234,8 +254,10 @@ def explained(design: Design, shape: Shape) -> str:
         if expected.hidden_bins >= 0.5
         else " Nothing, or next to nothing, is hidden."
     )
+    stated = design.stated.conclusion
+    follows = "" if stated == design.promise.conclusion else f", which follows from what the certificate says: {stated}"
     return (
-        f"{sentence} The promise: {design.promise.conclusion}. For data of the shape {shape.name} a published "
+        f"{sentence} The promise: {design.promise.conclusion}{follows}. For data of the shape {shape.name} a published "
         f"number{rescaled} is {expected.error:.3g} people off on average (a hidden bin read as 0).{hidden}"
     )
 
@@ -248,7 +270,7 @@ def _percent(rate: Fraction) -> str:
     return f"{float(100 * rate):.4g} %"
 
 
-def _tell(found: Plan, request: Request, best: dict[str, Any], chart: str | None) -> None:
+def _tell(found: Plan, request: Request, best: dict[str, Any], chart: str | None, invented: list[str]) -> None:
     console = page()
     shape = request.shape
     console.print(
@@ -268,6 +290,10 @@ def _tell(found: Plan, request: Request, best: dict[str, Any], chart: str | None
         console.print(f"and {len(found.designs) - _SHOWN} more with larger errors (--json lists them).")
     console.print(f"\n{best['words']}\n")
     console.print(best["command"], soft_wrap=True)
+    if best["warning"]:
+        console.print(f"\n{best['warning'][0].upper()}{best['warning'][1:]}.")
+    if invented:
+        console.print(f"\nPut your own in the place of {' and '.join(invented)}.")
     for reason in found.left_out[:3]:
         console.print(f"\nLeft out: {reason}.")
     if chart is not None:

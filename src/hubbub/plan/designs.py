@@ -57,10 +57,14 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """One way to do it: the words of a release, its promise, and what to expect of it."""
+    """One way to do it: the words of a release, its promise, and what to expect of it.
+
+    `stated` is the promise of the certificate that `promise` is, or follows from.
+    """
 
     words: Words
     spec: Histogram
+    stated: Derivation
     promise: Derivation
     expected: Expected
 
@@ -108,11 +112,13 @@ def plan(request: Request) -> Plan:
 
 def _design(request: Request, words: Words) -> Design:
     spec = histogram(request.by, **_as_words(words))
-    promise = _reached(spec, request)
-    if promise is None:
+    found = _reached(spec, request)
+    if found is None:
         raise Refused(f"{' '.join(f'{k} {v}' for k, v in words.items())} does not reach the promise")
     rate = None if spec.sample is None else float(spec.sample)
-    return Design(words=words, spec=spec, promise=promise, expected=expected(spec.channel, rate, request.shape))
+    stated, promise = found
+    hoped = expected(spec.channel, rate, request.shape)
+    return Design(words=words, spec=spec, stated=stated, promise=promise, expected=hoped)
 
 
 def _as_words(words: Words) -> dict[str, Any]:
@@ -232,15 +238,15 @@ def _brief(value: Fraction) -> str:
 # --- whether it does --------------------------------------------------------------------------------------------
 
 
-def _reached(spec: Histogram, request: Request) -> Derivation | None:
-    """The first promise that is, or implies, what was asked for."""
+def _reached(spec: Histogram, request: Request) -> tuple[Derivation, Derivation] | None:
+    """The first promise of the certificate that is, or implies, what was asked for; and the one asked for."""
     of_the_table = spec.sample is None and spec.collected is None  # else some promises are about the population
     steps: tuple[Derivation, ...] = promises(spec, spec.axes)
     for step in steps:
         following = list(_follow(step, request)) if of_the_table else []
         for derived in (step, *following):
             if _enough(derived, request):
-                return derived
+                return step, derived
     return None
 
 

@@ -6,8 +6,9 @@ q = e^-e,
 
     E|X - a| = |a| + 2 E(X - |a|)_+,     E(X - a)_+ = q^(n+1)/(1 + q) (n + 1 - a + q/(1 - q)),   n = floor(a) >= 0,
 
-so a bin costs one sum over m. These are sums of positive terms in floating-point numbers, good to about ten digits;
-they describe usefulness and promise nothing to anybody.
+so a bin costs one sum over m. These are sums of positive terms in floating-point numbers, good to about ten digits
+(five where more than a quarter of a million people of a bin are sampled: m is then taken in strides); they describe
+usefulness and promise nothing to anybody.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from hubbub.plan.shape import Shape
 Floats = NDArray[np.float64]
 
 _DEVIATIONS: Final = 12  # how far from the mean a binomial law is summed
+_FINE: Final = 250  # points for each standard deviation, where a law is so wide that not all are looked at
 _NEGLIGIBLE: Final = 45.0  # masses of e^-45 of the largest are left out
 
 
@@ -66,10 +68,13 @@ def binomial(count: int, p: float) -> tuple[Floats, Floats]:
     """(m, Pr[Bin(count, p) = m]) around the mean; what is left out is negligible."""
     if p == 1.0 or count == 0:
         return np.array([float(count)]), np.ones(1)
-    reach = _DEVIATIONS * math.sqrt(count * p * (1 - p)) + 2 * _DEVIATIONS
+    spread = math.sqrt(count * p * (1 - p))
+    reach = _DEVIATIONS * spread + 2 * _DEVIATIONS
     low, high = max(int(count * p - reach), 0), min(int(count * p + reach) + 1, count)
-    m = np.arange(low, high + 1, dtype=np.float64)
-    steps = np.log((count - m[:-1]) / (m[:-1] + 1)) + math.log(p / (1 - p))
+    stride = max(int(spread / _FINE), 1)
+    m = np.arange(low, high + 1, stride, dtype=np.float64)
+    between = m[:-1] + (stride - 1) / 2
+    steps = stride * (np.log((count - between) / (between + 1)) + math.log(p / (1 - p)))
     logs = np.concatenate([[0.0], np.cumsum(steps)])
     weights = np.exp(logs - logs.max())
     return m, weights / weights.sum()

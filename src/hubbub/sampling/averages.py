@@ -36,6 +36,7 @@ _DIGITS: Final = 20
 _STEPS: Final = 400  # deltas tried in Proposition 12, in each of two rounds
 _SCANNED: Final = 512  # shares of ones looked at for the largest mean deviation
 _TABLES: Final = 8  # and for the least scale
+_LARGE: Final = 10**8  # samples of more rows are not scanned for it
 
 Floats = NDArray[np.float64]
 
@@ -112,7 +113,7 @@ def _beside(k: int, n: int, epsilon: float) -> dict[str, float | None]:
         "hoeffding_scale": _proposition_12(k, n, epsilon, 1.0),
         "serfling_scale": _proposition_12(k, n, epsilon, float(f)),
         "scanned_scale": scanned,
-        "binary_scale": _binary_scale(k, n, epsilon, scanned),
+        "binary_scale": _binary_scale(k, n, epsilon, scanned) if k <= _LARGE else None,
         "noise_error": math.sqrt(2) * scanned,
         "sample_error": sampled,
     }
@@ -125,31 +126,32 @@ def _proposition_12(k: int, n: int, epsilon: float, f: float) -> float:
     low, high = math.log(1 / (4 * math.sqrt(k))), 0.0
     best = math.inf
     for _ in range(2):
-        grid = [low + (high - low) * i / _STEPS for i in range(_STEPS + 1)]
-        found = [_scale_12(1 / n + math.exp(x), math.log(2) - 2 * k * math.exp(2 * x) / f, epsilon) for x in grid]
-        at = min(range(len(grid)), key=lambda i: found[i])
-        best = min(best, found[at])
-        low, high = grid[max(at - 1, 0)], grid[min(at + 1, _STEPS)]
+        grid = np.linspace(low, high, _STEPS + 1)
+        found = _scales_12(1 / n + np.exp(grid), math.log(2) - 2 * k * np.exp(2 * grid) / f, epsilon)
+        at = int(found.argmin())
+        best = min(best, float(found[at]))
+        low, high = float(grid[max(at - 1, 0)]), float(grid[min(at + 1, _STEPS)])
     return best
 
 
-def _scale_12(shift: float, log_beta: float, epsilon: float) -> float:
-    if log_beta >= 0:
-        return math.inf
-    near = min(shift, 1.0)
-    rest = math.log1p(-math.exp(log_beta))
-    low, high = 0.0, epsilon / near * 2 + 1  # of 1/scale
+def _scales_12(shifts: Floats, log_betas: Floats, epsilon: float) -> Floats:
+    """The same for each (1/n + d, ln b); infinite where b is 1 or more."""
+    near, usable = np.minimum(shifts, 1.0), log_betas < 0
+    logs = np.where(usable, log_betas, -1.0)
+    rest = np.log1p(-np.exp(logs))
+    low, high = np.zeros_like(near), epsilon / near * 2 + 1  # of 1/scale
     for _ in range(60):
         x = (low + high) / 2
-        a, b = rest + near * x, log_beta + x
-        loss = max(a, b) + math.log1p(math.exp(-abs(a - b)))
-        low, high = (x, high) if loss <= epsilon else (low, x)
-    return 1 / low if low > 0 else math.inf
+        fits = np.logaddexp(rest + near * x, logs + x) <= epsilon
+        low, high = np.where(fits, x, low), np.where(fits, high, x)
+    found: Floats = np.where(usable & (low > 0), 1 / np.maximum(low, 1e-300), np.inf)
+    return found
 
 
 def _binary_scale(k: int, n: int, epsilon: float, start: float) -> float:
     """The least scale for 0/1 data: searched at the worst share of ones, which hardly depends on the scale."""
-    tables = {ones: _deviations(k, n, ones) for ones in _near_half(k, n, _TABLES)}
+    reach = int((12 + 3 * epsilon) * math.sqrt(k)) + 40  # sample counts further out weigh nothing
+    tables = {ones: _deviations(k, n, ones, reach) for ones in _near_half(k, n, _TABLES)}
     ones = max(tables, key=lambda each: _binary_loss(*tables[each], start))
     low, high = start / 16, 2 * start
     for _ in range(50):
@@ -167,17 +169,22 @@ def _binary_loss(u: Floats, logs: Floats, scale: float) -> float:
     return max(log_mean(u), log_mean(-u), -log_mean(-np.abs(u)))
 
 
-def _deviations(k: int, n: int, ones: int) -> tuple[Floats, Floats]:
+def _deviations(k: int, n: int, ones: int, reach: int) -> tuple[Floats, Floats]:
     """(u, ln Pr[u]), u = T - avg: the person has a 1, T is the mean of k of the n rows with 1/2 in its place."""
     parts = [(k, Fraction(n - k, n), 0.0), (k - 1, Fraction(k, n), 0.5)]
     values, logs = [], []
     for drawn, chance, blank in parts:
         if not chance:
             continue
-        found = np.arange(max(0, drawn - (n - ones)), min(drawn, ones - 1) + 1)
-        terms = [_ways(ones - 1, m) + _ways(n - ones, drawn - m) - _ways(n - 1, drawn) for m in found.tolist()]
-        values.append((found + blank) / k - ones / n)
-        logs.append(np.array(terms) + math.log(chance))
+        middle = drawn * (ones - 1) // max(n - 1, 1)
+        low, high = max(0, drawn - (n - ones), middle - reach), min(drawn, ones - 1, middle + reach)
+        m = np.arange(low, high + 1, dtype=np.float64)
+        # ln Pr[m ones], from the ratios of neighbouring terms, which lose no digits to factorials.
+        steps = np.log((ones - 1 - m[:-1]) * (drawn - m[:-1]) / ((m[:-1] + 1) * (n - ones - drawn + m[:-1] + 1)))
+        terms = np.concatenate([[0.0], np.cumsum(steps)])
+        terms -= terms.max()
+        values.append((m + blank) / k - ones / n)
+        logs.append(terms - math.log(float(np.exp(terms).sum())) + math.log(chance))
     return np.concatenate(values), np.concatenate(logs)
 
 

@@ -20,7 +20,9 @@ from hubbub.guarantees.binomial_law import at_least
 from hubbub.guarantees.closeness import capped
 
 _MOST: Final = 3000  # thresholds looked at before the Chernoff bound stands in for the rest
-_PATIENCE: Final = 64  # the tails fall with the threshold but for teeth of rounding: so many may pass without a new best
+_PATIENCE: Final = (
+    64  # the tails fall with the threshold but for teeth of rounding: so many may pass without a new best
+)
 _DIGITS: Final = 6
 
 

@@ -18,12 +18,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from hubbub.errors import WrongUse
 from hubbub.exact import INFINITY, Exact, Loss, ball, exp, loss, precision, rational, rounded, to_text, whole
+
+_Delta: TypeAlias = Callable[..., Fraction]  # (epsilon', give_up) -> delta
 
 _GRID: Final = 9
 _TEETH: Final = (
@@ -51,16 +53,14 @@ def robust_epsilon(
     return _searched(_robust(k, epsilon, low, high, highest, exempt), delta)
 
 
-def _robust(
-    k: Exact, epsilon: Exact, low: Exact, high: Exact, highest: Exact, exempt: Exact
-) -> Callable[[Fraction], Fraction]:
+def _robust(k: Exact, epsilon: Exact, low: Exact, high: Exact, highest: Exact, exempt: Exact) -> _Delta:
     p, q, most = _rates(low, high, highest)
     others, e = _others(k, exempt), _finite(epsilon)
 
-    def delta_at(at: Fraction) -> Fraction:
+    def delta_at(at: Fraction, give_up: Fraction | None = None) -> Fraction:
         with precision():
             band = (ball(at).expm1() + ball(most)) / (ball(most * _factor(p, q)) * exp(e))
-        return _split(others, _grid(p, q), float(band), most)
+        return _split(others, _grid(p, q), float(band), most, give_up)
 
     return delta_at
 
@@ -79,28 +79,35 @@ def distributional_epsilon(
     return _searched(_distributional(k, epsilon, low, high, exempt, blend), delta)
 
 
-def _distributional(
-    k: Exact, epsilon: Exact, low: Exact, high: Exact, exempt: Exact, blend: Exact
-) -> Callable[[Fraction], Fraction]:
+def _distributional(k: Exact, epsilon: Exact, low: Exact, high: Exact, exempt: Exact, blend: Exact) -> _Delta:
     p, q, _ = _rates(low, high, 1)
     others, removal, close = _others(k, exempt), _finite(epsilon) / whole(k, "k", least=2), _finite(blend)
 
-    def delta_at(at: Fraction) -> Fraction:
+    def delta_at(at: Fraction, give_up: Fraction | None = None) -> Fraction:
         if at < removal:
             return Fraction(1)
         with precision():
             band = exp(at - close) / ball(_factor(p, q))
-        return _split(others, _grid(p, q), float(band), Fraction(1))
+        return _split(others, _grid(p, q), float(band), Fraction(1), give_up)
 
     return delta_at
 
 
-def _split(others: int, rates: Sequence[Fraction], band: float, most: Fraction) -> Fraction:
-    """p_max sup over n and q of the better of the two bounds; `band` is e^s, and `others` is k - l - 1."""
+def _split(
+    others: int, rates: Sequence[Fraction], band: float, most: Fraction, give_up: Fraction | None = None
+) -> Fraction:
+    """p_max sup over n and q of the better of the two bounds; `band` is e^s, and `others` is k - l - 1.
+
+    With `give_up`, only whether it is above that is worked out.
+    """
     if others < 1 or not band > 1:
         return Fraction(1)
-    found = max(_over_sizes(others, float(q), band) for q in rates)
-    return min(rounded(Fraction(found) * most, up=True, digits=_DIGITS), Fraction(1))
+    found = Fraction(0)
+    for q in rates if others < _LARGE else rates[:: _GRID // 2]:
+        found = max(found, Fraction(_over_sizes(others, float(q), band)) * most)
+        if give_up is not None and found > give_up:
+            break
+    return min(rounded(found, up=True, digits=_DIGITS), Fraction(1))
 
 
 def _over_sizes(others: int, q: float, band: float) -> float:
@@ -138,16 +145,16 @@ def _at_least(n: int, q: float, m: int) -> float:
     return first * (1 + float(np.cumprod((n - j) / (j + 1) * (q / (1 - q))).sum()))
 
 
-def _searched(delta_at: Callable[[Fraction], Fraction], delta: Exact) -> Loss:
+def _searched(delta_at: _Delta, delta: Exact) -> Loss:
     target = rational(delta, "delta")
     low, high = Fraction(0), Fraction(1)
-    while delta_at(high) > target:
+    while delta_at(high, target) > target:
         low, high = high, 2 * high
         if high > _FAR:
             return INFINITY
     while high - low > high / _FINE:
         middle = (low + high) / 2
-        low, high = (low, middle) if delta_at(middle) <= target else (middle, high)
+        low, high = (low, middle) if delta_at(middle, target) <= target else (middle, high)
     return rounded(high, up=True, digits=_DIGITS)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -129,12 +130,12 @@ def test_where_theorem_a_is_reached() -> None:
 def test_theorem_16_uneven_rates(
     line: str, epsilon_zk: str, paper_delta: str, digits: int, sharp: str, paper_epsilon: str, epsilon: str
 ) -> None:
-    printed = ask(f"robust {line} --epsilon 0.5 --at-epsilon 1")["paper"]["printed"]
+    searched = ask(f"robust {line} --epsilon 0.5 --delta 1e-6")
+    printed = searched["paper"]["printed"]
     assert near(exactly(printed, "epsilon"), epsilon_zk, Fraction(1, 2000))
     found = ask(f"robust {line} --epsilon 0.5 --at-epsilon {printed['epsilon_exact']}")
     assert same(exactly(found, "delta"), sharp, digits)
     assert same(exactly(found["paper"], "delta"), paper_delta, 2)
-    searched = ask(f"robust {line} --epsilon 0.5 --delta 1e-6")
     places = len(paper_epsilon.partition(".")[2])
     assert f"{searched['paper']['epsilon']:.{places}f}" == f"{float(paper_epsilon):.{places}f}"
     places = len(epsilon.partition(".")[2])
@@ -275,7 +276,11 @@ def test_theorem_a3_scales(row: str) -> None:
         ("--k 1000000 --rate 1e-9 --epsilon 50 --delta 1e-300", 29.3131498, 1e-300),
         ("--k 1000000 --rate 0.1 --at-epsilon 50", 50, 5e-324),
         ("--k 20 --rate 1e-9 --at-epsilon 0", 0, pytest.approx(9.1123e-11, rel=1e-4)),
-        ("--k 20 --rate 0.1 --epsilon 50 --at-epsilon 50", 50, pytest.approx(1e-2, rel=1)),
+        ("--k 20 --rate 0.1 --epsilon 50 --at-epsilon 50", 50, pytest.approx(1.03520191095e-12, rel=1e-9)),
+        ("--k 1000 --rate 0.999999999 --at-epsilon 50", 50, pytest.approx(0.999999999**1000)),
+        ("--k 2 --rate 1e-9 --epsilon 1 --delta 1e-6", 0, 1.0000000000000002e-06),
+        ("--k 20 --rate 0.1 --epsilon 1 --at-epsilon 1000 --mechanism noisy-below", 1000, pytest.approx(1e-20)),
+        ("--k 20 --rate 1e-30 --epsilon 1 --at-epsilon 0.1 --mechanism noisy-below", 0.1, 5e-324),
     ],
 )
 def test_the_edges_are_right(line: str, epsilon: object, delta: object) -> None:
@@ -301,7 +306,7 @@ def test_the_edges_are_right(line: str, epsilon: object, delta: object) -> None:
         ("crowd --k 20 --rate 0.1 --delta 1e-6 --tagged", 2, "noisy-below"),
         ("crowd --k 20 --rate 0.1 --delta 1e-6 --mechanism magic", 2, "must be one of"),
         ("crowd --k 20 --rate 0.1 --delta 1e-6 --mechanism exact-or-suppressed --epsilon 1", 2, "leave out --epsilon"),
-        ("crowd --k 1000000000000 --rate 0.1 --delta 1e-6", 2, "at most 1,000,000,000"),
+        ("crowd --k 1000000000000 --rate 0.1 --delta 1e-6", 2, "at most 10,000,000"),
         ("robust --k 20 --rate-high 0.1 --rate-max 0.5 --delta 1e-6", 2, "nobody is exempt"),
         ("robust --k 20 --rate-high 0.1 --rate-low 0.2 --delta 1e-6", 2, "low <= high"),
         ("lecture --k 20 --epsilon 1 --delta 1e-6", 2, "nobody is left out"),
@@ -315,6 +320,52 @@ def test_the_edges_are_right(line: str, epsilon: object, delta: object) -> None:
 )
 def test_wrong_questions_get_one_sentence(line: str, exit_code: int, says: str) -> None:
     assert says in refusal(line, exit_code)
+
+
+FLAGS = {
+    "crowd": "--k 20 --epsilon 1 --rate 0.1 --at-epsilon 0.3",
+    "crowd --mechanism noisy-below": "--k 20 --epsilon 1 --rate 0.1 --at-epsilon 0.3",
+    "robust": "--k 50 --epsilon 0.5 --rate-low 0.1 --rate-high 0.2 --rate-max 1 --exempt 5 --delta 1e-6",
+    "distributional": "--k 50 --epsilon 0.5 --rate-low 0.1 --rate-high 0.2 --exempt 5 --blend 0.1 --at-epsilon 1",
+    "lecture": "--k 50 --epsilon 0.5 --delta 1e-6",
+    "sanitize": "--rows 10 --of 100 --epsilon-dp 1 --delta-dp 1e-6 --group 2",
+    "sanitize --midpoint": "--rows 10 --of 100 --epsilon-zk 1",
+    "mean": "--rows 10 --of 100 --epsilon-zk 1",
+}
+
+
+@pytest.mark.parametrize("value", ["nan", "-1", "1/0", "1e999", "1e9999", "", "9" * 2000, "0x10", "1e-999"])
+@pytest.mark.parametrize("command", FLAGS)
+def test_numbers_that_cannot_be_meant_get_one_short_sentence(command: str, value: str) -> None:
+    words = FLAGS[command].split()
+    for at in range(1, len(words), 2):
+        if value == "1e-999" and words[at - 1] in ("--delta", "--delta-dp"):
+            continue  # small, and in order
+        line = [*command.split(), *words[:at], value, *words[at + 1 :]]
+        result = CliRunner().invoke(commands, ["account", *line], catch_exceptions=False)
+        assert result.exit_code == 2, (words[at - 1], result.output)
+        assert result.stdout == ""
+        assert result.stderr.count("\n") == 1
+        assert len(result.stderr) < 250
+
+
+def test_small_numbers_are_written_as_they_are_read() -> None:
+    found = ask("crowd --k 100 --rate 0.1 --at-epsilon 0.4")
+    assert re.fullmatch(r"[\d.]+e-\d+", found["delta_exact"])
+    assert 0 < Fraction(found["delta"]) - loss(found["delta_exact"]) < Fraction(1, 10**30)  # type: ignore[operator]
+    assert ask("crowd --k 20 --rate 0.1 --delta 1e-300")["delta_exact"] == "1e-300"
+    assert ask("crowd --k 20 --rate 0.1 --delta 1/3")["delta_exact"] == "1/3"
+
+
+def test_unmarked_noise_has_no_floor() -> None:
+    line = "crowd --k 4 --epsilon 0.5 --rate 0.1 --delta 1e-6 --mechanism noisy-below"
+    found = ask(line)
+    assert found["epsilon"] == pytest.approx(0.168176, abs=1e-6)  # though rate^k is 1e-4
+    assert "floor" not in found
+    marked = ask(f"{line} --tagged")
+    assert (marked["epsilon"], marked["floor_exact"]) == ("inf", "0.0001")
+    assert "up to 50" in ask("crowd --k 2 --epsilon 5 --rate 0.9 --delta 1e-9 --mechanism noisy-below")["why"]
+    assert "add --epsilon" in refusal("crowd --k 20 --rate 0.1 --delta 1e-6 --mechanism noisy-below", 2)
 
 
 # --- curves -----------------------------------------------------------------------------------------------------
@@ -335,7 +386,8 @@ def test_a_curve_falls_and_the_paper_lies_above(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["png", "html"])
-def test_a_curve_is_drawn(tmp_path: Path, ending: str) -> None:
+def test_a_curve_is_drawn(tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hubbub.cli.account_answer.POINTS", 13)
     place = tmp_path / f"curve.{ending}"
     told = run(f"crowd --k 20 --rate 0.1 --curve {place}")
     assert told.exit_code == 0, told.output
@@ -409,6 +461,8 @@ def test_the_add_remove_caveat() -> None:
         ("convert differential:delta=1e-6 --to outlier", "needs epsilon"),
         ("convert differential:epsilon=1,colour=2 --to outlier", "has no number"),
         ("convert differential:epsilon=1,neighbours=both --to outlier", "add/remove or replace"),
+        ("convert differential:epsilon=1,epsilon=2 --to outlier", "given twice"),
+        ("convert differential:epsilon=1e400 --to outlier", "between 1e-30 and 1000"),
         ("convert differential:epsilon=0.5 --to crowd-blending", "needs --k"),
         ("convert differential:epsilon=0.5 --to distributional", "add --rate"),
         ("convert differential:epsilon=0.5 --to nothing", "must be one of"),
