@@ -62,6 +62,8 @@ LARGEST_CROWD: Final = 10**9
 _MOST_BITS: Final = 1 << 14
 _SLACK: Final = 1 + Fraction(1, 1 << 40)  # how close the bound on a stretch of n comes to the best n
 _HALVINGS: Final = 256
+_LARGE: Final = 10_000  # crowds whose binomial tails are long to sum: they get fewer halvings
+_FAR: Final = 10**9  # the variance of a sample beyond which a hill is not looked at on its far side
 _EXACT_POWER: Final = 4096  # up to this crowd p^K is written out as a fraction
 
 Delta: TypeAlias = arb | Fraction
@@ -121,7 +123,8 @@ def worst(case: Case, epsilon: Fraction) -> Worst:
     Guarantee: the upper end of `delta` is at least sup over n of joining and leaving, hence at least the true delta of
     every mechanism with the two facts above. For eta = beta = 0 it is the supremum, in a ball. For eta = beta and
     epsilon >= ln(p_t e^eta + 1 - p_t) some mechanism reaches the supremum (Theorem A), and the upper end is above it
-    by a factor of 1 + 2^-40; by about 1 + 10^-4 for rates around 10^-9, whose class sizes are too many to sift.
+    by a factor of 1 + 2^-40; by about 1 + 10^-8 for crowds of a million or losses of 50, and 1 + 10^-4 for rates
+    around 10^-9, whose class sizes are too many to sift.
     """
     if epsilon < 0:
         raise WrongUse("a loss below 0 does not exist; ask for the delta at an epsilon of at least 0")
@@ -178,7 +181,7 @@ def _joining(case: Case, epsilon: Fraction) -> Worst:
         head = arb(0)  # it is charged once
     if all(hill.peaks == (case.crowd - 1,) and hill.is_bare for hill in hills):
         return Worst(case.floor, case.crowd - 1, JOINING)
-    others, value = _top(hills)
+    others, value = _top(hills, case)
     return Worst(ball(case.own) * value, others, JOINING)
 
 
@@ -202,7 +205,7 @@ def _leaving(case: Case, epsilon: Fraction, joining: Worst) -> Worst | None:
     ways = [_parts(closeness, g)]
     if case.blending == 0 and case.removal > 0:
         ways = [[(arb(1), g)], ways[0][:1]]
-    tops = [_top([_l_hill(case, weight, r) for weight, r in parts]) for parts in ways]
+    tops = [_top([_l_hill(case, weight, r) for weight, r in parts], case) for parts in ways]
     return _larger(*(Worst(w * value, others, LEAVING) for others, value in tops))
 
 
@@ -244,13 +247,15 @@ def _u_hill(case: Case, weight: arb, r: arb, head: arb) -> _Hill:
         value = head * at_most(n, p, first - 1) if not head.is_zero() else arb(0)
         if n < first:
             return weight * value
+        if n > peaks[-1] and _is_far(case, n):
+            return at(peaks[-1]).union(arb(0))  # it only falls after its peak
         # The terms are positive from the first m on with b_m > R b_(m+1).
         starts = {max(first, m + 1) for m in _floors((r * n - odds) / (odds + r))}
         tails = [mass(n, p, m) - (r - 1) * at_least(n, p, m + 1) for m in starts]
         return weight * (value + _max(tails))
 
-    peaks = _ceilings((1 - head) * first * odds / r)
-    return _Hill(tuple(first - 1 + max(n, 0) for n in peaks), at, head.is_zero())
+    peaks = tuple(first - 1 + max(n, 0) for n in sorted(_ceilings((1 - head) * first * odds / r)))
+    return _Hill(peaks, at, head.is_zero())
 
 
 def _l_hill(case: Case, weight: arb, r: arb) -> _Hill:
@@ -260,12 +265,20 @@ def _l_hill(case: Case, weight: arb, r: arb) -> _Hill:
 
     @cache
     def at(n: int) -> arb:
+        if n > peaks[-1] and _is_far(case, n):
+            return at(peaks[-1]).union(arb(0))
         # Of the terms with m >= K, those up to the last m with b_m > R b_(m-1) are positive.
         ends = {max(first, m - 1) for m in _ceilings((n + 1) / (1 + r * odds))}
         heads = [mass(n, p, m) - (r - 1) * at_most(n, p, m - 1) for m in ends]
         return weight * _max(heads).nonnegative_part()
 
-    return _Hill(tuple(first - 1 + n for n in _ceilings(r * first * odds)), at)
+    peaks = tuple(first - 1 + n for n in sorted(_ceilings(r * first * odds)))
+    return _Hill(peaks, at)
+
+
+def _is_far(case: Case, n: int) -> bool:
+    """Whether the law of a sample of n is too wide for its tails to be summed."""
+    return n * case.rate * (1 - case.rate) > max(_FAR, 100 * case.crowd)
 
 
 def _max(values: list[arb]) -> arb:
@@ -287,17 +300,18 @@ def _ceilings(x: arb) -> Iterable[int]:
     return [-n for n in _floors(-x)]
 
 
-def _top(hills: list[_Hill]) -> tuple[int, arb]:
+def _top(hills: list[_Hill], case: Case) -> tuple[int, arb]:
     """(n, value): a ball from the sum of the hills at n up to a bound on its supremum, mostly the same number.
 
     Of the stretches between peaks the most promising is halved, until none can win by more than a trifle. Where
-    stretches are very long (a rate of 10^-9) this stops early, and the bound of the best one left is the answer.
+    stretches are very long (a rate of 10^-9, a crowd of a million, an epsilon of 50) this stops early, and the bound of
+    the best one left is the answer.
     """
     points = sorted({n for hill in hills for n in hill.peaks})
     winner, best, slack = points[0], arb(0), ball(_SLACK)
     waiting: list[tuple[float, int, int, arb]] = []  # stretches with their bounds, the largest first
     fresh = list(pairwise(points))
-    for left in reversed(range(_HALVINGS)):
+    for left in reversed(range(_HALVINGS if case.crowd <= _LARGE else _HALVINGS // 16)):
         for n in points:
             value = sum((hill.at(n) for hill in hills), arb(0))
             winner, best = (n if value > best else winner), best.max(value)
@@ -307,6 +321,8 @@ def _top(hills: list[_Hill]) -> tuple[int, arb]:
                 bound = sum((hill.at(a).max(hill.at(b)) for hill in hills), arb(0))
                 heappush(waiting, (-float(bound.log().mid()), a, b, bound))
         if left == 0 or not waiting or waiting[0][3] <= best * slack:
+            break
+        if _is_far(case, (waiting[0][1] + waiting[0][2]) // 2):
             break
         _, a, b, _ = heappop(waiting)
         points = [(a + b) // 2]

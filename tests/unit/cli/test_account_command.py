@@ -497,3 +497,18 @@ def test_every_example_runs(name: str, tmp_path: Path, monkeypatch: pytest.Monke
     for line in lines:
         result = CliRunner().invoke(commands, line.split()[1:], catch_exceptions=False)
         assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize("epsilon", ["20", "50"])
+@pytest.mark.parametrize(
+    ("words", "own_rate"),
+    [
+        ("robust --k 20 --rate-high 0.1 --rate-max 1 --exempt 3 --epsilon {}", 1),
+        ("crowd --k 20 --rate 0.1 --epsilon {}", 0.1),
+    ],
+)
+def test_losses_whose_worst_class_is_beyond_counting_have_an_answer(words: str, own_rate: float, epsilon: str) -> None:
+    """The far side of a hill (classes near e^100) is bounded by its peak and not summed."""
+    found = ask(f"{words.format(epsilon)} --at-epsilon {epsilon}")
+    nearer = ask(f"{words.format(epsilon)} --at-epsilon 1")
+    assert 0 < found["delta"] <= nearer["delta"] <= own_rate
