@@ -303,7 +303,13 @@ def _record(entries: Sequence[Entry], place: Reservation) -> Record:
 @lru_cache(maxsize=4096)
 def _charge(written: bytes) -> Charge:
     """What a reservation asked for."""
-    return restored(Charge, json.loads(written)["charge"])  # type: ignore[no-any-return]
+    try:
+        return restored(Charge, json.loads(written)["charge"])  # type: ignore[no-any-return]
+    except CheckFailed:
+        raise CheckFailed(
+            "the ledger has a reservation that this version cannot read, so it cannot say what is left; use the "
+            "version of Hubbub that wrote it"
+        ) from None
 
 
 def fold(entries: Sequence[Entry], only: str | None = None) -> dict[str, Account]:
