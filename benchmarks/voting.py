@@ -89,8 +89,13 @@ def arrays_only(task: Task) -> Task:
     return without_compiled_loops
 
 
+def words() -> NDArray[np.uint64]:
+    """A random number for each candidate on each ballot."""
+    return SystemSource().words(BALLOTS * CANDIDATES).reshape(BALLOTS, CANDIDATES)
+
+
 def from_rows() -> list[Row]:
-    rows = np.random.default_rng(0).permuted(np.tile(np.arange(CANDIDATES, dtype=np.uint8), (BALLOTS, 1)), axis=1)
+    rows = np.argsort(words(), axis=1).astype(np.uint8)
     source, elsim = SystemSource(), found("elsim.methods")
 
     def count(rule: Rule, *, trusted: bool = True) -> Task:
@@ -112,7 +117,7 @@ def from_rows() -> list[Row]:
 
 def from_unique() -> list[Row]:
     strength = np.linspace(0, SPREAD, CANDIDATES)
-    noise = np.random.default_rng(1).gumbel(size=(BALLOTS, CANDIDATES))
+    noise = -np.log(-np.log((words() + 0.5) / 2.0**64))  # Gumbel: stronger candidates come first more often
     rankings, weights = np.unique(np.argsort(strength - noise, axis=1).astype(np.int8), axis=0, return_counts=True)
     ballots, source = Ballots.from_rows(NAMES, rankings, weights), SystemSource()
 

@@ -12,7 +12,6 @@ A process that is working on a hidden folder holds a lock on it. What one that d
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -21,7 +20,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from hubbub.certificate import SIGNATURE, signed_bytes
 from hubbub.errors import CheckFailed, HubbubError, Refused, WrongUse
@@ -184,27 +183,6 @@ def unfinished(folder: Path) -> list[Path]:
     return found
 
 
-def known(ledger: Ledger, data: bytes, what: str) -> dict[str, Any]:
-    """The certificate in these bytes, if the ledger has committed it: same dataset, entry, hash and file."""
-    body: dict[str, Any] = read(data, f"the certificate {what[:200]!r}")
-    try:
-        entry = body["ledger"]
-        record = ledger.account(entry["dataset"]).record(entry["nonce"])
-        right = record.entry.hash == entry["hash"] and record.files.get(body["release_sha256"]) == _digest(data)
-    except (KeyError, TypeError, AttributeError, WrongUse):
-        right = False
-    if not right:
-        raise CheckFailed(
-            f"the ledger {str(ledger.path)!r} does not know the certificate {what[:200]!r}: it is of another ledger, "
-            "was changed, or the ledger was put back to an older state"
-        )
-    return body
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
 def finish(hidden: Path) -> dict[str, str]:
     """Bring out the bytes that a process left ready when it died; nothing is drawn, and nothing paid twice.
 
@@ -268,5 +246,6 @@ def _ready(hidden: Path, lock: int, ledger: Ledger | None) -> Staged:
     staged.release_name = body["release_file"]
     if sha256(staged.path(staged.release_name)) != body["release_sha256"]:
         raise CheckFailed("it is about another file")
-    staged.names = [name for name in (staged.release_name, REPORT) if staged.path(name).exists()]
+    report = [REPORT] if (hidden / REPORT).exists() else []  # one in the folder may be of an older release
+    staged.names = [staged.release_name, *report]
     return staged

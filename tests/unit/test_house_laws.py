@@ -208,6 +208,8 @@ CLAIMING = (
     "guarantees/weakening.py",
     "noise/sampler.py",
     "noise/binomial.py",
+    "ledger/accounts.py",
+    "ledger/charge.py",
     "sampling/derivations.py",
     "sampling/averages.py",
     "sampling/own_curve.py",

@@ -17,7 +17,7 @@ from hubbub.channels.exact_or_suppressed import ExactOrSuppressed
 from hubbub.channels.law import SUPPRESSED
 from hubbub.errors import Refused
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, ZeroKnowledge
-from hubbub.ledger.accounts import Release, totals
+from hubbub.ledger.accounts import Entered, totals
 from hubbub.ledger.charge import for_histogram
 from hubbub.release import open as open_table
 from hubbub.tables.histogram import Unit, histogram
@@ -61,7 +61,7 @@ def test_they_do_not_add_up_with_others_but_what_a_sample_buys_does(tmp_path: Pa
     sampled = histogram(["town=Bath,York"], crowd=20, sample="0.1", unit=unit)
     noisy = histogram(["town=Bath,York"], epsilon=1, sample="0.1", unit=unit)
     both = [
-        Release(number=i, charge=for_histogram(spec, spec.axes)) for i, spec in enumerate((sampled, noisy), start=1)
+        Entered(number=i, charge=for_histogram(spec, spec.axes)) for i, spec in enumerate((sampled, noisy), start=1)
     ]
     together = totals(both)
     assert isinstance(together.zero_knowledge.guarantee, ZeroKnowledge)

@@ -239,7 +239,7 @@ def lecture(k: str, epsilon: str, as_json: bool, **asked: str | None) -> None:
     The notes promise (O(epsilon), e^-Omega(k)). Without --delta or --at-epsilon this is the answer at their own
     epsilon' = ln(1 + epsilon (e^(epsilon + s) - 1)) with e^s = (2 - epsilon)/(1 - epsilon).
     """
-    from hubbub.exact import to_text
+    from hubbub.exact import rounded, to_float, to_text
     from hubbub.sampling import amplification as a
     from hubbub.sampling import paper
 
@@ -261,7 +261,7 @@ def lecture(k: str, epsilon: str, as_json: bool, **asked: str | None) -> None:
         promise=lambda e, d: (
             f"Promised to everybody: ({e}, {d})-differential privacy when one person is added or removed; when one is "
             f"replaced, (2 epsilon', (1 + e^epsilon') delta). Here epsilon' is "
-            f"{float(Fraction(e) / p):.3f} times epsilon."
+            f"{to_float(rounded(Fraction(e) / p, up=True, digits=4), round_up=True):.4g} times epsilon."
         ),
         paper_delta=lambda at: paper.crowd_delta(size, p, p, at),
         paper_epsilon=lambda delta: paper.crowd_epsilon(size, p, p, delta),

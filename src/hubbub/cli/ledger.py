@@ -127,7 +127,7 @@ def check(certificates: tuple[str, ...], ledger: str | None, as_json: bool) -> N
 
     A certificate that is out and that the ledger does not know shows that the ledger was put back to an older state.
     """
-    from hubbub.staging import known
+    from hubbub.ledger.book import known
     from hubbub.verify import load
 
     book = _open(ledger)
@@ -148,8 +148,8 @@ def check(certificates: tuple[str, ...], ledger: str | None, as_json: bool) -> N
 @json_option
 def record(file: str, certificate: str, how: str, ledger: str | None, as_json: bool) -> None:
     """Record a file that was computed from a committed release and from nothing else. That costs nothing."""
+    from hubbub.ledger.book import known
     from hubbub.ledger.durable import sha256
-    from hubbub.staging import known
     from hubbub.verify import load
 
     book = _open(ledger)

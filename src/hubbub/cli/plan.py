@@ -263,7 +263,9 @@ def explained(design: Design, shape: Shape) -> str:
 
 
 def _brief(value: Fraction | None) -> str:
-    return "" if value is None else f"{float(value):.4g}"
+    from hubbub.exact import rounded, to_float
+
+    return "" if value is None else f"{to_float(rounded(value, up=True, digits=4), round_up=True):.4g}"
 
 
 def _percent(rate: Fraction) -> str:

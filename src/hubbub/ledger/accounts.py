@@ -30,7 +30,7 @@ UNCHANGED = "the table did not change between the releases"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Release:
+class Entered:
     """A charge with its number in the ledger."""
 
     number: int
@@ -70,7 +70,7 @@ class Totals:
         return any(total.derivation is not None for total in kinds)
 
 
-def totals(releases: Sequence[Release]) -> Totals:
+def totals(releases: Sequence[Entered]) -> Totals:
     """What holds for the people of a dataset after these releases.
 
     Guarantee: each derivation is a theorem of :mod:`hubbub.guarantees.composition` applied to the promises of the
@@ -90,7 +90,7 @@ def totals(releases: Sequence[Release]) -> Totals:
     )
 
 
-def _differential(releases: Sequence[Release]) -> Total:
+def _differential(releases: Sequence[Entered]) -> Total:
     steps = []
     for each in releases:
         promise = each.charge.differential
@@ -107,7 +107,7 @@ def _told(derivation: Derivation, why: str = "") -> Total:
     return Total(derivation=derivation, why=why)
 
 
-def _zero_knowledge(releases: Sequence[Release]) -> Total:
+def _zero_knowledge(releases: Sequence[Entered]) -> Total:
     steps = []
     for each in releases:
         promise = each.charge.zero_knowledge
@@ -120,7 +120,7 @@ def _zero_knowledge(releases: Sequence[Release]) -> Total:
         return Total(why=str(refused))
 
 
-def _crowd_blending(releases: Sequence[Release]) -> Total:
+def _crowd_blending(releases: Sequence[Entered]) -> Total:
     """One release that is crowd-blending, and the others beside it."""
     others = [each for each in releases if each.charge.pure is None]
     if not others:  # all of them are differentially private without a delta: the first that has crowds leads
@@ -141,7 +141,7 @@ def _crowd_blending(releases: Sequence[Release]) -> Total:
     return Total(derivation=composition.crowd_blending_with_differential(one.step(promise), private))
 
 
-def _outlier(releases: Sequence[Release]) -> Total:
+def _outlier(releases: Sequence[Entered]) -> Total:
     if not any(each.charge.curve is not None for each in releases):
         return Total(why="no release promises it")
     for each in releases:
@@ -159,13 +159,13 @@ def _outlier(releases: Sequence[Release]) -> Total:
     return _person_by_person(releases, steps)
 
 
-def _curved(release: Release) -> Derivation:
+def _curved(release: Entered) -> Derivation:
     promise = release.charge.curve or release.charge.differential
     assert promise is not None
     return release.step(promise)
 
 
-def _person_by_person(releases: Sequence[Release], steps: Sequence[Derivation]) -> Total:
+def _person_by_person(releases: Sequence[Entered], steps: Sequence[Derivation]) -> Total:
     """On several partitions losses add for each person, who stands in another crowd in each of them.
 
     At most one partition may promise nothing to large crowds: whoever stands in a large crowd of it is then still
@@ -210,7 +210,7 @@ def _curve(promise: Guarantee) -> Curve:
     return flat(getattr(promise, "epsilon"))  # noqa: B009 (differential privacy: the same for everybody)
 
 
-def _collected(releases: Sequence[Release], blended: Total, losses: Total) -> tuple[Total, Total]:
+def _collected(releases: Sequence[Entered], blended: Total, losses: Total) -> tuple[Total, Total]:
     """Zero-knowledge and differential privacy for the population of which the table is a sample.
 
     All releases see the one sample, so they are composed first, as releases of the table, and then sampled once.
@@ -234,7 +234,7 @@ def _collected(releases: Sequence[Release], blended: Total, losses: Total) -> tu
     return _told(both[0]), _told(both[1])
 
 
-def admit(earlier: Sequence[Release], new: Release, dataset: str) -> Totals:
+def admit(earlier: Sequence[Entered], new: Entered, dataset: str) -> Totals:
     """What holds with the new release too, or a refusal that says why nothing does and what to do instead.
 
     Guarantee: a release passes only if some theorem still makes a promise to everybody about all releases of the
@@ -260,7 +260,7 @@ def admit(earlier: Sequence[Release], new: Release, dataset: str) -> Totals:
     )
 
 
-def _second(first: Release, new: Release, dataset: str) -> str:
+def _second(first: Entered, new: Entered, dataset: str) -> str:
     promise = first.charge.crowd_blending
     about = "promises nothing to large crowds" if promise is None else f"is {promise}"
     beside = "" if promise is None else ": with --epsilon E both together are (k, e + 2 E)-crowd-blending (Prop. 8)"
@@ -277,5 +277,5 @@ def _second(first: Release, new: Release, dataset: str) -> str:
     )
 
 
-def _numbers(releases: Sequence[Release]) -> str:
+def _numbers(releases: Sequence[Entered]) -> str:
     return " and ".join(str(each.number) for each in releases)

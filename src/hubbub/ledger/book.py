@@ -11,6 +11,7 @@ either the very bytes that were ready come out (:mod:`hubbub.files`), or none, a
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -22,10 +23,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from hubbub.errors import CheckFailed, Refused, WrongUse
-from hubbub.guarantees.canonical import canonical, digest
+from hubbub.guarantees.canonical import canonical, digest, read
 from hubbub.guarantees.exact_json import plain, restored
 from hubbub.ledger import anchor, key
-from hubbub.ledger.accounts import Release, Totals, admit, totals
+from hubbub.ledger.accounts import Entered, Totals, admit, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.policy import Policy
 from hubbub.ledger.store import Entry, Page, Store
@@ -56,7 +57,7 @@ class Reservation:
 class Record:
     """A release as the ledger remembers it."""
 
-    release: Release
+    release: Entered
     entry: Entry
     nonce: str
     state: str = RESERVED
@@ -78,7 +79,7 @@ class Account:
     records: list[Record] = field(default_factory=list)
 
     @property
-    def spent(self) -> list[Release]:
+    def spent(self) -> list[Entered]:
         return [record.release for record in self.records if record.spent]
 
     def record(self, nonce: str) -> Record:
@@ -126,7 +127,7 @@ class Ledger:
             _one_spelling(page.entries, name)
             _one_name(page.entries, name, source)
             account = fold(page.entries, name).get(name) or Account(dataset=name)
-            new = Release(number=len(account.records) + 1, charge=charge)
+            new = Entered(number=len(account.records) + 1, charge=charge)
             account.policy.check(admit(account.spent, new, name), name)
             entry = page.add(RESERVED, name, {"nonce": nonce, "charge": plain(charge), "source": source})
             identity = _identity(page)
@@ -251,6 +252,24 @@ class Ledger:
         return public
 
 
+def known(ledger: Ledger, data: bytes, what: str) -> dict[str, Any]:
+    """The certificate in these bytes, if the ledger has committed it: same dataset, reservation, hash and file."""
+    body: dict[str, Any] = read(data, f"the certificate {what[:200]!r}")
+    try:
+        entry = body["ledger"]
+        record = ledger.account(entry["dataset"]).record(entry["nonce"])
+        certified = record.files.get(body["release_sha256"])
+        right = record.entry.hash == entry["hash"] and certified == hashlib.sha256(data).hexdigest()
+    except (KeyError, TypeError, AttributeError, WrongUse):
+        right = False
+    if not right:
+        raise CheckFailed(
+            f"the ledger {str(ledger.path)!r} does not know the certificate {what[:200]!r}: it is of another ledger, "
+            "was changed, or the ledger was put back to an older state"
+        )
+    return body
+
+
 def dataset_name(text: str) -> str:
     """A name for a dataset: letters, digits and a few signs, so that it reads the same everywhere."""
     if not re.fullmatch(r"[^\W_][\w.*-]{0,99}", text):
@@ -324,7 +343,7 @@ def fold(entries: Sequence[Entry], only: str | None = None) -> dict[str, Account
         if entry.kind == POLICY:
             account.policy = restored(Policy, body["policy"])
         elif entry.kind == RESERVED:
-            release = Release(number=len(account.records) + 1, charge=_charge(entry.written))
+            release = Entered(number=len(account.records) + 1, charge=_charge(entry.written))
             known[body["nonce"]] = Record(release=release, entry=entry, nonce=body["nonce"])
             account.records.append(known[body["nonce"]])
         else:

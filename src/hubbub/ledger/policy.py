@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from hubbub.errors import Refused, WrongUse
-from hubbub.exact import Infinite, Loss, to_text
+from hubbub.exact import Infinite, Loss, rounded, to_float, to_text
 from hubbub.guarantees.aggregates import robust
 from hubbub.guarantees.definitions import (
     BernoulliSample,
@@ -135,4 +135,6 @@ def _within(spent: Loss, cap: Fraction, notion: str, what: str, dataset: str) ->
 
 def _short(value: Loss) -> str:
     text = to_text(value)
-    return text if len(text) <= 24 else f"about {float(value):.6g}"  # type: ignore[arg-type]
+    if len(text) <= 24 or isinstance(value, Infinite):
+        return text
+    return f"about {to_float(rounded(value, up=True, digits=6), round_up=True):.6g}"

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Final
 
 from hubbub.errors import Refused
-from hubbub.exact import Exact, Infinite, Loss, to_text
+from hubbub.exact import Exact, Infinite, Loss, rounded, to_float, to_text
 from hubbub.guarantees.closeness import mixed
 from hubbub.guarantees.definitions import (
     BernoulliSample,
@@ -175,9 +175,10 @@ def _step(
 def _reached(setting: Setting, at_delta: Exact) -> Amplified:
     found = epsilon_at(setting, at_delta)
     if isinstance(found.epsilon, Infinite):
+        least = to_float(rounded(floor(setting), up=False, digits=3), round_up=False)
         raise Refused(
             f"{setting.theorem}: at every epsilon the delta is at least the chance that a whole crowd is sampled, "
-            f"{float(floor(setting)):.3g}, which is above {to_text(found.delta)}; lower the rate, or raise k or delta"
+            f"{least:.3g}, which is above {to_text(found.delta)}; lower the rate, or raise k or delta"
         )
     return found
 

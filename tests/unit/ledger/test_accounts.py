@@ -24,7 +24,7 @@ from hubbub.guarantees.definitions import (
     ZeroKnowledge,
 )
 from hubbub.guarantees.exact_json import plain, restored
-from hubbub.ledger.accounts import UNCHANGED, Release, Totals, admit, totals
+from hubbub.ledger.accounts import UNCHANGED, Entered, Totals, admit, totals
 from hubbub.ledger.charge import Charge, for_histogram
 from hubbub.tables.histogram import Unit, histogram
 
@@ -65,8 +65,8 @@ def charge(name: str) -> Charge:
     return for_histogram(spec, spec.axes)
 
 
-def releases(*names: str) -> list[Release]:
-    return [Release(number=i, charge=charge(name)) for i, name in enumerate(names, 1)]
+def releases(*names: str) -> list[Entered]:
+    return [Entered(number=i, charge=charge(name)) for i, name in enumerate(names, 1)]
 
 
 def together(*names: str) -> Totals:
@@ -244,7 +244,7 @@ def test_deltas_that_add_up_to_one_promise_nothing() -> None:
     one = for_histogram(spec, spec.axes)
     assert one.differential is not None
     assert Fraction(1, 10) < one.differential.delta < Fraction(1, 5)
-    many = [Release(number=i, charge=one) for i in range(1, 11)]
+    many = [Entered(number=i, charge=one) for i in range(1, 11)]
     assert totals(many[:5]).holds
     whole = totals(many)
     assert not whole.holds

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.exact import rational, to_text
-from hubbub.ledger.accounts import Release, Totals, totals
+from hubbub.ledger.accounts import Entered, Totals, totals
 from hubbub.ledger.book import Ledger
 from hubbub.ledger.charge import Charge, for_histogram
-from hubbub.ledger.policy import Policy, left, share
+from hubbub.ledger.policy import Policy, _short, left, share
 from hubbub.tables.histogram import histogram
 
 EPSILON = st.fractions(Fraction(1, 1000), 10)
@@ -26,7 +26,7 @@ def charge(**words: Any) -> Charge:
 
 
 def together(*charges: Charge) -> Totals:
-    return totals([Release(number=i, charge=each) for i, each in enumerate(charges, 1)])
+    return totals([Entered(number=i, charge=each) for i, each in enumerate(charges, 1)])
 
 
 PLAIN, CROWD, SAMPLED = charge(epsilon=1), charge(crowd=20), charge(crowd=20, sample="0.1")
@@ -142,3 +142,11 @@ def test_a_name_that_reads_the_same_is_no_second_budget(other: str) -> None:
 def test_a_name_that_does_not_read_the_same_everywhere_is_refused(name: str) -> None:
     with pytest.raises(HubbubError):
         Ledger().reserve(name, CROWD)
+
+
+def test_what_would_be_spent_is_told_rounded_up() -> None:
+    for spent in (Fraction(1, 3), Fraction(2, 3), Fraction(10**30 + 1, 7 * 10**29)):
+        spent += Fraction(1, 3 * 10**25)  # too long to be told in full
+        told = _short(spent)
+        assert told.startswith("about ")
+        assert spent <= Fraction(told.removeprefix("about ")) <= spent * (1 + Fraction(1, 10**5))

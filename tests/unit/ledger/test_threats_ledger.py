@@ -308,7 +308,7 @@ def test_25_the_clock_may_go_back_and_entries_do_not(used: Ledger, monkeypatch: 
 
 def test_25_a_certificate_that_is_out_tells_of_both_folders_put_back(tmp_path: Path, own_ledger: Path) -> None:
     """Ledger and memory rolled back together: the published certificate is the third witness."""
-    from hubbub.staging import known
+    from hubbub.ledger.book import known
 
     book = Ledger(tmp_path / "books" / "ledger.db")
     book.set_policy("town", Policy())
