@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import hubbub
 from hubbub.exact import Infinite, Loss, to_float, to_text
-from hubbub.guarantees.canonical import canonical
 from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import Guarantee
 from hubbub.guarantees.derivation import Derivation
@@ -21,6 +20,7 @@ from hubbub.release import Release
 from hubbub.tables.bins import Axis
 from hubbub.tables.description import description
 from hubbub.tables.histogram import Histogram
+from hubbub.wire.canonical import canonical
 
 FORMAT: Final = "hubbub certificate 2"
 NEIGHBOURS: Final = "one person is added or removed"

@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from hubbub.channels.channel import Published
 from hubbub.channels.estimate import intervals
 from hubbub.channels.law import SUPPRESSED
-from hubbub.engines.protocol import Counted, Engine, Question, Repeats
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.guarantees.derivation import Derivation
 from hubbub.ledger.book import Ledger, Reservation
@@ -34,6 +33,7 @@ from hubbub.ledger.charge import for_histogram
 from hubbub.noise.binomial import binomial
 from hubbub.noise.source import Source, SystemSource, is_secure
 from hubbub.tables.bins import Axis, Discovered, all_labels, declared_size, size
+from hubbub.tables.engine import Counted, Engine, Question, Repeats
 from hubbub.tables.histogram import Histogram, Unit, histogram
 from hubbub.tables.promises import promises
 from hubbub.tables.scaling import population_intervals, split

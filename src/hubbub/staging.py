@@ -24,11 +24,11 @@ from typing import IO, Final
 
 from hubbub.certificate import SIGNATURE, signed_bytes
 from hubbub.errors import CheckFailed, HubbubError, Refused, WrongUse
-from hubbub.guarantees.canonical import read
 from hubbub.ledger import durable
 from hubbub.ledger.book import Ledger, Reservation
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.key import signed
+from hubbub.wire.canonical import read
 
 if sys.platform != "win32":  # there nothing tells a dead process's folder from a living one's, so none is finished
     import fcntl

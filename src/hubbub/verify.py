@@ -23,7 +23,6 @@ from hubbub.channels.outliers import OutlierNoisy
 from hubbub.channels.profile import checkable, judge, loss_curve, profile
 from hubbub.channels.staircase import Staircase, certified
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
-from hubbub.guarantees.canonical import LARGEST, read
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.verdict import Proved, Refuted, Undecided
 from hubbub.ledger.book import dataset_name
@@ -32,6 +31,7 @@ from hubbub.ledger.key import ALGORITHM, signed
 from hubbub.tables.description import described
 from hubbub.tables.histogram import Histogram
 from hubbub.tables.promises import promises
+from hubbub.wire.canonical import LARGEST, read
 
 _MOST_COUNTS: Final = 12  # at which the channel's laws are compared; beyond them stands its proof
 _MOST_PARTS: Final = 3_000  # of a law that is compared

@@ -26,10 +26,10 @@ import pytest
 from scipy import stats
 
 from hubbub.engines.duckdb import SEVERAL_ROWS, open_file, open_frame, open_table
-from hubbub.engines.protocol import Counted, Engine, Kind, Question, Repeats
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import Axis, Discovered, all_labels, parse, size
+from hubbub.tables.engine import Counted, Engine, Kind, Question, Repeats
 from tests.fresh import FreshTable
 
 # --- the people ---------------------------------------------------------------------------------------------------

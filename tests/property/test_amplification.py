@@ -18,8 +18,8 @@ from scipy.optimize import linprog
 from scipy.stats import binom
 
 from hubbub.exact import upper
-from hubbub.guarantees.sampled_crowd import Case, worst
 from hubbub.sampling.amplification import crowd_blending, delta_at, epsilon_at, exact_or_suppressed, robust
+from hubbub.sampling.sampled_crowd import Case, worst
 
 Floats = NDArray[np.float64]
 

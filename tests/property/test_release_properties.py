@@ -25,11 +25,11 @@ from hubbub.channels.catalogue import channel
 from hubbub.channels.channel import Channel, Published
 from hubbub.channels.estimate import interval, intervals
 from hubbub.channels.thin import Thinned
-from hubbub.engines.protocol import Counted, Kind, Question
 from hubbub.exact import lower, upper
 from hubbub.noise.source import ScriptedSource, Source
 from hubbub.release import Release, _run
 from hubbub.tables.bins import Axis
+from hubbub.tables.engine import Counted, Kind, Question
 from hubbub.tables.histogram import histogram
 from hubbub.tables.scaling import population_intervals, split
 

@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from hubbub.guarantees.binomial_law import at_most, masses
+from hubbub.binomial_law import at_most, masses
 from hubbub.noise.binomial import binomial
 from hubbub.noise.source import ScriptedSource
 

@@ -12,7 +12,6 @@ import pytest
 
 from hubbub.certificate import FORMAT, about, counted_people, tree
 from hubbub.exact import INFINITY, rational, to_text
-from hubbub.guarantees.canonical import canonical, read
 from hubbub.guarantees.curve import steps
 from hubbub.guarantees.definitions import (
     BernoulliSample,
@@ -24,6 +23,7 @@ from hubbub.guarantees.definitions import (
     ZeroKnowledge,
 )
 from hubbub.release import Release
+from hubbub.wire.canonical import canonical, read
 from tests.fresh import DIGEST, certificate_of, open
 
 TOWNS = ["Bath"] * 30 + ["York"] * 3

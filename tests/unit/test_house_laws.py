@@ -212,7 +212,7 @@ CLAIMING = (
     "ledger/charge.py",
     "sampling/derivations.py",
     "sampling/averages.py",
-    "sampling/own_curve.py",
+    "channels/own_curve.py",
     "sampling/sanitize.py",
     "plan/targets.py",
     "voting/chance.py",

@@ -16,11 +16,11 @@ import pytest
 
 from hubbub import release as module
 from hubbub.channels.estimate import interval
-from hubbub.engines.protocol import Counted, Kind, Question, Repeats
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import RecordingSource, ReplaySource, ScriptedSource, Source, SystemSource
 from hubbub.release import Release, Table, _run, run
 from hubbub.tables.bins import Axis
+from hubbub.tables.engine import Counted, Kind, Question, Repeats
 from hubbub.tables.histogram import Unit, histogram
 from hubbub.tables.scaling import largest_population, smallest_population
 from tests.fresh import open

@@ -16,11 +16,11 @@ import pytest
 
 from hubbub.certificate import SIGNATURE, certificate, release_of, signed_bytes
 from hubbub.files import save
-from hubbub.guarantees.canonical import canonical
 from hubbub.ledger import key
 from hubbub.tables import description
 from hubbub.tables.promises import promises
 from hubbub.verify import Checked, load, printable, verify
+from hubbub.wire.canonical import canonical
 from tests.fresh import ENTRY, enter
 from tests.unit.test_certificate import TOWNS, WORDS
 

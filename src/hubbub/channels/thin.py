@@ -22,6 +22,7 @@ from typing import ClassVar
 from flint import arb
 from numpy.typing import ArrayLike
 
+from hubbub.binomial_law import at_most, masses
 from hubbub.channels.channel import Channel, Proof, Published, exact_count, exact_counts
 from hubbub.channels.exact_or_suppressed import ExactOrSuppressed
 from hubbub.channels.law import SUPPRESSED, Dense, Law, point
@@ -29,14 +30,13 @@ from hubbub.channels.mixture import MISSING, MOST_CELLS, mixture
 from hubbub.channels.profile import checkable, loss_curve
 from hubbub.errors import Refused, WrongUse
 from hubbub.exact import Infinite, positive, rational, to_text
-from hubbub.guarantees.amplified import Setting, epsilon_at
-from hubbub.guarantees.binomial_law import at_most, masses
 from hubbub.guarantees.closeness import mixed
 from hubbub.guarantees.curve import Curve, Piece, flat
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Guarantee
-from hubbub.guarantees.sampled_crowd import Case
 from hubbub.noise.binomial import binomial
 from hubbub.noise.source import Source
+from hubbub.sampling.amplified import Setting, epsilon_at
+from hubbub.sampling.sampled_crowd import Case
 
 _MIXED = "only a share p of the law depends on the person"
 _THEOREM_A = "Theorem A: who was sampled is secret, and people of one bin are exactly interchangeable"

@@ -64,7 +64,7 @@ def crowd(k: str, epsilon: str, rate: str, mechanism: str, tagged: bool, as_json
         raise WrongUse("exact-or-suppressed hides counts below k, which costs nothing; leave out --epsilon")
     named: dict[str, Any] = {}
     if mechanism == "noisy-below":
-        from hubbub.sampling.own_curve import own_delta_at, own_epsilon_at
+        from hubbub.channels.own_curve import own_delta_at, own_epsilon_at
 
         setting = a.noisy_below(size, loss, p)
         named["delta_at"] = lambda at: own_delta_at(size, loss, p, at, tagged=tagged)

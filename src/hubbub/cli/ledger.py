@@ -256,7 +256,7 @@ def _why(total: Total) -> dict[str, str]:
 
 
 def _policy(account: Account) -> dict[str, Any]:
-    from hubbub.guarantees.exact_json import plain
+    from hubbub.wire.exact_json import plain
 
     told = plain(account.policy)
     assert isinstance(told, dict)

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from hubbub.engines.column import Column, Number
-from hubbub.engines.protocol import Kind
 from hubbub.errors import WrongUse
 from hubbub.exact import Infinite, Loss, to_text
 from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values
+from hubbub.tables.engine import Kind
 
 _MOST_COMPARISONS = 4096
 

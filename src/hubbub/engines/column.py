@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from hubbub.engines.protocol import Kind
 from hubbub.exact import to_text
+from hubbub.tables.engine import Kind
 
 
 @dataclass(frozen=True, slots=True)

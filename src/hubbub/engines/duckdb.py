@@ -19,10 +19,10 @@ from hubbub.engines.bin_sql import check, identifier, literal, resolved
 from hubbub.engines.column import Column, column
 from hubbub.engines.count_sql import Query, distinct_bins, every_row, one_row_each
 from hubbub.engines.csv_file import csv_relation
-from hubbub.engines.protocol import Counted, Kind, Question, Repeats
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables.bins import Axis
+from hubbub.tables.engine import Counted, Kind, Question, Repeats
 
 _BATCH = 1 << 17
 _WORDS = "hubbub_words"

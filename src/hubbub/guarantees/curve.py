@@ -61,6 +61,11 @@ class Curve:
             if isinstance(piece.value, Infinite) and piece.rate:
                 raise WrongUse("an infinite step of a curve cannot rise; leave its slope out")
 
+    @classmethod
+    def from_text(cls, text: str) -> Curve:
+        """The curve that is written so."""
+        return read(text).curve
+
     def index(self, count: int) -> int:
         """Which piece holds at `count` (at 1 for a count of 0: epsilon(0) is epsilon(1))."""
         return max(bisect_right(self.pieces, count, key=lambda p: p.start) - 1, 0)

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Final
 
 from hubbub.errors import CheckFailed, Refused
-from hubbub.guarantees.canonical import canonical, read
 from hubbub.ledger import durable
+from hubbub.wire.canonical import canonical, read
 
 if sys.platform != "win32":  # there SQLite's own lock remains
     import fcntl

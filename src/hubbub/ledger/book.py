@@ -23,14 +23,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from hubbub.errors import CheckFailed, Refused, WrongUse
-from hubbub.guarantees.canonical import canonical, digest, read
-from hubbub.guarantees.exact_json import plain, restored
 from hubbub.ledger import anchor, key
 from hubbub.ledger.accounts import Entered, Totals, admit, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.policy import Policy
 from hubbub.ledger.store import Entry, Page, Store
 from hubbub.noise.source import SystemSource
+from hubbub.wire.canonical import canonical, digest, read
+from hubbub.wire.exact_json import plain, restored
 
 RESERVED: Final = "reserved"
 COMMITTED: Final = "committed"

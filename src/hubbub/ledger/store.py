@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from hubbub.errors import CheckFailed, Refused
-from hubbub.guarantees.canonical import canonical
 from hubbub.ledger import anchor, durable
+from hubbub.wire.canonical import canonical
 
 FORMAT: Final = "hubbub ledger 1"
 CREATED: Final = "created"

@@ -2,7 +2,7 @@
 
 A setting says what is known about the mechanism and about the sample; :func:`delta_at` and :func:`epsilon_at` say what
 follows, certified and rounded up, and :func:`floor` the delta that no epsilon goes below (rate^k: a class of k - 1
-others may be sampled as a whole). The theorem and its numbers are in :mod:`hubbub.guarantees.sampled_crowd`;
+others may be sampled as a whole). The theorem and its numbers are in :mod:`hubbub.sampling.sampled_crowd`;
 the papers' own numbers, for comparison, in :mod:`hubbub.sampling.paper`.
 
 =========================  ======================================================  ===============================
@@ -27,12 +27,12 @@ from typing import Final
 
 from hubbub.errors import WrongUse
 from hubbub.exact import Exact, Infinite, loss, rational, to_text, whole
-from hubbub.guarantees.amplified import Amplified as Amplified
-from hubbub.guarantees.amplified import Setting as Setting
-from hubbub.guarantees.amplified import delta_at as delta_at
-from hubbub.guarantees.amplified import epsilon_at as epsilon_at
-from hubbub.guarantees.amplified import floor as floor
-from hubbub.guarantees.sampled_crowd import Case
+from hubbub.sampling.amplified import Amplified as Amplified
+from hubbub.sampling.amplified import Setting as Setting
+from hubbub.sampling.amplified import delta_at as delta_at
+from hubbub.sampling.amplified import epsilon_at as epsilon_at
+from hubbub.sampling.amplified import floor as floor
+from hubbub.sampling.sampled_crowd import Case
 
 THEOREM_A: Final = "Theorem A (crowd-blending and a secret sample)"
 HISTOGRAM: Final = "Theorem A (a histogram, whose bins blend exactly, and a secret sample)"

@@ -14,9 +14,9 @@ from typing import Final
 
 from flint import arb
 
+from hubbub.binomial_law import at_least
 from hubbub.errors import WrongUse
 from hubbub.exact import INFINITY, Exact, Loss, ball, exp, loss, precision, rational, rounded, upper, whole
-from hubbub.guarantees.binomial_law import at_least
 from hubbub.guarantees.closeness import capped
 
 _MOST: Final = 3000  # thresholds looked at before the Chernoff bound stands in for the rest

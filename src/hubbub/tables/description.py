@@ -9,11 +9,11 @@ from typing import Any
 from hubbub.channels.catalogue import parameters, restore
 from hubbub.errors import CheckFailed, HubbubError
 from hubbub.exact import to_text
-from hubbub.guarantees.canonical import digest
 from hubbub.guarantees.curve import Reading
-from hubbub.guarantees.exact_json import plain, restored
 from hubbub.tables.bins import UNITS, Axis, Dates, Discovered, Edges, Steps, Values, declared_size, size
 from hubbub.tables.histogram import Collected, Histogram, Unit
+from hubbub.wire.canonical import digest
+from hubbub.wire.exact_json import plain, restored
 
 _KIND = "histogram"
 _MOST_STEPS = 10_000_000

@@ -14,8 +14,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from hubbub.binomial_law import at_least, at_most
 from hubbub.exact import ball
-from hubbub.guarantees.binomial_law import at_least, at_most
 
 
 def split(coverage: Fraction) -> Fraction:

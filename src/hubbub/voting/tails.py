@@ -23,8 +23,8 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from hubbub.binomial_law import at_least, at_most
 from hubbub.exact import ball, precision
-from hubbub.guarantees.binomial_law import at_least, at_most
 
 MOST_SUMMED: Final = 4_000_000
 """Voters up to which the sum over T is taken: a second, and some 100 MB."""

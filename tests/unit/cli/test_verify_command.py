@@ -14,8 +14,8 @@ from click.testing import CliRunner, Result
 from hubbub.certificate import SIGNATURE, signed_bytes
 from hubbub.cli.main import commands
 from hubbub.files import save
-from hubbub.guarantees.canonical import canonical
 from hubbub.ledger import key
+from hubbub.wire.canonical import canonical
 from tests.fresh import enter
 
 TABLE = pa.table({"town": ["Bath"] * 30 + ["York"] * 3})

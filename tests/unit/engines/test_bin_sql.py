@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 from hubbub.engines.bin_sql import check, code, code_where, identifier, key, literal, resolved, text
 from hubbub.engines.column import NUMBERS, Column, column
-from hubbub.engines.protocol import Kind
 from hubbub.errors import WrongUse
 from hubbub.exact import INFINITY, Infinite, to_text
 from hubbub.tables.bins import Discovered, Edges, Steps, Values, parse
+from hubbub.tables.engine import Kind
 
 DECIMALS = ("DECIMAL(1,0)", "DECIMAL(4,4)", "DECIMAL(18,3)", "DECIMAL(38,0)", "DECIMAL(38,10)", "DECIMAL(38,38)")
 EXACT = [name for name, number in NUMBERS.items() if number.grid] + list(DECIMALS)

@@ -8,10 +8,10 @@ import pytest
 
 from hubbub.engines.csv_file import csv_relation
 from hubbub.engines.duckdb import open_file
-from hubbub.engines.protocol import Kind, Question
 from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import all_labels, parse
+from hubbub.tables.engine import Kind, Question
 
 PLAIN = b"town,age\n" + b"Bath,41\n" * 3 + b"York,7\n" * 2
 

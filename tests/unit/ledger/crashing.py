@@ -20,7 +20,6 @@ import pyarrow as pa
 
 import hubbub.release
 from hubbub.channels.estimate import intervals
-from hubbub.engines.protocol import Counted, Kind, Question
 from hubbub.errors import HubbubError, Refused
 from hubbub.files import save
 from hubbub.ledger.book import Ledger
@@ -30,6 +29,7 @@ from hubbub.noise.source import Source, SystemSource
 from hubbub.release import Table
 from hubbub.staging import CERTIFICATE, finish, unfinished
 from hubbub.tables.bins import Axis
+from hubbub.tables.engine import Counted, Kind, Question
 from hubbub.tables.histogram import histogram
 from hubbub.verify import verify
 

@@ -23,10 +23,10 @@ from hubbub.guarantees.definitions import (
     OutlierPrivacy,
     ZeroKnowledge,
 )
-from hubbub.guarantees.exact_json import plain, restored
 from hubbub.ledger.accounts import UNCHANGED, Entered, Totals, admit, totals
 from hubbub.ledger.charge import Charge, for_histogram
 from hubbub.tables.histogram import Unit, histogram
+from hubbub.wire.exact_json import plain, restored
 
 NOTIONS = ("differential", "zero_knowledge", "crowd_blending", "outlier")
 

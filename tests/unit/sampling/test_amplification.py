@@ -12,7 +12,6 @@ import pytest
 
 from hubbub.errors import FloatRefused, WrongUse
 from hubbub.exact import INFINITY, Exact, Infinite, Loss, to_float
-from hubbub.guarantees.sampled_crowd import JOINING
 from hubbub.sampling import paper
 from hubbub.sampling.amplification import (
     Setting,
@@ -26,6 +25,7 @@ from hubbub.sampling.amplification import (
     noisy_below,
     robust,
 )
+from hubbub.sampling.sampled_crowd import JOINING
 
 
 def shown(x: Loss, digits: int) -> str:

@@ -8,8 +8,8 @@ from math import comb
 import numpy as np
 import pytest
 
+from hubbub.binomial_law import at_least, at_most
 from hubbub.exact import ball, lower, upper
-from hubbub.guarantees.binomial_law import at_least, at_most
 from hubbub.tables.scaling import (
     largest_population,
     population_intervals,

@@ -7,7 +7,7 @@ noise, the sampled release is
     P(v) = sum over m < k of b_m Pr[X = v - m]  +  b_v [v >= k]           without the person,
     Q(v) = sum over m < k - 1 of b_m Pr[X = v - m - 1]  +  b_(v-1) [v >= k]     with the person sampled,
 
-delta is p H_g(Q||P) or w H_g'(P||Q) as in :mod:`hubbub.guarantees.sampled_crowd`, and the worst n is looked for one by
+delta is p H_g(Q||P) or w H_g'(P||Q) as in :mod:`hubbub.sampling.sampled_crowd`, and the worst n is looked for one by
 one: beyond the peaks of Theorem A its bound for marked noise only falls, and once it is below the best value found,
 nothing larger follows.
 
@@ -30,14 +30,14 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from hubbub.binomial_law import at_most, mass
 from hubbub.channels.noisy_below import NoisyBelow
 from hubbub.channels.profile import exact_delta
 from hubbub.channels.thin import Thinned
 from hubbub.exact import Exact, Infinite, ball, exp, positive, precision, rational, rounded, to_float
-from hubbub.guarantees.binomial_law import at_most, mass
 from hubbub.guarantees.closeness import capped
-from hubbub.guarantees.sampled_crowd import JOINING, LEAVING
 from hubbub.sampling.amplification import Amplified, delta_at, epsilon_at, noisy_below
+from hubbub.sampling.sampled_crowd import JOINING, LEAVING
 
 Floats = NDArray[np.float64]
 

@@ -48,9 +48,9 @@ from typing import Final, TypeAlias
 
 from flint import arb
 
+from hubbub.binomial_law import at_least, at_most, mass
 from hubbub.errors import WrongUse
 from hubbub.exact import INFINITY, PRECISION, Loss, ball, exp, lower, precision, upper
-from hubbub.guarantees.binomial_law import at_least, at_most, mass
 from hubbub.guarantees.parameters import chance, level, size
 
 JOINING: Final = "joining"

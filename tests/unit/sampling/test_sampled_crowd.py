@@ -11,8 +11,8 @@ from flint import arb
 
 from hubbub.errors import WrongUse
 from hubbub.exact import INFINITY, ball, log, rounded, upper
-from hubbub.guarantees import sampled_crowd
-from hubbub.guarantees.sampled_crowd import JOINING, LEAVING, Case, Delta, _parts, worst
+from hubbub.sampling import sampled_crowd
+from hubbub.sampling.sampled_crowd import JOINING, LEAVING, Case, Delta, _parts, worst
 
 ZERO, HALF, TENTH = Fraction(0), Fraction(1, 2), Fraction(1, 10)
 

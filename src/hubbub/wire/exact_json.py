@@ -1,8 +1,9 @@
 """Frozen values as JSON and back, without losing a digit.
 
 A frozen dataclass becomes a dict of its fields with its name under "is"; a number that is no int becomes exact text,
-a curve its own text. `restored` builds the value again through its constructor, which checks it, and refuses a dict
-with a field missing, unknown or of another kind.
+and so does a value that can be made `from_text`. `restored` builds the value again through its constructor, which
+checks it. A field that is absent has its default: what was written before there was such a field keeps its meaning. One
+that is not known was written by a later version, and is refused with a sentence that says so.
 """
 
 from __future__ import annotations
@@ -17,10 +18,13 @@ from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hin
 
 from hubbub.errors import CheckFailed, HubbubError
 from hubbub.exact import INFINITY, Infinite, rational, to_text
-from hubbub.guarantees.canonical import Plain
-from hubbub.guarantees.curve import Curve, read
+from hubbub.wire.canonical import Plain
 
 T = TypeVar("T")
+
+
+class Newer(CheckFailed):
+    """Something was written down by a later version of this program."""
 
 
 def plain(value: object) -> Plain:
@@ -29,7 +33,7 @@ def plain(value: object) -> Plain:
         return value.value if isinstance(value, Enum) else value
     if isinstance(value, Fraction | Infinite):
         return to_text(value)
-    if isinstance(value, Curve):
+    if hasattr(type(value), "from_text"):
         return str(value)
     if isinstance(value, Enum):
         return plain(value.value)
@@ -46,6 +50,8 @@ def restored(kind: Any, value: Any) -> Any:
     """The value of that type (a dataclass, a union, a tuple, a number, ...) that `plain` wrote so."""
     try:
         return _restored(kind, value)
+    except Newer:
+        raise
     except (HubbubError, TypeError, ValueError, KeyError, AttributeError, ArithmeticError):
         named = value.get("is") if isinstance(value, dict) else None
         what = named if isinstance(named, str) else getattr(kind, "__name__", "value")
@@ -63,7 +69,7 @@ def _restored(kind: Any, value: Any) -> Any:
             _text("".join(value))
             return tuple(value)
         return tuple(_restored(part, each) for each in value)
-    if is_dataclass(kind) and kind is not Curve:
+    if is_dataclass(kind) and not hasattr(kind, "from_text"):
         return _built(cast(type[Any], kind), value)
     return _scalar(kind, value)
 
@@ -73,7 +79,9 @@ def _one_of(kinds: tuple[Any, ...], value: Any) -> Any:
         return None
     if isinstance(value, dict):
         named = [kind for kind in kinds if getattr(kind, "__name__", "") == value["is"]]
-        return _restored(named[0] if named else None, value)
+        if not named:
+            raise Newer(f"{str(value['is'])[:40]!r} is nothing that this version knows; update Hubbub")
+        return _restored(named[0], value)
     rest = [kind for kind in kinds if kind is not type(None)]
     if set(rest) == {Fraction, Infinite}:
         text = _text(value)  # what may not be negative is checked by its constructor; an edge may be
@@ -84,9 +92,12 @@ def _one_of(kinds: tuple[Any, ...], value: Any) -> Any:
 
 def _built(kind: type[Any], value: Any) -> Any:
     hints: dict[str, Any] = _hints(kind)  # type: ignore[arg-type]  # a class is hashable
-    if not isinstance(value, dict) or value.get("is") != kind.__name__ or set(value) != {"is", *hints}:
+    if not isinstance(value, dict) or value.get("is") != kind.__name__:
         raise TypeError
-    return kind(**{name: _restored(hint, value[name]) for name, hint in hints.items()})
+    unknown = set(value) - {"is", *hints}
+    if unknown:
+        raise Newer(f"{kind.__name__} has {sorted(unknown)[0][:40]!r}, which this version does not know; update Hubbub")
+    return kind(**{name: _restored(hint, value[name]) for name, hint in hints.items() if name in value})
 
 
 @lru_cache(maxsize=64)
@@ -105,8 +116,8 @@ def _scalar(kind: Any, value: Any) -> Any:
         return text
     if kind is Fraction:
         return rational(text)
-    if kind is Curve:
-        return read(text).curve
+    if hasattr(kind, "from_text"):
+        return kind.from_text(text)
     if kind is datetime.date:
         return datetime.date.fromisoformat(text)
     if isinstance(kind, type) and issubclass(kind, Enum):

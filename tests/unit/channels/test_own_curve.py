@@ -8,9 +8,9 @@ from fractions import Fraction
 import pytest
 from flint import arb
 
+from hubbub.channels.own_curve import THEOREM, own_delta_at, own_epsilon_at
 from hubbub.exact import INFINITY, ball, exp, lower, upper
 from hubbub.sampling.amplification import delta_at, epsilon_at, noisy_below
-from hubbub.sampling.own_curve import THEOREM, own_delta_at, own_epsilon_at
 
 
 def test_marked_noise_has_the_curve_of_suppression_above_both_limits() -> None:

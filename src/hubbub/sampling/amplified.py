@@ -1,6 +1,6 @@
 """What sampling buys, asked both ways: the delta at an epsilon, the epsilon at a delta.
 
-The answers come from :mod:`hubbub.guarantees.sampled_crowd` and are rounded up. delta never rises with epsilon, so a
+The answers come from :mod:`hubbub.sampling.sampled_crowd` and are rounded up. delta never rises with epsilon, so a
 search finds the epsilon; floats guide it, and what it returns was checked in balls.
 """
 
@@ -17,7 +17,7 @@ from flint import arb
 from hubbub.errors import WrongUse
 from hubbub.exact import INFINITY, Exact, Loss, ball, positive, precision, rational, rounded
 from hubbub.guarantees.closeness import capped
-from hubbub.guarantees.sampled_crowd import JOINING, Case, Delta, Worst, worst
+from hubbub.sampling.sampled_crowd import JOINING, Case, Delta, Worst, worst
 
 DIGITS: Final = 9
 """Significant digits of an epsilon that was searched for. Its last digit may be a little too large, never too small."""

@@ -8,8 +8,8 @@ from math import comb
 import pytest
 from flint import arb
 
+from hubbub.binomial_law import at_least, at_most, mass, masses
 from hubbub.exact import ball, lower, precision, upper
-from hubbub.guarantees.binomial_law import at_least, at_most, mass, masses
 
 
 def exactly(n: int, p: Fraction, m: int) -> Fraction:

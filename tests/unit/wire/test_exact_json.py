@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from hubbub.errors import CheckFailed
 from hubbub.exact import INFINITY, Loss
-from hubbub.guarantees.canonical import canonical, read
 from hubbub.guarantees.curve import Curve, steps
 from hubbub.guarantees.definitions import (
     BernoulliSample,
@@ -25,11 +24,12 @@ from hubbub.guarantees.definitions import (
     SimpleOutlier,
     ZeroKnowledge,
 )
-from hubbub.guarantees.exact_json import plain, restored
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.policy import Policy
 from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values
 from hubbub.tables.histogram import Unit
+from hubbub.wire.canonical import canonical, read
+from hubbub.wire.exact_json import plain, restored
 
 FRACTIONS = st.fractions(0, 10**6, max_denominator=10**30)
 CHANCES = st.fractions(0, 1, max_denominator=10**30)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hubbub.errors import CheckFailed
-from hubbub.guarantees.canonical import LARGEST, canonical, digest, read
+from hubbub.wire.canonical import LARGEST, canonical, digest, read
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.text()
 VALUES = st.recursive(LEAVES, lambda part: st.lists(part, max_size=4) | st.dictionaries(st.text(), part, max_size=4))

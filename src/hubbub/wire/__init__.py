@@ -1,0 +1,1 @@
+"""Values as bytes, in one form only, and back."""
