@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import count
 from typing import Any
 
-from hubbub.certificate import certificate, release_of
-from hubbub.noise.source import SystemSource
-from hubbub.release import Release, Table, run
+from hubbub.certificate import certificate
+from hubbub.kind import Release, Spec
+from hubbub.ledger.book import Ledger
+from hubbub.noise.source import Source, SystemSource
 from hubbub.release import open as open_table
-from hubbub.tables.histogram import Unit, histogram
+from hubbub.release import perform, run
+from hubbub.tables.asking import histogram
+from hubbub.tables.counts import Counts
+from hubbub.tables.histogram import Histogram
+from hubbub.tables.table import Table
+from hubbub.tables.unit import Unit
 
 _numbers = count(1)
 
@@ -17,36 +24,50 @@ DIGEST = "0" * 64
 ENTRY = {"id": "1" * 32, "dataset": "town", "hash": "2" * 64, "nonce": "3" * 32}
 
 
-class FreshTable(Table):
-    """A table whose releases are entered nowhere, and so cannot be saved."""
-
-    def histogram(
-        self, by: list[str], *, one_row_per_person: bool = False, distinct: int | None = None, **words: Any
-    ) -> Release:
-        unit = Unit(person=self.person, one_row_per_person=one_row_per_person, distinct=distinct)
-        return run(self.engine, histogram(by, unit=unit, **words), SystemSource())
-
-
-class EnteredTable(Table):
-    """A table that takes a new name in the ledger for each release."""
-
-    def histogram(self, by: list[str], **words: Any) -> Release:
-        self.dataset, self.origin = f"people-{next(_numbers)}", ""
-        return super().histogram(by, **words)
-
-
-def open(source: object, **words: Any) -> FreshTable:
-    """As :func:`hubbub.open`, for releases that are looked at."""
+def open(source: object, **words: Any) -> Table:
+    """As :func:`hubbub.open`, for releases that are looked at: they are entered nowhere, and so cannot be saved."""
     table = open_table(source, **words)
-    return FreshTable(table.engine, table.person)
+    return Table(table.engine, table.person, lambda spec: run(spec, table.engine, SystemSource()))
 
 
-def enter(source: object, **words: Any) -> EnteredTable:
-    """As :func:`hubbub.open`, for releases that are saved."""
+def enter(source: object, **words: Any) -> Table:
+    """As :func:`hubbub.open`, for releases that are saved: each takes a new name in the ledger."""
     table = open_table(source, **words)
-    return EnteredTable(table.engine, table.person)
+    return Table(
+        table.engine,
+        table.person,
+        lambda spec: perform(spec, table.engine, Ledger(), f"people-{next(_numbers)}"),
+    )
+
+
+def played(spec: Spec, engine: Any, source: Source) -> Release:
+    """A release with noise that is known beforehand."""
+    return Release(spec, spec.promises(), spec.run(engine, source))
+
+
+def counts(release: Release) -> Counts:
+    """What a histogram published."""
+    assert isinstance(release.result, Counts)
+    return release.result
+
+
+def asked(release: Release) -> Histogram:
+    """What a histogram was asked."""
+    assert isinstance(release.spec, Histogram)
+    return release.spec
+
+
+def spec_of(by: list[str], words: Mapping[str, Any], person: str | None = None) -> Histogram:
+    """The spec that the words of Table.histogram ask for."""
+    rest = dict(words)
+    unit = Unit(
+        person=person,
+        one_row_per_person=rest.pop("one_row_per_person", False),
+        distinct=rest.pop("distinct", None),
+    )
+    return histogram(by, unit=unit, **rest)
 
 
 def certificate_of(release: Release) -> dict[str, Any]:
     """The certificate of a release as if it had been written to a file and entered in a ledger, unsigned."""
-    return certificate(release.spec, release.axes, release.promises, release_of("release.csv", DIGEST), ENTRY)
+    return certificate(release, {"release.csv": DIGEST}, ENTRY)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from hubbub.channels.estimate import interval as interval
     from hubbub.channels.profile import decide as decide
     from hubbub.channels.profile import profile as profile
-    from hubbub.files import save as save
     from hubbub.release import open as open
+    from hubbub.release import save as save
 
 __version__ = "0.1.0"
 
@@ -25,7 +25,7 @@ _WHERE = {
     "interval": "hubbub.channels.estimate",
     "open": "hubbub.release",
     "profile": "hubbub.channels.profile",
-    "save": "hubbub.files",
+    "save": "hubbub.release",
 }
 
 __all__ = ["__version__", "channel", "decide", "interval", "open", "profile", "save"]

@@ -1,12 +1,14 @@
-"""The certificate of a release: what is promised, under which assumptions, by which theorems, in exact numbers, signed.
+"""The certificate of a release: what is promised, to whom, under which assumptions, by which theorems, signed.
 
-It is made from the release's public description, its place in the ledger and the digest of the published file, and
-from nothing else; :mod:`hubbub.verify` makes it again from those and compares.
+It is made from the release's public description, its place in the ledger and the digests of the published files, and
+from nothing else. It holds identifiers and exact numbers and no sentence: :mod:`hubbub.explain` makes the sentences
+from those, so that a better sentence, or a sharper bound, leaves an old certificate as good as it was.
+:mod:`hubbub.verify` derives everything again and compares.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import hubbub
@@ -14,112 +16,81 @@ from hubbub.exact import Infinite, Loss, to_float, to_text
 from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import Guarantee
 from hubbub.guarantees.derivation import Derivation
-from hubbub.ledger.book import Ledger, Reservation
+from hubbub.guarantees.people import People
+from hubbub.kind import Release, Reservation
+from hubbub.ledger.book import Ledger
 from hubbub.ledger.key import ALGORITHM
-from hubbub.release import Release
-from hubbub.tables.bins import Axis
-from hubbub.tables.description import description
-from hubbub.tables.histogram import Histogram
-from hubbub.wire.canonical import canonical
+from hubbub.wire.canonical import Plain, canonical
+from hubbub.wire.exact_json import plain
 
-FORMAT: Final = "hubbub certificate 2"
-NEIGHBOURS: Final = "one person is added or removed"
+FORMAT: Final = "hubbub certificate 3"
 SIGNATURE: Final = "signature"
 
 
-def issue(release: Release, file: str, sha256: str, ledger: Ledger, place: Reservation) -> bytes:
-    """The certificate of the release that was written to a file of that name and digest, signed by the ledger's key."""
-    spec, axes = release.spec, release.axes
-    body = certificate(spec, axes, release.promises, release_of(file, sha256), entry_of(place))
+def issue(release: Release, files: Mapping[str, str], ledger: Ledger, place: Reservation) -> bytes:
+    """The certificate of a release that was written to files of these names and digests, signed by the ledger's key."""
+    body = certificate(release, files, entry_of(place))
     public, signature = ledger.sign(signed_bytes(body))
     return canonical(body | {SIGNATURE: {"algorithm": ALGORITHM, "public_key": public, "value": signature}})
 
 
 def signed_bytes(body: Mapping[str, Any]) -> bytes:
-    """What is signed: the certificate without its signature, marked as one."""
-    return FORMAT.encode() + b"\n" + canonical(dict(body))
+    """What is signed: the certificate without its signature, marked as one of its format."""
+    return str(body.get("format", FORMAT)).encode() + b"\n" + canonical(dict(body))
 
 
-def release_of(file: str, sha256: str) -> dict[str, str]:
-    """The published file, as the certificate names it."""
-    return {"release_file": file, "release_sha256": sha256}
-
-
-def entry_of(place: Reservation) -> dict[str, Any]:
+def entry_of(place: Reservation) -> dict[str, Plain]:
     """The release's place in the ledger, as the certificate names it.
 
     Not by number: attempts that were given up because of the data are numbered too, and would be told.
     """
-    return {
-        "id": place.identity,
-        "dataset": place.dataset,
-        "hash": place.hash,
-        "nonce": place.nonce,
-    }
+    return {"id": place.identity, "dataset": place.dataset, "hash": place.hash, "nonce": place.nonce}
 
 
-def certificate(
-    spec: Histogram,
-    axes: tuple[Axis, ...],
-    promises: Sequence[Derivation],
-    release: Mapping[str, str],
-    entry: Mapping[str, Any],
-    software: str = f"hubbub {hubbub.__version__}",
-) -> dict[str, Any]:
+def certificate(release: Release, files: Mapping[str, str], entry: Mapping[str, Plain]) -> dict[str, Any]:
     """All of it but the signature, as JSON values without a float: numbers are exact text."""
     return {
-        **description(spec, axes),
-        **release,
         "format": FORMAT,
-        "software": software,
+        "software": f"hubbub {hubbub.__version__}",
+        "kind": release.spec.kind.wire,
+        "release": release.spec.described(),
+        "files": dict(files),
         "ledger": dict(entry),
-        "person": spec.unit.words,
-        "neighbours": NEIGHBOURS,
-        "counted": counted_people(spec),
-        "assumptions": list(dict.fromkeys(text for step in promises for text in step.all_assumptions())),
-        "guarantees": [{**about(step.conclusion, floats=False), "derivation": tree(step)} for step in promises],
+        "guarantees": [written(step) for step in release.promises],
     }
 
 
-def counted_people(spec: Histogram) -> str:
-    """Whom the published numbers and intervals count."""
-    if spec.sample is None:
-        return "the people in the table"
-    return "everybody in the table, scaled up from a sample" if spec.scale_up else "the people in the secret sample"
+def written(step: Derivation) -> dict[str, Plain]:
+    """A promise with whom it is about, the theorem behind it, what went into that, and what it rests on."""
+    return {
+        "promise": plain(step.conclusion),
+        **whom(step.people),
+        "theorem": step.theorem.id,
+        "given": dict(step.inputs),
+        "assumptions": [{"id": each.id, **dict(each.given)} for each in step.assumptions],
+        "premises": [written(premise) for premise in step.premises],
+    }
 
 
-def about(guarantee: Guarantee, *, floats: bool = True) -> dict[str, Any]:
-    """A guarantee by its notion, with each parameter as exact text; with `floats` also as a float rounded up."""
-    fields: dict[str, Any] = {"notion": _notion(guarantee), "says": str(guarantee)}
-    for name in ("k", "epsilon", "delta", "group", "curve", "aggregate", "sample", "thresholds", "epsilons"):
-        value = getattr(guarantee, name, None)
-        if value is None:
-            continue
+def whom(people: People | None) -> dict[str, Plain]:
+    """Whom a promise is about, for JSON: whose data, and the column that says who is who ("row": each row a person)."""
+    return {} if people is None else {"people": people.whose.value, "unit": people.unit}
+
+
+def about(guarantee: Guarantee, people: People | None = None) -> dict[str, Any]:
+    """A guarantee for JSON: its notion, whom it is about, each parameter as exact text and as a float rounded up."""
+    fields: dict[str, Any] = {"notion": guarantee.notion, "says": str(guarantee), **whom(people)}
+    for name in guarantee.__dataclass_fields__:
+        value = getattr(guarantee, name)
         if isinstance(value, Curve):
             fields[name] = str(value)
         elif isinstance(value, tuple):
             fields[name] = [to_text(part) if not isinstance(part, int) else part for part in value]
-        elif isinstance(value, int) or not isinstance(value, Loss):
-            fields[name] = value if isinstance(value, int) else str(value)
-        elif floats:
+        elif isinstance(value, bool | int):
+            fields[name] = value
+        elif isinstance(value, Loss):
             fields[name] = "inf" if isinstance(value, Infinite) else to_float(value, round_up=True)
             fields[f"{name}_exact"] = to_text(value)
         else:
-            fields[name] = to_text(value)
+            fields[name] = str(getattr(value, "value", value))
     return fields
-
-
-def _notion(guarantee: Guarantee) -> str:
-    return {"simple-outlier": "outlier", "staircase": "outlier"}.get(guarantee.notion, guarantee.notion)
-
-
-def tree(step: Derivation) -> dict[str, Any]:
-    """A derivation with its premises, numbers and assumptions."""
-    return {
-        "conclusion": str(step.conclusion),
-        "theorem": step.theorem,
-        "source": step.source,
-        "numbers": dict(step.numbers),
-        "assumptions": list(step.assumptions),
-        "premises": [tree(premise) for premise in step.premises],
-    }

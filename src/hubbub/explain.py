@@ -6,12 +6,11 @@ Numbers in sentences are rounded against us and short; :func:`formula` has them 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from hubbub.channels.catalogue import CATALOGUE, parameters
 from hubbub.exact import Infinite, Loss, ball, precision, to_text, upper
 from hubbub.guarantees.closeness import odds_below
 from hubbub.guarantees.definitions import (
@@ -33,10 +32,10 @@ from hubbub.guarantees.definitions import (
     ZeroKnowledge,
 )
 from hubbub.guarantees.derivation import Derivation
-from hubbub.tables.histogram import Histogram
+from hubbub.guarantees.people import People, Whose
+from hubbub.kind import Spec
 
 DIGITS: Final = 3
-NOT_PROMISED: Final = "Not promised: "
 LARGEST_SPELT_OUT: Final = 14  # e^14 is a bit more than a million; above, only the power of ten is readable
 
 _TITLES: Final = {
@@ -48,52 +47,69 @@ _TITLES: Final = {
     "zero-knowledge": "No more than a sample would tell",
     "distributional": "Hidden by who was picked",
 }
-_HOW: Final = {"warped": "noise that is the larger the fewer people a bin has"}
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A promise in plain words: what it means, what its k is ("" where it has none), and what it does not promise."""
+
+    promised: str
+    crowd: str
+    not_promised: str
 
 
 def explain(derivation: Derivation) -> str:
     """The promise, how it follows step by step, and what is taken for granted."""
-    steps = list(derivation.steps())
-    number = {id(step): place for place, step in enumerate(steps, start=1)}
+    told = meaning(derivation.conclusion, derivation.people)
     lines = [
         "What is promised",
-        *_indented(explain_guarantee(derivation.conclusion).splitlines()),
+        *_indented(filter(None, (told.promised, told.crowd, f"Not promised: {told.not_promised}"))),
         "",
         "How it follows",
+        *_indented(steps(derivation)),
     ]
-    for place, step in enumerate(steps, start=1):
-        used = [str(number[id(premise)]) for premise in step.premises]
-        origin = f"from {_listed(used)}, by" if used else "by"
-        lines.append(f"  {place}. {step.conclusion}: {origin} {step.theorem} ({step.source}).")
-        lines.extend(_indented([_meaning(step.conclusion)], by=5))
     assumptions = derivation.all_assumptions()
     if assumptions:
         lines += ["", "Taken for granted", *(f"  - {text}" for text in assumptions)]
     return "\n".join(lines)
 
 
-def explain_release(spec: Histogram, promises: Sequence[Derivation]) -> str:
+def steps(derivation: Derivation) -> list[str]:
+    """How a promise follows, theorem by theorem, numbered."""
+    found = list(derivation.steps())
+    number = {id(step): place for place, step in enumerate(found, start=1)}
+    lines = []
+    for place, step in enumerate(found, start=1):
+        used = [str(number[id(premise)]) for premise in step.premises]
+        origin = f"from {_listed(used)}, by" if used else "by"
+        whom = f" for {step.people}" if step.people is not None else ""
+        lines.append(f"{place}. {step.conclusion}{whom}: {origin} {step.theorem} ({step.theorem.source}).")
+        lines.append(f"   {_meaning(step.conclusion, step.people)}")
+    return lines
+
+
+def explain_release(spec: Spec, promises: Sequence[Derivation]) -> str:
     """A release in plain words: what was published, what is promised, what is taken for granted, what is not promised.
 
     It says what a certificate says, to somebody who has never heard of epsilon.
     """
-    columns = _listed([axis.column for axis in spec.axes])
+    words = spec.words()
     lines = [
         "What was published",
-        f"  Counts of {who_words(spec)}, by {columns}: {method_words(spec)}.",
-        f"  Who was sampled: {sampling_words(spec)}.",
-        f"  Who is a person: {spec.unit.words}.",
+        f"  {words.published}.",
+        f"  The numbers count {words.counts}.",
+        f"  Who was sampled: {words.sampling}.",
+        f"  Who is a person: {words.person}.",
         "",
         "What is promised",
     ]
     refused: dict[str, None] = {}
     for step in promises:
-        said = explain_guarantee(step.conclusion).splitlines()
-        refused.update((line.removeprefix(NOT_PROMISED), None) for line in said if line.startswith(NOT_PROMISED))
+        told = meaning(step.conclusion, step.people)
+        refused[told.not_promised] = None
         lines.append(f"  {title(step.conclusion)} ({step.conclusion.notion} privacy)")
-        told = [line for line in (*said, crowd_words(step)) if line and not line.startswith(NOT_PROMISED)]
-        lines += _indented(told, by=4)
-        lines.append(f"    In numbers: {step.conclusion}.")
+        lines += _indented(filter(None, (told.promised, told.crowd, crowd_words(step))), by=4)
+        lines.append(f"    In numbers: {in_numbers(step)}.")
     assumptions = dict.fromkeys(text for step in promises for text in step.all_assumptions())
     lines += ["", "What is taken for granted", *(f"  - {text}" for text in assumptions)]
     lines += ["", "What is not promised", *(f"  - {text}" for text in refused)]
@@ -101,41 +117,14 @@ def explain_release(spec: Histogram, promises: Sequence[Derivation]) -> str:
     return "\n".join(lines)
 
 
+def in_numbers(step: Derivation) -> str:
+    """A promise in symbols, with whom it is about."""
+    return f"{step.conclusion}" if step.people is None else f"{step.conclusion}, for {step.people}"
+
+
 def title(guarantee: Guarantee) -> str:
     """A promise in a few words."""
     return _TITLES.get(guarantee.notion, "A promise")
-
-
-def method_words(spec: Histogram) -> str:
-    """What was done to the counts."""
-    given = parameters(spec.channel)
-    how = _HOW.get(spec.channel.name) or re.sub(r" \([^)]*\)$", "", CATALOGUE[spec.channel.name].summary)
-    if "k" in given:
-        how = re.sub(r"\bk\b", str(given["k"]), how)
-    return how if given.get("show_above") is None else f"{how}, and values up to {given['show_above']} hidden"
-
-
-def who_words(spec: Histogram) -> str:
-    """Whose counts they are."""
-    return "people in the table" if spec.sample is None else "people in a secret sample of the table"
-
-
-def sampling_words(spec: Histogram) -> str:
-    """Who sampled whom, and how."""
-    if spec.sample is not None:
-        return (
-            f"a fresh secret sample was drawn for this release: each person in the table with probability "
-            f"{to_text(spec.sample)}, independently, and who was drawn is not kept"
-        )
-    if spec.collected is None:
-        return "nobody: everybody in the table is counted"
-    low, high = to_text(spec.collected.low), to_text(spec.collected.high)
-    rate = low if low == high else f"between {low} and {high}"
-    spared = f", but for at most {spec.collected.exempt} of them" if spec.collected.exempt else ""
-    return (
-        f"those who collected the table declare that each person came into it with probability {rate}, "
-        f"independently{spared}, and that who did is secret"
-    )
 
 
 def crowd_words(step: Derivation) -> str:
@@ -150,10 +139,9 @@ def crowd_words(step: Derivation) -> str:
     return ""
 
 
-def explain_guarantee(guarantee: Guarantee) -> str:
-    """What a promise means, what its k is, and what it does not promise."""
-    parts = [_meaning(guarantee), _crowd(guarantee), f"{NOT_PROMISED}{_not_promised(guarantee)}"]
-    return "\n".join(part for part in parts if part)
+def meaning(guarantee: Guarantee, people: People | None = None) -> Meaning:
+    """What a promise means for these people, what its k is, and what it does not promise."""
+    return Meaning(_meaning(guarantee, people), _crowd(guarantee), _not_promised(guarantee, people))
 
 
 def formula(derivation: Derivation) -> str:
@@ -165,21 +153,24 @@ def formula(derivation: Derivation) -> str:
         step, depth = waiting.pop()
         numbers = "; " + ", ".join(f"{name} = {text}" for name, text in step.numbers) if step.numbers else ""
         again = id(step) in told and bool(step.premises)
-        lines.append(f"{'  ' * depth}{step.conclusion}  [{step.theorem}{numbers}{'; premises above' if again else ''}]")
+        lines.append(
+            f"{'  ' * depth}{step.conclusion}  [{step.theorem.name}{numbers}{'; premises above' if again else ''}]"
+        )
         if not again:
             told.add(id(step))
             waiting.extend((premise, depth + 1) for premise in reversed(step.premises))
     return "\n".join(lines)
 
 
-def _meaning(guarantee: Guarantee) -> str:
+def _meaning(guarantee: Guarantee, people: People | None) -> str:
+    data, row = _data(people)
     match guarantee:
         case DifferentialPrivacy(neighbours=Neighbours.REPLACE, group=group):
             within = _within(guarantee.epsilon, guarantee.delta)
-            return f"Change the data of {_people(group)} to anything else: {within}."
+            return f"Change the data of {_people(group, row)} of {data} to anything else: {within}."
         case DifferentialPrivacy(group=group):
             within = _within(guarantee.epsilon, guarantee.delta)
-            return f"Take {_people(group)} out of the data, or put them in: {within}."
+            return f"Take {_people(group, row)} out of {data}, or put them in: {within}."
         case ZeroKnowledge(group=group):
             return (
                 f"Whatever somebody can find out about {_people(group)} from the release, they could find out without "
@@ -190,14 +181,14 @@ def _meaning(guarantee: Guarantee) -> str:
             return "Nothing: with k = 1 everybody counts as a crowd of one."
         case CrowdBlending(k=k):
             return (
-                f"Everybody either has at least {k} people in the data, themselves included, any of whom could stand "
+                f"Everybody either has at least {k} people in {data}, themselves included, any of whom could stand "
                 "in their place, or can be left out. Put such a stand-in, or leave the person out: "
                 f"{_within(guarantee.epsilon, Fraction(0))}."
             )
         case OutlierPrivacy():
-            return f"The fewer people are like you, the less you show. Leave out one person: {_levels(guarantee)}."
+            return f"The fewer people of {data} are like you, the less you show. Leave out one: {_levels(guarantee)}."
         case SimpleOutlier() | StaircaseOutlier():
-            return _meaning(guarantee.as_outlier())
+            return _meaning(guarantee.as_outlier(), people)
         case OutlierGroup():
             return (
                 f"Leave out up to {guarantee.size} people together, each with at most {guarantee.k} of their kind in "
@@ -228,7 +219,25 @@ def _crowd(guarantee: Guarantee) -> str:
             return ""
 
 
-def _not_promised(guarantee: Guarantee) -> str:
+def _data(people: People | None) -> tuple[str, bool]:
+    """What people are in, and whether each row is a person."""
+    if people is None:
+        return "the data", False
+    match people.whose:
+        case Whose.TABLE:
+            return "the table", people.person is None
+        case Whose.KEPT_ROWS:
+            return "the kept rows", True
+        case Whose.POPULATION:
+            return "the population that the table was collected from", people.person is None
+
+
+def _not_promised(guarantee: Guarantee, people: People | None) -> str:
+    if people is not None and people.whose is Whose.POPULATION:
+        return (
+            "anything to somebody known to be in the table: two tables that differ in one person may well tell them "
+            "apart with certainty."
+        )
     match guarantee:
         case DifferentialPrivacy(neighbours=Neighbours.REPLACE):
             return "that nobody learns how many people there are, or learns about you from the data of others."
@@ -317,8 +326,9 @@ def _rates(sample: BernoulliSample | RobustSample) -> str:
     return f"{common}, but for {_people(sample.exempt)} with up to {to_text(sample.highest)}"
 
 
-def _people(number: int) -> str:
-    return "one person" if number == 1 else f"up to {number} people"
+def _people(number: int, row: bool = False) -> str:
+    one, several = ("one row", "rows") if row else ("one person", "people")
+    return one if number == 1 else f"up to {number} {several}"
 
 
 def _listed(texts: list[str]) -> str:

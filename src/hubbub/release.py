@@ -1,124 +1,38 @@
-"""A release, from the words that ask for it to the values that are published. Read this first.
+"""A release, from the words that ask for it to the files that are published. Read this first.
 
 ::
 
     spec -> promises derived (pure, before any data is opened) -> ledger reserves (refuses: nothing was read)
-    people -> engine counts (exact integers) -> the secret sample (thinning) -> channel -> Release
-                                       hubbub.save -> ledger commits the digest -> the files are visible
+    people -> spec.run (exact counts, secret sample, noise) -> Release -> files, report and certificate, staged
+                                                               -> ledger commits the digests -> the files are visible
 
-Nothing but the release depends on the data: reports, charts and certificates are made from it alone.
+Nothing but the release depends on the data: reports, charts and certificates are made from it alone. This file owns all
+of that way, for every kind of release, for Python and the command line alike: whatever is reserved here is committed,
+or given up, here.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from math import prod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from hubbub.channels.channel import Published
-from hubbub.channels.estimate import intervals
-from hubbub.channels.law import SUPPRESSED
+from hubbub.certificate import issue
 from hubbub.errors import HubbubError, Refused, WrongUse
-from hubbub.guarantees.derivation import Derivation
-from hubbub.ledger.book import Ledger, Reservation
-from hubbub.ledger.charge import for_histogram
-from hubbub.noise.binomial import binomial
+from hubbub.files import check_format, write
+from hubbub.kind import Release, Reservation, Spec
+from hubbub.ledger.book import Ledger
+from hubbub.ledger.charge import charge
+from hubbub.ledger.durable import sha256
 from hubbub.noise.source import Source, SystemSource, is_secure
-from hubbub.tables.bins import Axis, Discovered, all_labels, declared_size, size
-from hubbub.tables.engine import Counted, Engine, Question, Repeats
-from hubbub.tables.histogram import Histogram, Unit, histogram
-from hubbub.tables.promises import promises
-from hubbub.tables.scaling import population_intervals, split
-
-_BATCH = 1 << 20  # bins at a time
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Release:
-    """What is published, and what is promised about it. Holds no count and no row."""
-
-    spec: Histogram
-    axes: tuple[Axis, ...]
-    promises: tuple[Derivation, ...]
-    published: Published
-    low: NDArray[np.int64]  # bin -> lower end of its interval
-    high: NDArray[np.int64]  # bin -> upper end, -1 where there is none
-    found: tuple[list[str | None], ...] = field(default=())  # labels of discovered axes, shown bins only
-    codes: NDArray[np.int64] | None = None  # declared part of the shown bins; None: every declared bin, in order
-    place: Reservation | None = None  # in the ledger; without one it cannot be saved
-    drawn: bool = True  # whether randomness went into it
-
-    @property
-    def bins(self) -> int:
-        """How many bins the release lists."""
-        return int(self.published.values.size)
-
-    @property
-    def shown(self) -> NDArray[np.bool_]:
-        """Which of them show a number."""
-        hidden = np.array([name.startswith(SUPPRESSED) for name in self.published.names], dtype=bool)
-        return ~hidden[self.published.tags]
-
-    def keys(self, start: int, stop: int) -> Iterator[tuple[NDArray[np.int64], Sequence[str | None]]]:
-        """Bins start..stop-1, one axis after the other: which label each has, and the labels."""
-        codes = np.arange(start, stop) if self.codes is None else self.codes[start:stop]
-        steps = [1 if isinstance(axis, Discovered) else size(axis) for axis in self.axes]
-        found = iter(self.found)
-        for i, axis in enumerate(self.axes):
-            if isinstance(axis, Discovered):
-                labels = next(found)[start:stop]
-                yield np.arange(len(labels)), labels
-            else:
-                yield codes // prod(steps[i + 1 :]) % steps[i], all_labels(axis)
-
-
-class Table:
-    """A table of people that has been opened but not read."""
-
-    def __init__(
-        self,
-        engine: Engine,
-        person: str | None = None,
-        *,
-        dataset: str | None = None,
-        ledger: str | os.PathLike[str] | None = None,
-        origin: str = "",
-    ) -> None:
-        self.engine, self.person, self.dataset = engine, person, dataset
-        self.ledger, self.origin = Ledger(ledger), origin
-
-    def histogram(
-        self, by: list[str], *, one_row_per_person: bool = False, distinct: int | None = None, **words: Any
-    ) -> Release:
-        """Counts by some columns: the words are those of ``hubbub release histogram`` (crowd, epsilon, outlier, ...).
-
-        Guarantee: the promises of the release, derived before the table is read and entered in the ledger, durably,
-        before any noise is drawn; noise and samples come from the operating system, fresh for this call. With the
-        earlier releases of the dataset there is still a theorem that covers all of them, or the call is refused.
-        """
-        unit = Unit(person=self.person, one_row_per_person=one_row_per_person, distinct=distinct)
-        spec = histogram(by, unit=unit, **words)
-        if self.dataset is None:
-            raise WrongUse("this table has no name in the ledger; give it one, like open(people, dataset='town')")
-        axes = self.engine.resolve(spec.axes)
-        promises(spec, axes)  # refuses here before anything is reserved
-        place = self.ledger.reserve(self.dataset, for_histogram(spec, axes), source=self.origin)
-        noise = SystemSource()
-        try:
-            done = run(self.engine, spec, noise)
-        except BaseException:
-            with suppress(HubbubError):  # then it stays reserved, and counts as spent
-                self.ledger.abandon(place, drawn=noise.used)
-            raise
-        return replace(done, place=place, drawn=noise.used)
+from hubbub.report import report as page_of
+from hubbub.staging import CERTIFICATE, PREFIX, REPORT, opened, publish
+from hubbub.tables.schema import column
+from hubbub.tables.table import Table
 
 
 def open(
@@ -131,21 +45,19 @@ def open(
 ) -> Table:
     """A table of people: a path (CSV, Parquet, a glob of Parquet files, a DuckDB file), a frame, or a connection.
 
-    `dataset` is its name in the ledger, by which releases about the same people are known; a file is named after
-    itself unless told otherwise. `ledger` is the ledger's file, if not the user's own.
+    `person` is the column that says who a row is about. `dataset` is the table's name in the ledger, by which releases
+    about the same people are known; a file is named after itself unless told otherwise. `ledger` is the ledger's file,
+    if not the user's own.
     """
-    from hubbub.engines import duckdb as engine  # late: an import of hubbub loads no engine
+    from hubbub.engines import opening  # late: an import of hubbub loads no engine
 
-    if isinstance(source, str | os.PathLike):
-        opened = engine.open_file(source, table=table)
-        origin = os.path.realpath(source) + (f"#{table}" if table else "")  # links lead to one table
-        name = dataset if dataset is not None else named_after(source, table)
-        return Table(opened, person, dataset=name, ledger=ledger, origin=origin)
-    if engine.is_connection(source):
-        if table is None:
-            raise WrongUse("a connection holds many tables; name one, like open(connection, table='people')")
-        return Table(engine.open_table(source, table), person, dataset=dataset, ledger=ledger)
-    return Table(engine.open_frame(source), person, dataset=dataset, ledger=ledger)
+    engine, origin = opening.open_source(source, table=table)
+    if person is not None:
+        column(engine.columns(), person)
+    if dataset is None and isinstance(source, str | os.PathLike):
+        dataset = named_after(source, table)
+    books = Ledger(ledger)
+    return Table(engine, person, lambda spec: perform(spec, engine, books, dataset, origin=origin))
 
 
 def named_after(source: str | os.PathLike[str], table: str | None = None) -> str:
@@ -159,72 +71,69 @@ def named_after(source: str | os.PathLike[str], table: str | None = None) -> str
     return text[:100] or "table"
 
 
-def run(engine: Engine, spec: Histogram, source: Source) -> Release:
-    """Derive, count, sample, publish."""
+def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None, *, origin: str = "") -> Release:
+    """Reserve a place in the ledger, then carry a release out.
+
+    Guarantee: the promises are derived before the data is read, and are on the disk, covered by a theorem together with
+    all earlier releases of the dataset, before any noise is drawn. If nothing came out, the place is given up; that is
+    free only if no noise was drawn.
+    """
+    if dataset is None:
+        raise WrongUse("this table has no name in the ledger; give it one, like open(people, dataset='town')")
+    spec = spec.resolved(data.columns())
+    promised = spec.promises()  # refuses here: nothing was read
+    place = ledger.reserve(dataset, charge(spec), source=origin)
+    noise = SystemSource()
+    with _given_up(ledger, place, lambda: noise.used):
+        result = spec.run(data, noise)
+    return Release(spec, promised, result, place, noise.used)
+
+
+def run(spec: Spec, data: Any, source: Source) -> Release:
+    """A release that is entered in no ledger and so cannot be saved: for looking at the parts."""
     if not is_secure(source):
         raise Refused("a release draws its noise from the operating system; another source is for tests of its parts")
-    return _run(engine, spec, source)
+    spec = spec.resolved(data.columns())
+    return Release(spec, spec.promises(), spec.run(data, source))
 
 
-def _run(engine: Engine, spec: Histogram, source: Source) -> Release:
-    axes = engine.resolve(spec.axes)
-    derived = promises(spec, axes)  # refuses here: nothing was read
-    total = declared_size(axes)
-    counted = engine.count(_question(spec, axes), source)
-    counts = _sampled(spec, counted.counts if total is None else _every_bin(counted, total), source)
-    if total is not None:
-        published = _published(spec, counts, source)
-        return Release(spec, axes, derived, published, *_intervals(spec, published))
-    # Bins are those found in the sample: one that nobody of the sample is in must not reach the channel.
-    some = np.flatnonzero(counts)
-    published = _published(spec, counts[some], source)
-    # An absent bin looks like a hidden one, so hidden ones are absent too.
-    hidden = np.array([name.startswith(SUPPRESSED) for name in published.names], dtype=bool)
-    shown = np.flatnonzero(~hidden[published.tags])
-    published = Published(published.values[shown], published.tags[shown], published.names)
-    keep = some[shown]
-    found = tuple([labels[i] for i in keep.tolist()] for labels in counted.found)
-    return Release(spec, axes, derived, published, *_intervals(spec, published), found, counted.codes[keep])
+def save(release: Release, folder: str | os.PathLike[str], *, form: str = "csv", report: bool = True) -> dict[str, str]:
+    """Write the release as CSV or Parquet, its report and its certificate into a folder; returns where they are.
+
+    Guarantee: the digests of the files are in the ledger, on the disk, before a file has its name. If this is cut short
+    at any moment, the folder holds either nothing new or bytes that are paid for, and :func:`hubbub.staging.finish`
+    brings out the rest of them. If it fails and leaves nothing behind, the place in the ledger is given up.
+    """
+    check_format(form)
+    place = release.place
+    if place is None:
+        raise Refused("this release is in no ledger, so it is not published; make it with hubbub.open(...)")
+    ledger, out = Ledger(place.ledger), Path(folder)
+    hidden = out / f"{PREFIX}{place.nonce}"
+    with _given_up(ledger, place, lambda: release.drawn, unless=hidden.exists), opened(out, place) as staged:
+        digests = {}
+        for sheet in release.result.sheets():
+            name = f"{sheet.name}.{form}"
+            staged.add(name, partial(write, sheet, form))
+            digests[name] = sha256(staged.path(name))
+        main = next(iter(digests))
+        if report:
+            text = page_of(release, files={"release": main, "certificate": CERTIFICATE}, digest=digests[main])
+            staged.add(REPORT, lambda out: out.write(text.encode()))
+            digests[REPORT] = sha256(staged.path(REPORT))
+        staged.certify(issue(release, digests, ledger, place), main)
+    return publish(staged)
 
 
-def _intervals(spec: Histogram, published: Published) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For the counts that the channel saw, or for everybody if the release is scaled up from its sample."""
-    if not spec.scale_up or spec.sample is None:
-        return intervals(spec.channel, published, spec.coverage)
-    low, high = intervals(spec.channel, published, split(spec.coverage))
-    return population_intervals(low, high, spec.sample, spec.coverage)
-
-
-def _question(spec: Histogram, axes: tuple[Axis, ...]) -> Question:
-    unit = spec.unit
-    if unit.one_row_per_person:
-        return Question(axes=axes, person=unit.person, repeats=Repeats.ONE_ROW)
-    if unit.distinct is not None:
-        return Question(axes=axes, person=unit.person, repeats=Repeats.DISTINCT, most_bins=unit.distinct)
-    return Question(axes=axes, person=unit.person)
-
-
-def _every_bin(counted: Counted, total: int) -> NDArray[np.int64]:
-    """Empty bins are bins: a count for every declared one."""
-    counts = np.zeros(total, dtype=np.int64)
-    counts[counted.codes] = counted.counts
-    return counts
-
-
-def _sampled(spec: Histogram, counts: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-    """The counts of a fresh secret sample, if there is to be one."""
-    if spec.sample is None:
-        return counts
-    parts = (counts[start : start + _BATCH] for start in range(0, counts.size, _BATCH))
-    return np.concatenate([counts[:0], *(binomial(part, spec.sample, source) for part in parts)])
-
-
-def _published(spec: Histogram, counts: NDArray[np.int64], source: Source) -> Published:
-    """The channel, a batch of bins at a time."""
-    values, tags = np.empty(counts.size, dtype=np.int64), np.empty(counts.size, dtype=np.intp)
-    names: dict[str, int] = {}
-    for start in range(0, counts.size, _BATCH) or [0]:  # no bins at all have the same names as any
-        out = spec.channel.release(counts[start : start + _BATCH], source)
-        index = np.array([names.setdefault(name, len(names)) for name in out.names], dtype=np.intp)
-        values[start : start + _BATCH], tags[start : start + _BATCH] = out.values, index[out.tags]
-    return Published(values, tags, tuple(names))
+@contextmanager
+def _given_up(
+    ledger: Ledger, place: Reservation, drawn: Callable[[], bool], *, unless: Callable[[], bool] = lambda: False
+) -> Iterator[None]:
+    """If what is done inside fails, and leaves nothing behind, the place in the ledger is given up."""
+    try:
+        yield
+    except BaseException:
+        if not unless():
+            with suppress(HubbubError):  # then it stays reserved, and counts as spent
+                ledger.abandon(place, drawn=drawn())
+        raise

@@ -24,8 +24,9 @@ from typing import IO, Final
 
 from hubbub.certificate import SIGNATURE, signed_bytes
 from hubbub.errors import CheckFailed, HubbubError, Refused, WrongUse
+from hubbub.kind import Reservation
 from hubbub.ledger import durable
-from hubbub.ledger.book import Ledger, Reservation
+from hubbub.ledger.book import Ledger, released
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.key import signed
 from hubbub.wire.canonical import read
@@ -36,8 +37,6 @@ if sys.platform != "win32":  # there nothing tells a dead process's folder from 
 PREFIX: Final = ".hubbub-"
 CERTIFICATE: Final = "certificate.json"
 REPORT: Final = "report.html"
-_ROOM: Final = 1 << 20  # bytes for the certificate and the report, and
-_ROOM_PER_BIN: Final = 100  # for each bin
 PLACE: Final = "place.json"  # which ledger, for whoever finishes this
 
 
@@ -84,8 +83,8 @@ def _new_file(path: Path) -> IO[bytes]:
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb")
 
 
-def prepare(folder: Path, bins: int | None) -> None:
-    """See that a release can be written to a folder, before anything is spent on one."""
+def prepare(folder: Path, room_needed: int) -> None:
+    """See that a release of about so many bytes can be written to a folder, before anything is spent on one."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -93,7 +92,7 @@ def prepare(folder: Path, bins: int | None) -> None:
         room = shutil.disk_usage(folder).free
     except OSError:
         raise WrongUse(f"--out must be a folder that can be written, not {str(folder)!r}; choose another") from None
-    if room < _ROOM + _ROOM_PER_BIN * (bins or 0):
+    if room < room_needed:
         raise WrongUse(f"the disk of {str(folder)!r} has too little room for the release; make room, or choose another")
     if unfinished(folder):
         raise WrongUse(
@@ -243,9 +242,11 @@ def _ready(hidden: Path, lock: int, ledger: Ledger | None) -> Staged:
     staged = Staged(hidden.parent, place, lock)
     if staged.hidden != hidden:
         raise CheckFailed("it was made for another place")
-    staged.release_name = body["release_file"]
-    if sha256(staged.path(staged.release_name)) != body["release_sha256"]:
-        raise CheckFailed("it is about another file")
-    report = [REPORT] if (hidden / REPORT).exists() else []  # one in the folder may be of an older release
-    staged.names = [staged.release_name, *report]
+    named = released(body)
+    staged.release_name = next(iter(named))
+    for name, digest in named.items():
+        if sha256(staged.path(name)) != digest:
+            raise CheckFailed("it is about another file")
+    loose = [REPORT] if REPORT not in named and (hidden / REPORT).exists() else []  # format 2 does not name it
+    staged.names = [*named, *loose]
     return staged

@@ -20,6 +20,8 @@ from hubbub.errors import HubbubError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from hubbub.options import Option
+
 PATIENCE: Final = 2.0  # seconds without a word
 
 Item = TypeVar("Item")
@@ -74,6 +76,21 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object, and nothing else, on stdout.")(
         command
     )
+
+
+def options(command: Command, asked: Sequence[Option]) -> Command:
+    """The options that somebody can be asked for, as flags."""
+    for option in reversed(asked):
+        words: dict[str, Any] = {"help": option.help, "default": option.default, "metavar": option.takes}
+        if option.takes is None:
+            words |= {"is_flag": True, "default": False}
+        elif option.many:
+            words |= {"multiple": True, "default": ()}
+        elif option.parts > 1:
+            words |= {"nargs": option.parts}
+        shown = option.default is not None
+        command = click.option(f"--{option.name.replace('_', '-')}", option.name, show_default=shown, **words)(command)
+    return command
 
 
 def print_json(value: Mapping[str, object]) -> None:

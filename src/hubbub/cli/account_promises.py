@@ -136,8 +136,8 @@ def _as_json(step: Derivation) -> dict[str, Any]:
 
     return {
         **about(step.conclusion),
-        "theorem": step.theorem,
-        "source": step.source,
+        "theorem": step.theorem.name,
+        "source": step.theorem.source,
         "assumptions": list(step.all_assumptions()),
         "numbers": dict(step.numbers),
     }
@@ -146,7 +146,7 @@ def _as_json(step: Derivation) -> dict[str, Any]:
 def _tell(step: Derivation) -> None:
     console = page()
     console.print(str(step.conclusion), style="bold")
-    console.print(f"by {step.theorem} ({step.source}).")
+    console.print(f"by {step.theorem} ({step.theorem.source}).")
     for text in step.all_assumptions():
         console.print(f"  if {text}")
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import Command, Commands, examples, json_option, print_json, say, watched
+from hubbub.channels.options import CHANNEL, OPTIONS
+from hubbub.cli import Command, Commands, examples, json_option, options, print_json, say, watched
 from hubbub.errors import CheckFailed, WrongUse
 
 if TYPE_CHECKING:
@@ -23,37 +24,11 @@ if TYPE_CHECKING:
 TAIL: Final = Fraction(1, 10**12)  # what a listed law may leave out
 MOST_COUNTS: Final = 100_000
 
-OPTIONS: Final[tuple[tuple[str, str | None, str], ...]] = (
-    ("k", "N", "The size of a crowd."),
-    ("epsilon", "EPS", "The privacy loss; with k, often that of k people together."),
-    ("tagged", None, "Say of each value whether it is exact or noisy (noisy-below)."),
-    ("alpha", "A", "Offsets alpha/epsilon, rounded up, with the paper's claim."),
-    ("offset", "S", "The threshold stands at k + S."),
-    ("delta", "D", "The smallest offsets (for lecture: factor) whose exact delta is at most D."),
-    ("thresholds", "K1,K2,..", "The crowd sizes of a staircase, falling."),
-    ("epsilons", "E0,E1,..", "The losses of a staircase, falling, one more than thresholds."),
-    ("offsets", "S1,S2,..", "One offset per threshold of a staircase."),
-    ("as_printed", None, "The staircase as the paper prints it, not nested."),
-    ("curve", "CURVE", "A loss for each crowd size: 1:0.01,101:1 or slope:0.01<=1; 0 and inf are allowed."),
-    ("estimator", "NAME", "count, epsilon-global, epsilon-smooth, scale-global or scale-smooth (lower-bound)."),
-    ("epsilon_a", "EPS", "What the estimate of the curve may cost (lower-bound)."),
-    ("delta_a", "D", "The same for delta, with the smooth estimators."),
-    ("grid", "U", "The step on which the estimate is rounded."),
-    ("t", "T", "How far below K the noise starts to shrink (lecture)."),
-    ("K", "N", "The crowd size from which nobody is rare (lecture)."),
-    ("factor", "C", "Claim C times the curve of the lecture notes."),
-    ("show_above", "T", "Hide values up to T (warped); this costs no privacy."),
-)
-"""Every option of every channel: (name, what it takes or None for a switch, help)."""
 
-
-def channel_options(command: Command, *, required: bool = True) -> Command:
-    """``--channel`` and all of OPTIONS; which of them a channel needs, the catalogue says."""
-    for name, takes, text in reversed(OPTIONS):
-        flag = "--" + name.replace("_", "-")
-        command = click.option(flag, name, is_flag=takes is None, metavar=takes, help=text, default=None)(command)
-    text = "Which channel; hubbub channel list names them all."
-    return click.option("--channel", "channel_name", metavar="NAME", required=required, help=text)(command)
+def channel_options(command: Command) -> Command:
+    """``--channel`` and all of its options."""
+    named = click.option("--channel", "channel_name", metavar=CHANNEL.takes, required=True, help=CHANNEL.help)
+    return named(options(command, OPTIONS))
 
 
 @click.group("channel", cls=Commands, epilog=examples("hubbub channel list"))

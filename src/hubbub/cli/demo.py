@@ -82,7 +82,7 @@ def _tell_town(town: Story) -> None:
     from rich.table import Table
 
     from hubbub.demo import millbrook
-    from hubbub.explain import crowd_words, explain_guarantee
+    from hubbub.explain import crowd_words, meaning
 
     console = page()
     console.print("1. Millbrook publishes its salaries", style="bold")
@@ -99,15 +99,16 @@ def _tell_town(town: Story) -> None:
     for labels, value, low, high in town.largest(_LARGEST):
         table.add_row(*labels, f"{value:,}", f"{low:,} and {high:,}")
     console.print(table)
-    hidden = town.release.bins - town.shown
+    hidden = town.counts.bins - town.shown
     console.print(
-        f"\n{hidden} of {town.release.bins} bins are hidden. The {millbrook.FERRY} people of the ferry and the "
+        f"\n{hidden} of {town.counts.bins} bins are hidden. The {millbrook.FERRY} people of the ferry and the "
         f"{millbrook.MANAGERS} managers may look for themselves as long as they like: their bins look like the empty "
         "ones.\n"
     )
     for step in town.release.promises:
-        told = explain_guarantee(step.conclusion).partition("\nNot promised: ")[0]  # that is in the report
-        console.print(f"Promised, {step.conclusion}: {told}\n{crowd_words(step)}".strip())
+        told = meaning(step.conclusion, step.people)  # what is not promised is in the report
+        said = "\n".join(filter(None, (told.promised, told.crowd, crowd_words(step))))
+        console.print(f"Promised, {step.conclusion}: {said}")
         console.print()
     console.print("Do not take its word for it: this works every number of the promises out again, without the data.\n")
     console.print(f"  hubbub verify {shlex.quote(town.files['certificate'])}\n", soft_wrap=True)

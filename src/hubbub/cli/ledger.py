@@ -10,6 +10,7 @@ from hubbub.cli import Command, Commands, examples, json_option, page, print_jso
 from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
+    from hubbub.guarantees.derivation import Derivation
     from hubbub.ledger.accounts import Total
     from hubbub.ledger.book import Account, Ledger, Record
 
@@ -148,7 +149,7 @@ def check(certificates: tuple[str, ...], ledger: str | None, as_json: bool) -> N
 @json_option
 def record(file: str, certificate: str, how: str, ledger: str | None, as_json: bool) -> None:
     """Record a file that was computed from a committed release and from nothing else. That costs nothing."""
-    from hubbub.ledger.book import known
+    from hubbub.ledger.book import known, released
     from hubbub.ledger.durable import sha256
     from hubbub.verify import load
 
@@ -159,7 +160,7 @@ def record(file: str, certificate: str, how: str, ledger: str | None, as_json: b
     except OSError:
         raise WrongUse(f"there is no file {file[:200]!r} that can be read; check the name") from None
     dataset = body["ledger"]["dataset"]
-    number = book.derive(dataset, body["release_sha256"], digest, how)
+    number = book.derive(dataset, next(iter(released(body).values())), digest, how)
     if as_json:
         print_json({"dataset": dataset, "release": number, "sha256": digest})
     else:
@@ -243,12 +244,16 @@ def _totals(account: Account) -> dict[str, Total]:
 
 
 def _spent(account: Account) -> dict[str, Any]:
-    from hubbub.certificate import about
-
     return {
-        name: {"why": total.why} if total.guarantee is None else about(total.guarantee) | _why(total)
+        name: {"why": total.why} if total.derivation is None else _about(total.derivation) | _why(total)
         for name, total in _totals(account).items()
     }
+
+
+def _about(step: Derivation) -> dict[str, Any]:
+    from hubbub.certificate import about
+
+    return about(step.conclusion, step.people)
 
 
 def _why(total: Total) -> dict[str, str]:

@@ -12,6 +12,7 @@ from hubbub.cli.demo import demo
 from hubbub.cli.ledger import ledger
 from hubbub.cli.plan import plan
 from hubbub.cli.release import release
+from hubbub.cli.trust import trust
 from hubbub.cli.verify import explain, verify
 from hubbub.cli.vote import vote
 
@@ -42,6 +43,7 @@ commands.add_command(vote)
 commands.add_command(verify)
 commands.add_command(explain)
 commands.add_command(ledger)
+commands.add_command(trust)
 
 
 def main() -> None:

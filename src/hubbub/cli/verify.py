@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,30 +15,45 @@ if TYPE_CHECKING:
     from hubbub.verify import Checked
 
 
-@click.command("verify", epilog=examples("hubbub verify hubbub-demo/certificate.json"))
+@click.command(
+    "verify",
+    epilog=examples(
+        "hubbub verify hubbub-demo/certificate.json --key hubbub-demo/publisher.key",
+        "hubbub verify hubbub-demo/certificate.json --certificate-only",
+    ),
+)
 @click.argument("certificate")
 @click.option("--release", metavar="FILE", help="The published file; if not given, the one beside the certificate.")
-@click.option("--key", metavar="PUBLIC", help="Whose signature it must be: the key in hexadecimal, or a file with it.")
+@click.option("--key", metavar="WHOSE", help="Who must have signed: a name (hubbub trust), a key, or a file with it.")
 @click.option("--dataset", metavar="NAME", help="Which dataset it must be about.")
+@click.option("--certificate-only", is_flag=True, help="Be content without a known signer and without the files.")
 @json_option
-def verify(certificate: str, release: str | None, key: str | None, dataset: str | None, as_json: bool) -> None:
-    """Check a certificate without the data: its signature, its file, and every number in it, worked out again.
+def verify(
+    certificate: str, release: str | None, key: str | None, dataset: str | None, certificate_only: bool, as_json: bool
+) -> None:
+    """Check a certificate without the data: its signature, its files, and every number in it, worked out again.
 
-    Each step is derived anew from its premises and compared with what the certificate says. Exit code 4 if anything is
-    wrong. Without --key it is not known whose key signed it.
+    Each step is derived anew and compared with what the certificate says. Exit code 4 if anything is wrong, and, unless
+    --certificate-only is given, if nobody known signed it or a file that it names is not there.
     """
-    from hubbub.ledger.key import given
+    from hubbub.ledger import trust
     from hubbub.verify import load
     from hubbub.verify import verify as check
 
     data = load(certificate)
-    file = release if release is not None else _beside(certificate, data)
-    done = check(data, release=file, key=None if key is None else given(key), dataset=dataset)
-    unknown = _unknown(done, key is None, file is None)
+    whose = None if key is None else trust.key_of(key)
+    done = check(data, folder=Path(certificate).parent, release=release, key=whose, dataset=dataset, known=trust.signer)
+    unknown = _unknown(done)
     if as_json:
         print_json(
             {
                 "passed": done.passed,
+                "whole": done.whole,
+                "verdict": done.verdict,
+                "signer": done.signer,
+                "public_key": done.public_key,
+                "files": list(done.files),
+                "files_missing": list(done.missing),
                 "checks": [{"what": each.what, "passed": each.passed, "found": each.found} for each in done.checks],
                 "not_checked": unknown if done.passed else [],
             }
@@ -47,34 +61,36 @@ def verify(certificate: str, release: str | None, key: str | None, dataset: str 
     else:
         _tell(done, unknown)
     if not done.passed:
-        wrong = done.checks[-1]
-        raise CheckFailed(f"the certificate does not hold: {wrong.what}: {wrong.found}")
+        raise CheckFailed(f"{done.verdict[:1].lower()}{done.verdict[1:]}")
+    if not done.whole and not certificate_only:
+        raise CheckFailed(
+            "the numbers follow, but that is not enough: "
+            + "; ".join(_lacking(done))
+            + "; or say --certificate-only if that is all you ask"
+        )
 
 
-def _beside(certificate: str, data: bytes) -> str | None:
-    """The release that lies beside the certificate under the name the certificate gives."""
-    try:
-        name = json.loads(data)["release_file"]
-        place = Path(certificate).parent / Path(name).name
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return None
-    return str(place) if place.is_file() else None
+def _lacking(done: Checked) -> list[str]:
+    told = []
+    if done.signer is None:
+        told.append(
+            "anybody can sign with a key of their own, so get the publisher's by another way and give it with --key or "
+            "hubbub trust add"
+        )
+    if done.missing:
+        told.append(f"put {', '.join(done.missing)} beside the certificate, or give --release")
+    return told
 
 
-def _unknown(done: Checked, any_key: bool, no_file: bool) -> list[str]:
+def _unknown(done: Checked) -> list[str]:
     """What was not, and what cannot be, checked."""
     from hubbub.verify import CANNOT_KNOW
 
-    told = list(CANNOT_KNOW)
-    if any_key:
-        told.append("whose key signed it: get the publisher's by another way, and give it with --key")
-    if no_file:
-        told.append("which file it is about: give it with --release")
-    return [*told, *(f"whether this is so: {text}" for text in done.assumptions)]
+    return [*CANNOT_KNOW, *(f"whether this is so: {text}" for text in done.assumptions)]
 
 
 def _tell(done: Checked, unknown: list[str]) -> None:
-    from hubbub.verify import printable
+    from hubbub.verify.noting import printable
 
     console = page()
     for each in done.checks:
@@ -84,7 +100,7 @@ def _tell(done: Checked, unknown: list[str]) -> None:
         console.print("\nNot checked, because nobody can from here:")
         for text in unknown:
             console.print(f"- {printable(text)}", soft_wrap=True)
-        console.print("\nThe certificate holds.")
+        console.print(f"\n{done.verdict}", soft_wrap=True)
 
 
 @click.command("explain", epilog=examples("hubbub explain hubbub-demo/certificate.json"))
@@ -93,11 +109,13 @@ def _tell(done: Checked, unknown: list[str]) -> None:
 def explain(certificate: str, as_json: bool) -> None:
     """Say in plain words what a certificate promises, to whom, and what it does not promise.
 
-    The certificate is checked first, as by hubbub verify.
+    The certificate is checked first, as by hubbub verify --certificate-only.
     """
+    from hubbub.certificate import about
     from hubbub.explain import explain_release
-    from hubbub.verify import load, printable
+    from hubbub.verify import load
     from hubbub.verify import verify as check
+    from hubbub.verify.noting import printable
 
     done = check(load(certificate))
     if not done.passed or done.spec is None or done.certificate is None:
@@ -107,7 +125,14 @@ def explain(certificate: str, as_json: bool) -> None:
     text = explain_release(done.spec, done.promises)
     where = f"a release of {entry['dataset']}"
     if as_json:
-        print_json({"about": where, "text": text, "promises": [str(step.conclusion) for step in done.promises]})
+        print_json(
+            {
+                "about": where,
+                "text": text,
+                "promises": [str(step.conclusion) for step in done.promises],
+                "guarantees": [about(step.conclusion, step.people) for step in done.promises],
+            }
+        )
         return
     console = page()
     console.print(f"This certificate is about {where}, made by {done.certificate['software']}.\n", soft_wrap=True)

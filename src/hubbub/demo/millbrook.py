@@ -18,12 +18,13 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 from numpy.typing import NDArray
 
-from hubbub import files
 from hubbub.certificate import about
+from hubbub.kind import Release
 from hubbub.ledger.book import Ledger
-from hubbub.release import Release
 from hubbub.release import open as open_table
-from hubbub.report import report
+from hubbub.release import save
+from hubbub.tables.counts import Counts
+from hubbub.tables.labels import labels
 
 RESIDENTS: Final = 40_000
 DEPARTMENTS: Final = {  # name: people, of whom managers, and the middle salary
@@ -101,33 +102,30 @@ class Story:
     files: dict[str, str]  # table, release, certificate, report
 
     @property
+    def counts(self) -> Counts:
+        """What was published."""
+        assert isinstance(self.release.result, Counts)
+        return self.release.result
+
+    @property
     def shown(self) -> int:
-        return int(self.release.shown.sum())
+        return int(self.counts.shown.sum())
 
     def largest(self, most: int) -> list[tuple[tuple[str, ...], int, int, int]]:
         """(labels, published number, interval) of the largest published numbers."""
-        release = self.release
-        keys = list(release.keys(0, release.bins))
-        shown = np.flatnonzero(release.shown)
-        first = shown[np.argsort(-release.published.values[shown], kind="stable")[:most]].tolist()
-        return [
-            (
-                tuple("(missing)" if (text := texts[int(which[i])]) is None else text for which, texts in keys),
-                int(release.published.values[i]),
-                int(release.low[i]),
-                int(release.high[i]),
-            )
-            for i in first
-        ]
+        counts = self.counts
+        shown = np.flatnonzero(counts.shown)
+        first = shown[np.argsort(-counts.published.values[shown], kind="stable")[:most]]
+        names = [tuple("(missing)" if text is None else text for text in texts) for texts in labels(counts, first)]
+        values, low, high = (array[first].tolist() for array in (counts.published.values, counts.low, counts.high))
+        return list(zip(names, values, low, high, strict=True))
 
     def as_json(self) -> dict[str, Any]:
         """Where the files are, and the numbers that may be told."""
         return {
             **self.files,
-            "rows_published": self.shown,
-            "rows_suppressed": self.release.bins - self.shown,
-            "bins": self.release.bins,
-            "guarantees": [about(step.conclusion) for step in self.release.promises],
+            **self.release.result.told(),
+            "guarantees": [about(step.conclusion, step.people) for step in self.release.promises],
         }
 
 
@@ -140,10 +138,12 @@ def publish(folder: Path) -> Story:
     table, books = folder / "millbrook.parquet", folder / "ledger"
     parquet.write_table(people(), table)
     shutil.rmtree(books, ignore_errors=True)
-    Ledger(books / "ledger.db").new()
+    ledger = Ledger(books / "ledger.db")
+    ledger.new()
+    (folder / "publisher.key").write_text(f"{ledger.public_key()}\n", encoding="ascii")  # for those who check
     town = open_table(table, person="resident", ledger=books / "ledger.db")
     made = town.histogram(list(BY), crowd=CROWD, sample=SAMPLE, scale_up=True)
-    return Story(made, {"table": str(table), **files.save(made, folder, page=report)})
+    return Story(made, {"table": str(table), **save(made, folder)})
 
 
 def try_next(folder: Path) -> list[str]:

@@ -10,12 +10,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from hubbub.engines.column import Column, Number
-from hubbub.errors import WrongUse
 from hubbub.exact import Infinite, Loss, to_text
-from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values
-from hubbub.tables.engine import Kind
-
-_MOST_COMPARISONS = 4096
+from hubbub.tables.bins import Dates, Discovered, Edges, Steps
+from hubbub.tables.schema import Holds as Kind
+from hubbub.tables.schema import in_whole_numbers
 
 
 def identifier(name: str) -> str:
@@ -26,44 +24,6 @@ def identifier(name: str) -> str:
 def literal(text: str) -> str:
     """A text as SQL: for paths and for names that were checked; what people list travels as parameters."""
     return "'" + text.replace("'", "''") + "'"
-
-
-def resolved(axis: Axis, kind: Kind) -> Axis:
-    """The axis with what the schema tells: a boolean column has its values declared by its type."""
-    if isinstance(axis, Discovered) and kind is Kind.BOOLEAN and axis.unit is None:
-        return Values(axis.column, ("false", "true"), null=True)
-    return axis
-
-
-def check(axis: Axis, kind: Kind) -> None:
-    """Whether such bins can be made of such a column."""
-    name = axis.column
-    if kind is Kind.OTHER:
-        raise WrongUse(f"the column {name} holds {kind.value}; choose another column")
-    if isinstance(axis, Values) and kind is Kind.BOOLEAN and not {*axis.values} <= {"false", "true"}:
-        raise WrongUse(f"the column {name} holds booleans, whose values are false and true; use {name}=false,true")
-    if isinstance(axis, Dates) or (isinstance(axis, Discovered) and axis.unit):
-        if kind not in (Kind.DATE, Kind.TEXT):
-            raise WrongUse(f"the column {name} holds {kind.value} and not dates; use {name}:0..100:10")
-    elif isinstance(axis, Edges | Steps):
-        if kind in (Kind.DATE, Kind.BOOLEAN):
-            raise WrongUse(f"the column {name} holds {kind.value} and cannot be cut at numbers; use {name}:month")
-        _check_edges(axis, kind)
-
-
-def _check_edges(axis: Edges | Steps, kind: Kind) -> None:
-    if isinstance(axis, Steps) and kind is Kind.INTEGER and _whole(axis):
-        return
-    if len(axis) > _MOST_COMPARISONS:
-        raise WrongUse(
-            f"{axis.column} has more than {_MOST_COMPARISONS:,} bins that are no whole numbers; declare fewer bins"
-        )
-    for edge in axis.edges:
-        if "/" in to_text(edge):
-            raise WrongUse(
-                f"an edge of {axis.column} must be a decimal number that ends, not {to_text(edge)[:40]}; "
-                "choose another edge"
-            )
 
 
 def text(column: Column) -> str:
@@ -109,17 +69,11 @@ def code_where(axis: Edges | Steps | Dates, column: Column) -> tuple[str, str]:
     if _is_float(column):
         tests.append(f"isfinite({value})")
     inside = " AND ".join(tests) or f"{value} IS NOT NULL"
-    if isinstance(axis, Steps) and column.kind is Kind.INTEGER and _whole(axis):
+    if isinstance(axis, Steps) and column.kind is Kind.INTEGER and in_whole_numbers(axis):
         return _stepped(axis, value, number), inside
     edges = list(axis.edges) if isinstance(axis, Steps) else finite
     inner = edges[0 if isinstance(axis, Edges) and axis.open_below else 1 : None if high is None else -1]
     return _tree(value, inner, 0, number), inside
-
-
-def _whole(axis: Steps) -> bool:
-    """Whether (value - low) // width can be worked out in whole numbers of 128 bits."""
-    ends = abs(axis.low) + axis.steps * axis.width
-    return axis.low.denominator == axis.width.denominator == 1 and ends < 2**126
 
 
 def _top(axis: Edges | Steps) -> Fraction | None:

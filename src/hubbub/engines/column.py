@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from hubbub.exact import to_text
-from hubbub.tables.engine import Kind
+from hubbub.tables.schema import Holds as Kind
 
 
 @dataclass(frozen=True, slots=True)

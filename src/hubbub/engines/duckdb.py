@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from glob import escape, glob
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -15,14 +15,14 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from hubbub.engines.bin_sql import check, identifier, literal, resolved
+from hubbub.engines.bin_sql import identifier, literal
 from hubbub.engines.column import Column, column
 from hubbub.engines.count_sql import Query, distinct_bins, every_row, one_row_each
 from hubbub.engines.csv_file import csv_relation
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
-from hubbub.tables.bins import Axis
-from hubbub.tables.engine import Counted, Kind, Question, Repeats
+from hubbub.tables.engine import Counted, Question, Repeats
+from hubbub.tables.schema import Schema, resolved
 
 _BATCH = 1 << 17
 _WORDS = "hubbub_words"
@@ -49,18 +49,11 @@ class DuckDB:
         while self._word in {name.lower() for name in self._columns}:
             self._word += "_"
 
-    def columns(self) -> Mapping[str, Kind]:
+    def columns(self) -> Schema:
         return {name: known.kind for name, known in self._columns.items()}
 
-    def resolve(self, axes: tuple[Axis, ...]) -> tuple[Axis, ...]:
-        kinds = [self._column(axis.column).kind for axis in axes]
-        known = tuple(resolved(axis, kind) for axis, kind in zip(axes, kinds, strict=True))
-        for axis, kind in zip(known, kinds, strict=True):
-            check(axis, kind)
-        return known
-
     def count(self, question: Question, source: Source) -> Counted:
-        axes = self.resolve(question.axes)
+        axes = resolved(question.axes, self.columns())
         if question.person is None:
             if question.repeats is not Repeats.REFUSE:
                 raise WrongUse("without a person column each row is a person; name the column with --person")

@@ -29,16 +29,21 @@ from hubbub.guarantees.definitions import (
     OutlierPrivacy,
     ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import DMNS, GHLP, GLP, HERE, LUI_PASS, Derivation, texts
+from hubbub.guarantees.derivation import DMNS, GHLP, GLP, HERE, LUI_PASS, Assumption, Derivation, Theorem, texts
 from hubbub.guarantees.implications import differential_to_outlier, sanitize_sample, to_outlier
 
-INDEPENDENT = "the releases draw their randomness, samples included, independently of each other"
-ONE_PARTITION = (
-    "every release publishes each bin of one and the same public partition by itself, so that people are "
-    "interchangeable in all of them exactly when they share a bin"
+INDEPENDENT = Assumption("independent", "the releases draw their noise independently of each other")
+FRESH_SAMPLES = Assumption(
+    "independent-samples", "the releases draw their randomness, samples included, independently of each other"
 )
-EXACT_CROWDS = (
-    "people who blend in the crowd-blending release are exactly interchangeable there (one bin of a partition)"
+ONE_PARTITION = Assumption(
+    "one-partition",
+    "every release publishes each bin of one and the same public partition by itself, so that people are "
+    "interchangeable in all of them exactly when they share a bin",
+)
+EXACT_CROWDS = Assumption(
+    "exact-crowds",
+    "people who blend in the crowd-blending release are exactly interchangeable there (one bin of a partition)",
 )
 
 WAYS_OUT = (
@@ -49,7 +54,10 @@ WAYS_OUT = (
 """What to do instead of composing two crowd-blending releases."""
 
 
-def _several(derivations: tuple[Derivation, ...], theorem: str) -> None:
+PROPOSITION_7 = Theorem("together.crowd-blending", "Proposition 7", GHLP)
+
+
+def _several(derivations: tuple[Derivation, ...], theorem: Theorem) -> None:
     if len(derivations) < 2:
         raise WrongUse(f"{theorem} is about at least two releases, and {len(derivations)} was given; give them all")
 
@@ -60,7 +68,7 @@ def differential(*derivations: Derivation) -> Derivation:
     Guarantee: if M_j is (epsilon_j, delta_j)-DP, all under the same neighbours, each possibly chosen after seeing the
     earlier ones, then publishing all of them is (sum of epsilon_j, sum of delta_j)-DP, for the smallest group of any.
     """
-    theorem = "Basic composition (differential)"
+    theorem = Theorem("together.differential", "Basic composition (differential)", DMNS)
     _several(derivations, theorem)
     given = [premise.concluding(DifferentialPrivacy, theorem) for premise in derivations]
     neighbours = given[0].neighbours
@@ -74,7 +82,6 @@ def differential(*derivations: Derivation) -> Derivation:
             epsilon=epsilon, delta=delta, neighbours=neighbours, group=min(each.group for each in given)
         ),
         theorem=theorem,
-        source=DMNS,
         premises=derivations,
         numbers=texts(releases=len(given), epsilon_out=epsilon, delta_out=delta),
         assumptions=(INDEPENDENT,),
@@ -89,7 +96,7 @@ def zero_knowledge(*derivations: Derivation) -> Derivation:
     respect to the class that can draw all samples: RS(min(n, k_1 + k_2)), iRS(1 - (1 - p_1)(1 - p_2)),
     RSE(k_1 + k_2, max s), RSN(k_1 + k_2, max radius) (Proposition 2, capped at n; iRS proved here, at :func:`both`).
     """
-    theorem = "Proposition 2 (zero-knowledge)"
+    theorem = Theorem("together.zero-knowledge", "Proposition 2 (zero-knowledge)", f"{GLP}; {HERE}")
     _several(derivations, theorem)
     given = [premise.concluding(ZeroKnowledge, theorem) for premise in derivations]
     aggregate = given[0].aggregate
@@ -101,10 +108,9 @@ def zero_knowledge(*derivations: Derivation) -> Derivation:
             epsilon=epsilon, delta=delta, aggregate=aggregate, group=min(each.group for each in given)
         ),
         theorem=theorem,
-        source=f"{GLP}; {HERE}",
         premises=derivations,
-        numbers=(*texts(releases=len(given), epsilon_out=epsilon, delta_out=delta), ("aggregate", str(aggregate))),
-        assumptions=(INDEPENDENT,),
+        numbers=(*texts(releases=len(given), epsilon_out=epsilon, delta_out=delta), ("aggregate_out", str(aggregate))),
+        assumptions=(FRESH_SAMPLES,),
     )
 
 
@@ -158,7 +164,9 @@ def outlier_same_partition(*derivations: Derivation) -> Derivation:
     sum of epsilon_j(.) and the sum of delta_j: everybody stands in the same crowd each time. On different partitions
     this is false.
     """
-    theorem = "Composition on one partition (outlier)"
+    theorem = Theorem(
+        "together.outlier-same-partition", "Composition on one partition (outlier)", f"{LUI_PASS}; {HERE}"
+    )
     _several(derivations, theorem)
     steps = tuple(
         differential_to_outlier(premise) if isinstance(premise.conclusion, DifferentialPrivacy) else to_outlier(premise)
@@ -172,9 +180,8 @@ def outlier_same_partition(*derivations: Derivation) -> Derivation:
     return Derivation(
         conclusion=OutlierPrivacy(curve=curve, delta=delta),
         theorem=theorem,
-        source=f"{LUI_PASS}; {HERE}",
         premises=steps,
-        numbers=(*texts(releases=len(given), delta_out=delta), ("curve", str(curve))),
+        numbers=(*texts(releases=len(given), delta_out=delta), ("curve_out", str(curve))),
         assumptions=(ONE_PARTITION, INDEPENDENT),
     )
 
@@ -187,7 +194,7 @@ def person_by_person(*derivations: Derivation) -> Derivation:
     changes all of it together by at most (sum of epsilon_j(c_j), sum of delta_j). In particular the pair is outlier
     private with the constant curve sum of sup epsilon_j: infinite if a curve has no end.
     """
-    theorem = "Composition person by person (outlier)"
+    theorem = Theorem("together.person-by-person", "Composition person by person (outlier)", f"{LUI_PASS}; {HERE}")
     _several(derivations, theorem)
     steps = tuple(
         differential_to_outlier(premise) if isinstance(premise.conclusion, DifferentialPrivacy) else to_outlier(premise)
@@ -198,9 +205,8 @@ def person_by_person(*derivations: Derivation) -> Derivation:
     return Derivation(
         conclusion=OutlierPrivacy(curve=flat(top), delta=delta),
         theorem=theorem,
-        source=f"{LUI_PASS}; {HERE}",
         premises=steps,
-        numbers=texts(releases=len(given), top=top, delta_out=delta),
+        numbers=texts(releases=len(given), top_out=top, delta_out=delta),
         assumptions=(INDEPENDENT,),
     )
 
@@ -226,7 +232,7 @@ def crowd_blending(first: Derivation, second: Derivation) -> NoReturn:
     {1, 2}, {3} and again by {1}, {2, 3}. Each table is (k, epsilon)-crowd-blending; in the pair the one of kind 2
     blends with nobody else and is missed at once, so it is not (2, epsilon')-crowd-blending for any epsilon'.
     """
-    one, two = (each.concluding(CrowdBlending, "Proposition 7") for each in (first, second))
+    one, two = (each.concluding(CrowdBlending, PROPOSITION_7) for each in (first, second))
     k = max(one.k, two.k)
     raise Refused(
         f"{one} and {two} do not compose (Proposition 7): with {k} people of kind 1, one of kind 2 and {k} of kind 3, "
@@ -244,7 +250,11 @@ def crowd_blending_with_differential(
     (k, epsilon_1 + 2 epsilon_2)-crowd-blending (Proposition 8; the 2 cannot be lowered: to swap two people is to remove
     one and add one). If crowds in M_1 are exact, (k, max(2 epsilon_2, epsilon_1 + epsilon_2)) (its proof).
     """
-    theorem = "Proposition 8 (crowd-blending with differential)"
+    theorem = Theorem(
+        "together.crowd-blending-with-differential",
+        "Proposition 8 (crowd-blending with differential)",
+        f"{GHLP}; exact crowds {HERE}" if exact_crowds else GHLP,
+    )
     one, two = blending.concluding(CrowdBlending, theorem), private.concluding(DifferentialPrivacy, theorem)
     if two.neighbours is not Neighbours.ADD_REMOVE or two.delta:
         raise Refused(f"{theorem} needs pure differential privacy under add/remove beside it, and was given {two}")
@@ -253,7 +263,6 @@ def crowd_blending_with_differential(
     return Derivation(
         conclusion=CrowdBlending(k=one.k, epsilon=epsilon),
         theorem=theorem,
-        source=f"{GHLP}; exact crowds {HERE}" if exact_crowds else GHLP,
         premises=(blending, private),
         numbers=texts(k=one.k, epsilon_1=one.epsilon, epsilon_2=two.epsilon, epsilon_out=epsilon),
         assumptions=(INDEPENDENT, EXACT_CROWDS) if exact_crowds else (INDEPENDENT,),

@@ -1,7 +1,8 @@
 """How a promise was reached: a tree of theorems with a promise at every node.
 
 A derivation says which statement was used, on which premises, with which exact numbers and under which
-assumptions, so that somebody without the data can work it out again.
+assumptions, and whom the promise is about, so that somebody without the data can work it out again. Statements and
+assumptions have identifiers, which certificates keep for ever; what they are called may be put better at any time.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Final, TypeVar
 from hubbub.errors import Refused, WrongUse
 from hubbub.exact import Infinite, Loss, to_text
 from hubbub.guarantees.definitions import Guarantee
+from hubbub.guarantees.people import People
 
 GLP: Final = "Gehrke, Lui, Pass, Towards privacy for social networks, TCC 2011"
 GHLP: Final = "Gehrke, Hay, Lui, Pass, Crowd-blending privacy, CRYPTO 2012"
@@ -25,29 +27,67 @@ HERE: Final = "re-derived, see docs/theorem-map.md"
 
 G = TypeVar("G", bound=Guarantee)
 Number = tuple[str, str]
+OUT: Final = "_out"
+
+
+@dataclass(frozen=True, slots=True)
+class Theorem:
+    """A statement: its identifier, what it is called, and where it stands. An identifier never changes its meaning."""
+
+    id: str
+    name: str
+    source: str
+
+    def __post_init__(self) -> None:
+        if not (self.id.strip() and self.name.strip()):
+            raise WrongUse("a step of a derivation must name the statement it uses; give it an identifier and a name")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """What has to be so: an identifier, a sentence with places in it, and what goes there."""
+
+    id: str
+    says: str
+    given: tuple[Number, ...] = ()
+
+    def __str__(self) -> str:
+        return self.says.format(**dict(self.given))
+
+
+STATED: Final = Theorem("stated", "stated", "the caller")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Derivation:
     """`conclusion` follows from `premises` by `theorem`, if the `assumptions` hold.
 
-    `theorem` names the statement ("Proposition 8"), `source` where it stands, `numbers` the quantities that go
-    into it and come out of it, by name, as exact text. A leaf has no premises: its conclusion is stated, by a
-    theorem about a mechanism or by somebody.
+    `numbers` are the quantities that go into it and come out of it, by name, as exact text; the name of what comes out
+    ends in ``_out``. A leaf has no premises: its conclusion is stated, by a theorem about a mechanism or by somebody.
+    `people` says whom the conclusion is about, None where nobody in particular is meant; unless a theorem leads from
+    some people to others, they are the people of the premises, and premises about unlike people are refused.
     """
 
     conclusion: Guarantee
-    theorem: str
-    source: str
+    theorem: Theorem
     premises: tuple[Derivation, ...] = ()
     numbers: tuple[Number, ...] = ()
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    people: People | None = None
 
     def __post_init__(self) -> None:
-        if not self.theorem.strip():
-            raise WrongUse("a step of a derivation must name the statement it uses; give theorem a text")
+        if self.people is None and self.premises:
+            object.__setattr__(self, "people", _one_people(self.premises, self.theorem))
 
-    def concluding(self, kind: type[G], theorem: str) -> G:
+    @property
+    def inputs(self) -> tuple[Number, ...]:
+        """The numbers that go in; the others follow from them."""
+        return tuple((name, text) for name, text in self.numbers if not name.endswith(OUT))
+
+    def concluding(self, kind: type[G], theorem: Theorem) -> G:
         """The conclusion, if it is of the kind that `theorem` starts from."""
         if isinstance(self.conclusion, kind):
             return self.conclusion
@@ -73,19 +113,27 @@ class Derivation:
 
     def all_assumptions(self) -> tuple[str, ...]:
         """What has to hold for the conclusion to hold, each once, in the order it came in."""
-        return tuple(dict.fromkeys(text for step in self.steps() for text in step.assumptions))
+        return tuple(dict.fromkeys(str(each) for step in self.steps() for each in step.assumptions))
+
+
+def _one_people(premises: tuple[Derivation, ...], theorem: Theorem) -> People | None:
+    people = {premise.people for premise in premises}
+    if len(people) > 1:
+        told = " and ".join(sorted("people who are not named" if each is None else str(each) for each in people))
+        raise Refused(f"{theorem}: promises about unlike people do not add up: {told}; release about the same people")
+    return people.pop()
 
 
 def stated(
     guarantee: Guarantee,
     *,
-    theorem: str = "stated",
-    source: str = "the caller",
+    theorem: Theorem = STATED,
     numbers: tuple[Number, ...] = (),
-    assumptions: tuple[str, ...] = (),
+    assumptions: tuple[Assumption, ...] = (),
+    people: People | None = None,
 ) -> Derivation:
     """A leaf: what a mechanism is known, or declared, to promise."""
-    return Derivation(conclusion=guarantee, theorem=theorem, source=source, numbers=numbers, assumptions=assumptions)
+    return Derivation(conclusion=guarantee, theorem=theorem, numbers=numbers, assumptions=assumptions, people=people)
 
 
 def texts(**quantities: Loss | int) -> tuple[Number, ...]:

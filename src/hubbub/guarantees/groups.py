@@ -16,7 +16,7 @@ from hubbub.guarantees.definitions import (
     RandomSample,
     ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import DMNS, GLP, HERE, LUI_PASS, Derivation, texts
+from hubbub.guarantees.derivation import DMNS, GLP, HERE, LUI_PASS, Derivation, Theorem, texts
 from hubbub.guarantees.parameters import size
 
 
@@ -30,14 +30,13 @@ def differential_group(premise: Derivation, *, group: int) -> Derivation:
     Guarantee: if M is (epsilon, delta)-DP, then for groups of c and the same neighbours it is
     (c epsilon, delta (e^(c epsilon) - 1)/(e^epsilon - 1))-DP (c links of a chain).
     """
-    theorem = "Group privacy (differential)"
+    theorem = Theorem("group.differential-group", "Group privacy (differential)", DMNS)
     given = premise.concluding(DifferentialPrivacy, theorem)
     blocks = _blocks(group, given.group)
     epsilon, delta = chained(given.epsilon, given.delta, blocks)
     return Derivation(
         conclusion=DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=given.neighbours, group=group),
         theorem=theorem,
-        source=DMNS,
         premises=(premise,),
         numbers=texts(group=group, steps=blocks, epsilon_out=epsilon, delta_out=delta),
     )
@@ -51,14 +50,13 @@ def zero_knowledge_group(premise: Derivation, *, group: int) -> Derivation:
     proved here: a chain of 2c - 1 links). Where the class removes people instead of blanking them, the links run
     through data sets with a fixed person in their place, whom the simulator samples itself.
     """
-    theorem = "Proposition 3 (zero-knowledge for groups)"
+    theorem = Theorem("group.zero-knowledge-group", "Proposition 3 (zero-knowledge for groups)", f"{GLP}; delta {HERE}")
     given = premise.concluding(ZeroKnowledge, theorem)
     steps = 2 * _blocks(group, given.group) - 1
     epsilon, delta = chained(given.epsilon, given.delta, steps)
     return Derivation(
         conclusion=ZeroKnowledge(epsilon=epsilon, delta=delta, aggregate=given.aggregate, group=group),
         theorem=theorem,
-        source=f"{GLP}; delta {HERE}",
         premises=(premise,),
         numbers=texts(group=group, steps=steps, epsilon_out=epsilon, delta_out=delta),
     )
@@ -71,14 +69,17 @@ def zero_knowledge_group_total_variation(premise: Derivation, *, group: int) -> 
     (0, (2c - 1) (e^epsilon - 1 + 2 delta)/(e^epsilon + 1))-ZK with respect to it (Proposition 4, sharpened: a link of
     the chain moves no event by more than its total variation).
     """
-    theorem = "Proposition 4 (zero-knowledge for groups, total variation)"
+    theorem = Theorem(
+        "group.zero-knowledge-group-total-variation",
+        "Proposition 4 (zero-knowledge for groups, total variation)",
+        f"{GLP}; sharpened, {HERE}",
+    )
     given = premise.concluding(ZeroKnowledge, theorem)
     steps = 2 * _blocks(group, given.group) - 1
     delta = capped(steps * total_variation(given.epsilon, given.delta))
     return Derivation(
         conclusion=ZeroKnowledge(epsilon=Fraction(0), delta=delta, aggregate=given.aggregate, group=group),
         theorem=theorem,
-        source=f"{GLP}; sharpened, {HERE}",
         premises=(premise,),
         numbers=texts(group=group, steps=steps, delta_out=delta),
     )
@@ -92,7 +93,9 @@ def zero_knowledge_group_by_sampling(premise: Derivation, *, group: int) -> Deri
     chance that the sample meets one of the other c - 1 (Proposition 5). P is of the order of c k/n and not
     cryptographically small.
     """
-    theorem = "Proposition 5 (zero-knowledge for groups, by sampling)"
+    theorem = Theorem(
+        "group.zero-knowledge-group-by-sampling", "Proposition 5 (zero-knowledge for groups, by sampling)", GLP
+    )
     given = premise.concluding(ZeroKnowledge, theorem)
     sample = given.aggregate
     if not isinstance(sample, RandomSample) or sample.n is None:
@@ -104,7 +107,6 @@ def zero_knowledge_group_by_sampling(premise: Derivation, *, group: int) -> Deri
     return Derivation(
         conclusion=ZeroKnowledge(epsilon=given.epsilon, delta=delta, aggregate=sample, group=group),
         theorem=theorem,
-        source=GLP,
         premises=(premise,),
         numbers=texts(group=group, k=sample.k, n=sample.n, chance_of_meeting=met, delta_out=delta),
     )
@@ -117,7 +119,7 @@ def outlier_group(premise: Derivation, *, k: int, size: int) -> Derivation:
     (s e, delta (e^(s e) - 1)/(e^e - 1))-close, e = epsilon(k). For (k, epsilon, delta)-simple outlier privacy and
     s = k this is (epsilon, delta (e^epsilon - 1)/(e^(epsilon/k) - 1)) (Proposition 7; with delta, proved here).
     """
-    theorem = "Proposition 7 (groups of outliers)"
+    theorem = Theorem("group.outlier-group", "Proposition 7 (groups of outliers)", f"{LUI_PASS}; delta {HERE}")
     given = premise.concluding(OutlierPrivacy, theorem)
     each = given.curve.at(k)
     steps = _blocks(size, 1)
@@ -125,7 +127,6 @@ def outlier_group(premise: Derivation, *, k: int, size: int) -> Derivation:
     return Derivation(
         conclusion=OutlierGroup(k=k, size=size, epsilon=epsilon, delta=delta),
         theorem=theorem,
-        source=f"{LUI_PASS}; delta {HERE}",
         premises=(premise,),
         numbers=texts(k=k, size=size, epsilon_each=each, epsilon_out=epsilon, delta_out=delta),
     )

@@ -25,7 +25,7 @@ from hubbub.guarantees.definitions import (
     StaircaseOutlier,
     ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import BBG, DMNS, GHLP, GLP, HERE, LUI_PASS, Derivation, texts
+from hubbub.guarantees.derivation import BBG, DMNS, GHLP, GLP, HERE, LUI_PASS, Assumption, Derivation, Theorem, texts
 from hubbub.guarantees.groups import differential_group as differential_group
 from hubbub.guarantees.groups import outlier_group as outlier_group
 from hubbub.guarantees.groups import zero_knowledge_group as zero_knowledge_group
@@ -35,13 +35,17 @@ from hubbub.guarantees.parameters import size
 from hubbub.guarantees.weakening import weaken as weaken
 from hubbub.guarantees.weakening import weaken_aggregate as weaken_aggregate
 
-BLANK = "a blank row is a row that the mechanism accepts"
-SYMMETRIC = "the mechanism ignores the order of its rows, or is handed them in a secret random order"
-SECRET = "the sample is drawn afresh for this release, uniformly, and nobody learns who is in it"
-PUBLIC_SIZES = "the number of rows and the size of the sample are public"
+BLANK = Assumption("blank-row", "a blank row is a row that the mechanism accepts")
+SYMMETRIC = Assumption(
+    "symmetric", "the mechanism ignores the order of its rows, or is handed them in a secret random order"
+)
+SECRET = Assumption(
+    "secret-sample", "the sample is drawn afresh for this release, uniformly, and nobody learns who is in it"
+)
+PUBLIC_SIZES = Assumption("public-sizes", "the number of rows and the size of the sample are public")
 
 
-def _add_remove(premise: Derivation, theorem: str, because: str) -> DifferentialPrivacy:
+def _add_remove(premise: Derivation, theorem: Theorem, because: str) -> DifferentialPrivacy:
     given = premise.concluding(DifferentialPrivacy, theorem)
     if given.neighbours is not Neighbours.ADD_REMOVE:
         raise Refused(
@@ -51,7 +55,7 @@ def _add_remove(premise: Derivation, theorem: str, because: str) -> Differential
     return given
 
 
-def _replace(premise: Derivation, theorem: str) -> DifferentialPrivacy:
+def _replace(premise: Derivation, theorem: Theorem) -> DifferentialPrivacy:
     given = premise.concluding(DifferentialPrivacy, theorem)
     if given.neighbours is not Neighbours.REPLACE:
         raise Refused(f"{theorem} compares data sets of one size; turn {given} with add_remove_to_replace first")
@@ -64,7 +68,7 @@ def add_remove_to_replace(premise: Derivation) -> Derivation:
     Guarantee: if M is (epsilon, delta)-DP under add/remove, then it is (2 epsilon, (1 + e^epsilon) delta)-DP under
     replacement, for groups of the same size (two links through the data set without the person).
     """
-    theorem = "Two steps (add/remove to replace)"
+    theorem = Theorem("implied.add-remove-to-replace", "Two steps (add/remove to replace)", DMNS)
     given = premise.concluding(DifferentialPrivacy, theorem)
     if given.neighbours is not Neighbours.ADD_REMOVE:
         raise Refused(f"{theorem} starts from add/remove neighbours, and {given} is about replacement already")
@@ -72,7 +76,6 @@ def add_remove_to_replace(premise: Derivation) -> Derivation:
     return Derivation(
         conclusion=DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=Neighbours.REPLACE, group=given.group),
         theorem=theorem,
-        source=DMNS,
         premises=(premise,),
         numbers=texts(epsilon=given.epsilon, delta=given.delta, epsilon_out=epsilon, delta_out=delta),
     )
@@ -85,13 +88,16 @@ def zero_knowledge_to_differential(premise: Derivation) -> Derivation:
     (2 epsilon, (1 + e^epsilon) delta)-DP under replacement, for groups of c (Proposition 7; with delta, proved here).
     Not under add/remove: the simulator is told |D|.
     """
-    theorem = "Proposition 7 (zero-knowledge to differential)"
+    theorem = Theorem(
+        "implied.zero-knowledge-to-differential",
+        "Proposition 7 (zero-knowledge to differential)",
+        f"{GLP}; delta {HERE}",
+    )
     given = premise.concluding(ZeroKnowledge, theorem)
     epsilon, delta = chained(given.epsilon, given.delta, 2)
     return Derivation(
         conclusion=DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=Neighbours.REPLACE, group=given.group),
         theorem=theorem,
-        source=f"{GLP}; delta {HERE}",
         premises=(premise,),
         numbers=texts(epsilon=given.epsilon, delta=given.delta, epsilon_out=epsilon, delta_out=delta),
     )
@@ -103,14 +109,13 @@ def differential_to_zero_knowledge(premise: Derivation, *, n: int) -> Derivation
     Guarantee: if M is (epsilon, delta)-DP under replacement for groups of c, on data sets of n rows, then it is
     (epsilon, delta)-ZK with respect to RS(n) for groups of c (Proposition 8).
     """
-    theorem = "Proposition 8 (differential to zero-knowledge)"
+    theorem = Theorem("implied.differential-to-zero-knowledge", "Proposition 8 (differential to zero-knowledge)", GLP)
     given = _replace(premise, theorem)
     return Derivation(
         conclusion=ZeroKnowledge(
             epsilon=given.epsilon, delta=given.delta, aggregate=RandomSample(k=n, n=n), group=given.group
         ),
         theorem=theorem,
-        source=GLP,
         premises=(premise,),
         numbers=texts(n=n),
         assumptions=(BLANK, PUBLIC_SIZES),
@@ -125,7 +130,7 @@ def sanitize_sample(premise: Derivation, *, k: int, n: int, group: int = 1) -> D
     (Theorem A1, which nothing improves); for groups of c it is (c e, p delta (e^(c e) - 1)/(e^e - 1))-ZK, by blanking
     the group row by row.
     """
-    theorem = "Theorem A1 (sample and sanitize)"
+    theorem = Theorem("implied.sanitize-sample", "Theorem A1 (sample and sanitize)", f"{BBG}; {HERE}")
     given = _replace(premise, theorem)
     sample = RandomSample(k=size(k, "the sample size k"), n=size(n, "the number of rows n"))
     p = Fraction(k, n)
@@ -134,7 +139,6 @@ def sanitize_sample(premise: Derivation, *, k: int, n: int, group: int = 1) -> D
     return Derivation(
         conclusion=ZeroKnowledge(epsilon=epsilon, delta=delta, aggregate=sample, group=group),
         theorem=theorem,
-        source=f"{BBG}; {HERE}",
         premises=(premise,),
         numbers=texts(
             k=k, n=n, group=group, epsilon=given.epsilon, delta=given.delta, p=p, epsilon_out=epsilon, delta_out=delta
@@ -149,13 +153,12 @@ def differential_to_crowd_blending(premise: Derivation, *, k: int) -> Derivation
     Guarantee: if M is epsilon-DP under add/remove, then it is (k, epsilon)-crowd-blending for every k, by the removal
     clause (Proposition 5, which fails for replacement: publishing |D| is 0-DP and shows who left a small data set).
     """
-    theorem = "Proposition 5 (differential to crowd-blending)"
+    theorem = Theorem("implied.differential-to-crowd-blending", "Proposition 5 (differential to crowd-blending)", GHLP)
     given = _add_remove(premise, theorem, "it does not hide one of fewer than k people")
     _pure(given, theorem)
     return Derivation(
         conclusion=CrowdBlending(k=k, epsilon=given.epsilon),
         theorem=theorem,
-        source=GHLP,
         premises=(premise,),
         numbers=texts(k=k, epsilon=given.epsilon),
     )
@@ -167,13 +170,14 @@ def differential_to_simple_outlier(premise: Derivation, *, k: int) -> Derivation
     Guarantee: if M is (epsilon, delta)-DP under add/remove, then it is (k, k epsilon, delta)-simple outlier private
     (Proposition 10, read from epsilon/k).
     """
-    theorem = "Proposition 10 (differential to simple outlier)"
+    theorem = Theorem(
+        "implied.differential-to-simple-outlier", "Proposition 10 (differential to simple outlier)", LUI_PASS
+    )
     given = _add_remove(premise, theorem, "removing a person shows in it")
     epsilon = times(given.epsilon, size(k, "the crowd size k"))
     return Derivation(
         conclusion=SimpleOutlier(k=k, epsilon=epsilon, delta=given.delta),
         theorem=theorem,
-        source=LUI_PASS,
         premises=(premise,),
         numbers=texts(k=k, epsilon=given.epsilon, epsilon_out=epsilon),
     )
@@ -185,12 +189,11 @@ def differential_to_outlier(premise: Derivation) -> Derivation:
     Guarantee: if M is (epsilon, delta)-DP under add/remove, then it is (epsilon(.), delta)-outlier private for the
     curve that is epsilon everywhere (the remark after Definition 5), and the other way round.
     """
-    theorem = "Definition 5 (a flat curve)"
+    theorem = Theorem("implied.differential-to-outlier", "Definition 5 (a flat curve)", LUI_PASS)
     given = _add_remove(premise, theorem, "removing a person shows in it")
     return Derivation(
         conclusion=OutlierPrivacy(curve=flat(given.epsilon), delta=given.delta),
         theorem=theorem,
-        source=LUI_PASS,
         premises=(premise,),
     )
 
@@ -202,12 +205,15 @@ def differential_to_distributional(premise: Derivation, *, sample: IndependentSa
     distributions of data sets: given t in D, both laws are mixtures over D, with the same weights, of laws that are
     (epsilon, delta)-close (Definition 21).
     """
-    theorem = "Definition 21 (differential to distributional)"
+    theorem = Theorem(
+        "implied.differential-to-distributional",
+        "Definition 21 (differential to distributional)",
+        f"{LUI_PASS}; {HERE}",
+    )
     given = _add_remove(premise, theorem, "removing a person shows in it")
     return Derivation(
         conclusion=DistributionalPrivacy(epsilon=given.epsilon, delta=given.delta, sample=sample),
         theorem=theorem,
-        source=f"{LUI_PASS}; {HERE}",
         premises=(premise,),
         numbers=texts(epsilon=given.epsilon, delta=given.delta),
     )
@@ -226,8 +232,7 @@ def to_outlier(premise: Derivation) -> Derivation:
         raise Refused(f"only simple and staircase outlier privacy are curves, and the premise is {given}")
     return Derivation(
         conclusion=given.as_outlier(),
-        theorem="Definition 17 (the curve of a staircase)",
-        source=LUI_PASS,
+        theorem=Theorem("implied.to-outlier", "Definition 17 (the curve of a staircase)", LUI_PASS),
         premises=(premise,),
         numbers=(("curve", str(given.as_outlier().curve)),),
     )
@@ -239,13 +244,14 @@ def simple_outlier_to_crowd_blending(premise: Derivation) -> Derivation:
     Guarantee: if M is (k, epsilon)-simple outlier private with delta = 0, then it is (k + 1, epsilon/k)-crowd-blending
     (Proposition 12).
     """
-    theorem = "Proposition 12 (simple outlier to crowd-blending)"
+    theorem = Theorem(
+        "implied.simple-outlier-to-crowd-blending", "Proposition 12 (simple outlier to crowd-blending)", LUI_PASS
+    )
     given = premise.concluding(SimpleOutlier, theorem)
     _pure(given, theorem)
     return Derivation(
         conclusion=CrowdBlending(k=given.k + 1, epsilon=given.share),
         theorem=theorem,
-        source=LUI_PASS,
         premises=(premise,),
         numbers=texts(k=given.k, epsilon=given.epsilon, k_out=given.k + 1, epsilon_out=given.share),
     )
@@ -257,7 +263,11 @@ def outlier_to_crowd_blending(premise: Derivation, *, k: int) -> Derivation:
     Guarantee: if M is epsilon(.)-outlier private with delta = 0, then it is (k, epsilon(k - 1))-crowd-blending for
     every k >= 2: k equals are a crowd, and whoever has fewer is a (k - 1)-outlier (the proof of Proposition 12).
     """
-    theorem = "Proposition 12 (outlier to crowd-blending)"
+    theorem = Theorem(
+        "implied.outlier-to-crowd-blending",
+        "Proposition 12 (outlier to crowd-blending)",
+        f"{LUI_PASS}; any curve {HERE}",
+    )
     given = premise.concluding(OutlierPrivacy, theorem)
     _pure(given, theorem)
     epsilon = given.curve.at(size(k, "the crowd size k", least=2) - 1)
@@ -266,7 +276,6 @@ def outlier_to_crowd_blending(premise: Derivation, *, k: int) -> Derivation:
     return Derivation(
         conclusion=CrowdBlending(k=k, epsilon=epsilon),
         theorem=theorem,
-        source=f"{LUI_PASS}; any curve {HERE}",
         premises=(premise,),
         numbers=texts(k=k, epsilon_out=epsilon),
     )
@@ -278,7 +287,7 @@ def outlier_to_differential(premise: Derivation) -> Derivation:
     Guarantee: if M is (epsilon(.), delta)-outlier private and the curve is bounded, then M is (sup epsilon, delta)-DP
     under add/remove: everybody is a c-outlier for the size c of their own class.
     """
-    theorem = "Definition 5 (the top of the curve)"
+    theorem = Theorem("implied.outlier-to-differential", "Definition 5 (the top of the curve)", LUI_PASS)
     given = premise.concluding(OutlierPrivacy, theorem)
     top = given.curve.limit
     if isinstance(top, Infinite):
@@ -286,12 +295,11 @@ def outlier_to_differential(premise: Derivation) -> Derivation:
     return Derivation(
         conclusion=DifferentialPrivacy(epsilon=top, delta=given.delta),
         theorem=theorem,
-        source=LUI_PASS,
         premises=(premise,),
         numbers=texts(epsilon_out=top, delta=given.delta),
     )
 
 
-def _pure(given: DifferentialPrivacy | OutlierPrivacy | SimpleOutlier, theorem: str) -> None:
+def _pure(given: DifferentialPrivacy | OutlierPrivacy | SimpleOutlier, theorem: Theorem) -> None:
     if given.delta:
         raise Refused(f"{theorem}: crowd-blending has no delta, and {given} has one; use a mechanism with delta = 0")

@@ -16,7 +16,7 @@ from hubbub.guarantees.definitions import (
     StaircaseOutlier,
     ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import GLP, Derivation
+from hubbub.guarantees.derivation import GLP, Derivation, Theorem
 
 
 def is_weaker(weak: Guarantee, strong: Guarantee) -> bool:
@@ -73,7 +73,9 @@ def weaken(premise: Derivation, *, to: Guarantee) -> Derivation:
     if not is_weaker(to, premise.conclusion):
         raise Refused(f"{to} does not follow from {premise.conclusion} by rounding up; derive it another way")
     return Derivation(
-        conclusion=to, theorem="Weakening", source="the definition of the conclusion", premises=(premise,)
+        conclusion=to,
+        theorem=Theorem("weaker.weaken", "Weakening", "the definition of the conclusion"),
+        premises=(premise,),
     )
 
 
@@ -84,7 +86,7 @@ def weaken_aggregate(premise: Derivation, *, aggregate: Aggregate) -> Derivation
     RS(k') for k' >= k: whoever receives a large sample can thin it. So a release on a smaller sample is ZK with
     respect to the larger one.
     """
-    theorem = "Monotone aggregate information"
+    theorem = Theorem("weaker.weaken-aggregate", "Monotone aggregate information", GLP)
     given = premise.concluding(ZeroKnowledge, theorem)
     if not includes(aggregate, given.aggregate):
         raise Refused(
@@ -93,6 +95,5 @@ def weaken_aggregate(premise: Derivation, *, aggregate: Aggregate) -> Derivation
     return Derivation(
         conclusion=ZeroKnowledge(epsilon=given.epsilon, delta=given.delta, aggregate=aggregate, group=given.group),
         theorem=theorem,
-        source=GLP,
         premises=(premise,),
     )

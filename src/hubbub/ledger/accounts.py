@@ -21,12 +21,12 @@ from hubbub.guarantees import composition
 from hubbub.guarantees.closeness import ZERO, chained, total, total_delta
 from hubbub.guarantees.curve import Curve, flat
 from hubbub.guarantees.definitions import CrowdBlending, Guarantee, OutlierKind, OutlierPrivacy
-from hubbub.guarantees.derivation import Derivation, stated
+from hubbub.guarantees.derivation import Assumption, Derivation, Theorem, stated
 from hubbub.ledger.charge import Charge
 from hubbub.sampling.derivations import collected_crowd_blending, sampled_differential
 
 _KEPT = "release {} promises it for one row of each person, chosen anew each time"
-UNCHANGED = "the table did not change between the releases"
+UNCHANGED = Assumption("unchanged", "the table did not change between the releases")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,8 @@ class Entered:
 
     def step(self, promise: Guarantee) -> Derivation:
         """A promise of this release, as the leaf of a derivation."""
-        return stated(promise, theorem=f"release {self.number}", source="its certificate")
+        named = Theorem("release", f"release {self.number}", "its certificate")
+        return stated(promise, theorem=named, people=self.charge.about(promise))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

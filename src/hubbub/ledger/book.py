@@ -16,13 +16,14 @@ import json
 import os
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 from hubbub.errors import CheckFailed, Refused, WrongUse
+from hubbub.kind import Reservation
 from hubbub.ledger import anchor, key
 from hubbub.ledger.accounts import Entered, Totals, admit, totals
 from hubbub.ledger.charge import Charge
@@ -38,19 +39,6 @@ ABANDONED: Final = "abandoned"
 DERIVED: Final = "derived"
 POLICY: Final = "policy"
 KEY: Final = "key"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reservation:
-    """A release's place in a ledger; its certificate names it."""
-
-    ledger: Path
-    identity: str
-    dataset: str
-    number: int  # of the entry
-    release: int  # 1 for the first release of the dataset
-    nonce: str
-    hash: str  # of the entry
 
 
 @dataclass(slots=True, kw_only=True)
@@ -258,9 +246,9 @@ def known(ledger: Ledger, data: bytes, what: str) -> dict[str, Any]:
     try:
         entry = body["ledger"]
         record = ledger.account(entry["dataset"]).record(entry["nonce"])
-        certified = record.files.get(body["release_sha256"])
+        certified = record.files.get(next(iter(released(body).values())))
         right = record.entry.hash == entry["hash"] and certified == hashlib.sha256(data).hexdigest()
-    except (KeyError, TypeError, AttributeError, WrongUse):
+    except (KeyError, TypeError, AttributeError, StopIteration, WrongUse):
         right = False
     if not right:
         raise CheckFailed(
@@ -268,6 +256,15 @@ def known(ledger: Ledger, data: bytes, what: str) -> dict[str, Any]:
             "was changed, or the ledger was put back to an older state"
         )
     return body
+
+
+def released(body: Mapping[str, Any]) -> dict[str, str]:
+    """The files that a certificate is about, by name, with their digests; the release itself comes first."""
+    if "files" not in body:  # format 2 is about one
+        return {str(body["release_file"]): str(body["release_sha256"])}
+    named = {str(name): str(digest) for name, digest in body["files"].items()}
+    first = next(name for name in named if name.startswith("release."))
+    return {first: named.pop(first), **named}
 
 
 def dataset_name(text: str) -> str:

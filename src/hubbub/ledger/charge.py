@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
 
-from hubbub.exact import Infinite, to_text
+from hubbub.exact import Infinite
 from hubbub.guarantees.definitions import (
     CrowdBlending,
     DifferentialPrivacy,
@@ -16,10 +15,8 @@ from hubbub.guarantees.definitions import (
     OutlierKind,
     ZeroKnowledge,
 )
-from hubbub.tables.bins import Axis
-from hubbub.tables.description import partition
-from hubbub.tables.histogram import Histogram
-from hubbub.tables.promises import collected_sample, promises
+from hubbub.guarantees.people import People, Whose
+from hubbub.kind import Spec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +26,8 @@ class Charge:
     `partition` names the public partition in which people stand in crowds, if each has a fixed place in one. With
     `kept_rows`, what is promised to crowds is promised for one row of each person, chosen secretly: true of the
     release alone, and covered together with others by no theorem. `collected` says how the table itself was sampled
-    from a population, as declared; what that buys is worked out for all releases of the table together.
+    from a population, as declared; what that buys is worked out for all releases of the table together. `people` are
+    those of the table, with the column that says who is who: promises about unlike people do not add up.
     """
 
     what: str
@@ -38,6 +36,15 @@ class Charge:
     kept_rows: bool = False
     collected: IndependentSample | None = None
     at_delta: Fraction = Fraction(1, 10**9)
+    people: People | None = None  # None: written by a version that did not note who a person is
+    exact_crowds: bool = False
+
+    def about(self, promise: Guarantee) -> People | None:
+        """Whom one of its promises is about."""
+        crowds = isinstance(promise, CrowdBlending | OutlierKind)
+        if self.people is None or not (self.kept_rows and crowds):
+            return self.people
+        return replace(self.people, whose=Whose.KEPT_ROWS)
 
     @property
     def differential(self) -> DifferentialPrivacy | None:
@@ -71,24 +78,20 @@ class Charge:
         return next((each for each in self.promises if isinstance(each, OutlierKind)), None)
 
 
-@lru_cache(maxsize=64)
-def for_histogram(spec: Histogram, axes: tuple[Axis, ...]) -> Charge:
-    """What a histogram asks of the ledger.
+def charge(spec: Spec) -> Charge:
+    """What a release asks of the ledger.
 
     Guarantee: every promise in it holds for adding or removing one person of the table (with `kept_rows`, those to
-    crowds for the table of kept rows alone), whatever was declared about how the table was collected. The channel's own
-    promise is one of them even where people are sampled first: of two samples that differ by one person of a bin,
-    either has the counts (j, j) or (j, j - 1) there with j at most the bin's count, and losses do not fall with the
-    count.
+    crowds for the table of kept rows alone), whatever was declared about how the table was collected.
     """
-    alone = promises(replace(spec, collected=None), axes)
-    columns = ", ".join(axis.column for axis in axes)
-    sampled = "" if spec.sample is None else f", on a fresh secret sample at rate {to_text(spec.sample)}"
+    alone, together = spec.alone(), spec.together()
     return Charge(
-        what=f"histogram by {columns}{sampled}",
+        what=spec.words().entry,
         promises=tuple(step.conclusion for step in alone),
-        partition=partition(spec, axes),
-        kept_rows=spec.unit.one_row_per_person,
-        collected=None if spec.collected is None else collected_sample(spec.collected),
-        at_delta=spec.at_delta,
+        partition=together.partition,
+        kept_rows=any(step.people is not None and step.people.whose is Whose.KEPT_ROWS for step in alone),
+        collected=together.collected,
+        at_delta=together.at_delta,
+        people=spec.people,
+        exact_crowds=together.exact_crowds,
     )

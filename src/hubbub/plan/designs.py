@@ -31,8 +31,8 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.plan.error import Expected, expected
 from hubbub.plan.shape import Shape
 from hubbub.plan.targets import Target, Want, largest_inner, smallest_crowd, why_not
-from hubbub.tables.histogram import Histogram, histogram
-from hubbub.tables.promises import promises
+from hubbub.tables.asking import histogram
+from hubbub.tables.histogram import Histogram
 
 SHARES: Final = (Fraction(1), Fraction(3, 4), Fraction(1, 2), Fraction(1, 4))  # of the largest loss below k
 _DIGITS: Final = 6
@@ -241,7 +241,7 @@ def _brief(value: Fraction) -> str:
 def _reached(spec: Histogram, request: Request) -> tuple[Derivation, Derivation] | None:
     """The first promise of the certificate that is, or implies, what was asked for; and the one asked for."""
     of_the_table = spec.sample is None and spec.collected is None  # else some promises are about the population
-    steps: tuple[Derivation, ...] = promises(spec, spec.axes)
+    steps: tuple[Derivation, ...] = spec.promises()
     for step in steps:
         following = list(_follow(step, request)) if of_the_table else []
         for derived in (step, *following):

@@ -8,25 +8,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import hubbub
-from hubbub.release import Release
+from hubbub.kind import Release
 from hubbub.report import words
-from hubbub.report.numbers import by_columns, hidden_words, table
+from hubbub.report.numbers import table
 from hubbub.report.page import PAGE, STYLE
 from hubbub.report.picture import picture
-from hubbub.report.text import escaped, listed, visible
+from hubbub.report.text import escaped, isolated, sentence, visible
+
+_TITLE = 400  # signs
 
 
 def report(release: Release, *, files: Mapping[str, str] | None = None, digest: str | None = None) -> str:
     """The page as text. It depends on nothing but the release and the names and digest of its files."""
-    plain = listed([visible(axis.column) for axis in release.axes])
+    title = release.spec.words().title
     return PAGE.substitute(
         software=f"hubbub {hubbub.__version__}",
         style=STYLE,
-        plain_title=escaped(f"People by {plain}", 400),
-        title=f"People by {by_columns(release)}",
+        plain_title=escaped(title, _TITLE),
+        title=isolated(visible(title, _TITLE)),
         summary=words.summary(release),
-        picture=picture(release),
-        hidden=hidden_words(release),
+        picture=picture(release.result.drawing()),
+        hidden=" ".join(map(sentence, release.result.sentences())) or "Nothing.",
         table=table(release),
         promises="".join(map(words.promise, release.promises)),
         assumptions=words.assumptions(release),

@@ -6,81 +6,56 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from hubbub.certificate import about
-from hubbub.explain import (
-    crowd_words,
-    explain,
-    explain_guarantee,
-    formula,
-    method_words,
-    sampling_words,
-    title,
-    who_words,
-)
+from hubbub.explain import crowd_words, formula, in_numbers, meaning, steps, title
 from hubbub.guarantees.derivation import Derivation
-from hubbub.release import Release
-from hubbub.report.numbers import by_columns
-from hubbub.report.text import escaped, items, lines, name, sentence
-from hubbub.tables.bins import rule
+from hubbub.kind import Release
+from hubbub.report.text import escaped, isolated, items, lines, name, sentence, visible
 
-_NOT_PROMISED: Final = "Not promised: "
+_SUMMARY: Final = 2000  # signs
 
 
 def summary(release: Release) -> str:
     """The release in one sentence."""
-    how, scaled = method_words(release.spec), "; the intervals are for everybody in the table"
-    end = scaled if release.spec.scale_up else ""
-    return f"Counts of {who_words(release.spec)}, by {by_columns(release)}: {escaped(how)}{end}."
+    return f"{isolated(visible(release.spec.words().published, _SUMMARY))}."
 
 
 def promise(step: Derivation) -> str:
     """One promise: what it means, its k, the claim itself, and how it follows."""
-    claim = step.conclusion
-    notion = str(about(claim)["notion"])
-    told = [line for line in explain_guarantee(claim).splitlines() if not line.startswith(_NOT_PROMISED)]
-    told.append(crowd_words(step))
+    told = meaning(step.conclusion, step.people)
+    said = [line for line in (told.promised, told.crowd, crowd_words(step)) if line]
     return (
-        f"<article>\n<h3>{title(claim)} <small>{escaped(notion)} privacy</small></h3>\n"
-        f"{''.join(f'<p>{sentence(line)}</p>' for line in told if line)}\n"
-        f'<p class="claim">In short: <code>{escaped(str(claim), 2000)}</code></p>\n'
-        f"<details><summary>How this follows</summary>\n<pre>{lines(_steps(step))}</pre>\n"
+        f"<article>\n<h3>{title(step.conclusion)} <small>{escaped(step.conclusion.notion)} privacy</small></h3>\n"
+        f"{''.join(f'<p>{sentence(line)}</p>' for line in said)}\n"
+        f'<p class="claim">In short: <code>{escaped(in_numbers(step), 2000)}</code></p>\n'
+        f"<details><summary>How this follows</summary>\n<pre>{lines(chr(10).join(steps(step)))}</pre>\n"
         "<p>The same with exact numbers, each conclusion above what it rests on:</p>\n"
         f"<pre>{lines(formula(step))}</pre>\n</details>\n</article>\n"
     )
 
 
-def _steps(step: Derivation) -> str:
-    """The middle of the explanation: its beginning and its end have places of their own on the page."""
-    return explain(step).partition("How it follows\n")[2].partition("\n\nTaken for granted\n")[0]
-
-
 def assumptions(release: Release) -> str:
-    """Who counts as a person, who sampled whom, what is public."""
-    spec = release.spec
-    rules = [(axis.column, rule(axis)) for axis in release.axes]
-    known = {spec.unit.words, "the bins are a public partition", *(f"{column}: {text}" for column, text in rules)}
+    """Who counts as a person, who sampled whom, what is public, which data sets must look alike."""
+    words = release.spec.words()
+    known = {words.person, "the bins are a public partition", *(f"{column}: {text}" for column, text in words.public)}
     rest = dict.fromkeys(text for step in release.promises for text in step.all_assumptions() if text not in known)
-    public = items(f"{name(column)}: {escaped(text, 400)}" for column, text in rules)
+    public = items(f"{name(column)}: {escaped(text, 400)}" for column, text in words.public)
+    neighbours = dict.fromkeys(step.people.difference for step in release.promises if step.people is not None)
+    person = release.spec.people.person
     parts = {
-        "Who counts as a person": sentence(
-            spec.unit.words, begins_with_a_name=spec.unit.words.startswith(f"{spec.unit.person} ")
-        ),
-        "Who sampled whom": sentence(sampling_words(spec)),
-        "What is public": f"The bins are a public partition, made by these rules:{public}",
-        "What a neighbouring table is": "The same table with one person more or less.",
-        "Also taken for granted": items(map(sentence, [*rest, *spec.remarks])) if rest or spec.remarks else "Nothing.",
+        "Who counts as a person": sentence(words.person, begins_with_a_name=words.person.startswith(f"{person} ")),
+        "Who sampled whom": sentence(words.sampling),
+        "What is public": f"The bins are a public partition, made by these rules:{public}" if words.public else "",
+        "What must look alike": items(map(sentence, neighbours)),
+        "Also taken for granted": items(map(sentence, [*rest, *words.remarks]))
+        if rest or words.remarks
+        else "Nothing.",
     }
-    return f"<dl>{''.join(f'<dt>{term}</dt><dd>{text}</dd>' for term, text in parts.items())}</dl>"
+    return f"<dl>{''.join(f'<dt>{term}</dt><dd>{text}</dd>' for term, text in parts.items() if text)}</dl>"
 
 
 def not_promised(release: Release) -> str:
     """What nobody should read into the promises."""
-    told = dict.fromkeys(
-        line.removeprefix(_NOT_PROMISED)
-        for step in release.promises
-        for line in explain_guarantee(step.conclusion).splitlines()
-        if line.startswith(_NOT_PROMISED)
-    )
+    told = dict.fromkeys(meaning(step.conclusion, step.people).not_promised for step in release.promises)
     return items([*map(sentence, told), "Anything at all, if something that is taken for granted above is not so."])
 
 
@@ -92,7 +67,7 @@ def check(files: Mapping[str, str] | None, digest: str | None) -> str:
         values, paper = f"<code>{file}</code>", f"<code>{escaped(Path(files['certificate']).name)}</code>"
         steps.append(
             f"The promises are about the numbers in {values} if <code>sha256sum {file}</code> prints "
-            f"<code>{escaped(digest)}</code>, which is also what {paper} calls <code>release_sha256</code>."
+            f"<code>{escaped(digest)}</code>, which {paper} names too."
         )
     command = "hubbub verify" if files is None else f"hubbub verify {escaped(Path(files['certificate']).name)}"
     steps.append(

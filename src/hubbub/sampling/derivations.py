@@ -25,13 +25,29 @@ from hubbub.guarantees.definitions import (
     SimpleOutlier,
     ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import BBG, GHLP, HERE, LUI_PASS, Derivation, texts
+from hubbub.guarantees.derivation import BBG, GHLP, HERE, LUI_PASS, Assumption, Derivation, Theorem, texts
 from hubbub.sampling import amplification
 from hubbub.sampling.amplification import Amplified, Setting, epsilon_at, floor
 
-ONE_RELEASE: Final = "this is the only release of that sample, and any other release draws a fresh one"
-BINS: Final = "each person is one row in one bin of a public partition, and every bin is published by itself"
-PERSONS: Final = "what is known is that this person, and not merely an equal record, is in the data"
+ONE_RELEASE: Final = Assumption(
+    "one-release", "this is the only release of that sample, and any other release draws a fresh one"
+)
+BINS: Final = Assumption(
+    "one-row-one-bin", "each person is one row in one bin of a public partition, and every bin is published by itself"
+)
+PERSONS: Final = Assumption(
+    "known-to-be-in", "what is known is that this person, and not merely an equal record, is in the data"
+)
+SAMPLED: Final = Theorem("sampled.differential", "amplification by sampling", BBG)
+
+IDS: Final = {
+    amplification.THEOREM_A: "sampled.crowd-blending",
+    amplification.SUPPRESSION: "sampled.suppression",
+    amplification.HISTOGRAM: "sampled.bins",
+    amplification.ROBUST: "sampled.unevenly",
+    amplification.DISTRIBUTIONAL: "sampled.distributional",
+}
+"""The identifiers of the theorems about crowds, by what they are called."""
 
 Pair = tuple[Derivation, Derivation]
 
@@ -79,7 +95,7 @@ def sampled_differential(premise: Derivation, p: Fraction) -> Pair:
     private with respect to iRS(p) with the same numbers (the simulator runs M on a sample without the person). Several
     questions on one sample are one M whose epsilons add inside (theory A4); the sample does not grow.
     """
-    theorem = "amplification by sampling"
+    theorem = SAMPLED
     claim = premise.concluding(DifferentialPrivacy, theorem)
     if claim.neighbours is not Neighbours.ADD_REMOVE or claim.group != 1:
         raise Refused(f"{theorem} starts from differential privacy for one person added or removed, not from {claim}")
@@ -93,7 +109,6 @@ def sampled_differential(premise: Derivation, p: Fraction) -> Pair:
         Derivation(
             conclusion=conclusion,
             theorem=theorem,
-            source=BBG,
             premises=(premise,),
             numbers=texts(p=p, epsilon=claim.epsilon, delta=claim.delta, epsilon_out=smaller, delta_out=delta),
             assumptions=(_secretly(sample),),
@@ -135,7 +150,7 @@ def _both(
     setting: Setting,
     sample: IndependentSample,
     at_delta: Exact,
-    assumptions: tuple[str, ...],
+    assumptions: tuple[Assumption, ...],
     bins: bool,
 ) -> Pair:
     found = _reached(setting, at_delta)
@@ -154,18 +169,17 @@ def _step(
     premise: Derivation,
     setting: Setting,
     found: Amplified,
-    assumptions: tuple[str, ...],
+    assumptions: tuple[Assumption, ...],
     bins: bool,
 ) -> Derivation:
-    numbers = [("direction", found.direction), *texts(others=found.worst_class_size)]
+    numbers = [("direction_out", found.direction), *texts(others_out=found.worst_class_size)]
     for i, case in enumerate(setting.cases):
         mark = "" if len(setting.cases) == 1 else f"_{i + 1}"
         named = texts(rate=case.rate, own_rate=case.own, crowd=case.crowd, removal=case.removal, blending=case.blending)
         numbers += [(f"{name}{mark}", text) for name, text in named]
     return Derivation(
         conclusion=conclusion,
-        theorem=setting.theorem,
-        source=source,
+        theorem=Theorem(IDS[setting.theorem], setting.theorem, source),
         premises=(premise,),
         numbers=(*numbers, *texts(epsilon_out=found.epsilon, delta_out=found.delta)),
         assumptions=(*assumptions, BINS) if bins else assumptions,
@@ -184,7 +198,7 @@ def _reached(setting: Setting, at_delta: Exact) -> Amplified:
 
 
 def _crowd(premise: Derivation, theorem: str) -> CrowdBlending:
-    return premise.concluding(CrowdBlending, theorem)
+    return premise.concluding(CrowdBlending, Theorem(IDS[theorem], theorem, HERE))
 
 
 def _finite(epsilon: Loss) -> Fraction:
@@ -197,11 +211,13 @@ def _without_lower_limit(sample: RobustSample) -> RobustSample:
     return RobustSample(low=Fraction(0), high=sample.high, highest=sample.highest, exempt=sample.exempt)
 
 
-def _secretly(sample: IndependentSample) -> str:
+def _secretly(sample: IndependentSample) -> Assumption:
     if isinstance(sample, BernoulliSample):
-        return f"each person was sampled independently with probability {to_text(sample.p)} and the sample is secret"
-    rest = f", but for {sample.exempt} with at most {to_text(sample.highest)}," if sample.exempt else ""
-    return (
-        f"each person was sampled independently, with a probability of at most {to_text(sample.high)}{rest} "
-        "and the sample is secret"
+        says = "each person was sampled independently with probability {p} and the sample is secret"
+        return Assumption("sampled-secretly", says, texts(p=sample.p))
+    rest = ", but for {exempt} with at most {highest}," if sample.exempt else ""
+    says = (
+        f"each person was sampled independently, with a probability of at most {{high}}{rest} and the sample is secret"
     )
+    given = texts(high=sample.high, exempt=sample.exempt, highest=sample.highest)
+    return Assumption("sampled-secretly-unevenly", says, given)

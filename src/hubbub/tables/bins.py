@@ -30,6 +30,7 @@ from typing import ClassVar, TypeAlias
 
 from hubbub.errors import WrongUse
 from hubbub.exact import INFINITY, Loss, positive, rational, to_text
+from hubbub.guarantees.derivation import Assumption
 
 NULL, OTHER = "null", "other"
 MOST_BINS = 10**8
@@ -163,13 +164,16 @@ def declared_size(axes: Sequence[Axis]) -> int | None:
     return None if any(isinstance(axis, Discovered) for axis in axes) else total
 
 
-def rule(axis: Axis) -> str:
-    """What happens to values that are not listed, in words for the certificate."""
+def rule(axis: Axis) -> Assumption:
+    """What happens to values that are not listed."""
+    given = (("column", axis.column),)
     if isinstance(axis, Discovered):
-        return f"every value of {axis.column} that occurs is a bin, and so is a missing value"
+        says = "{column}: every value of {column} that occurs is a bin, and so is a missing value"
+        return Assumption("bins.found", says, given)
     missing = "missing values are a bin" if axis.null else "missing values count as not listed"
     rest = "all other values are one bin" if axis.other else "people with any other value are left out"
-    return f"{missing}; {rest}"
+    name = f"bins.{'null' if axis.null else 'no-null'}.{'other' if axis.other else 'left-out'}"
+    return Assumption(name, f"{{column}}: {missing}; {rest}", given)
 
 
 def parse(spec: str) -> Axis:

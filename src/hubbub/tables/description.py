@@ -2,43 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hubbub.channels.catalogue import parameters, restore
 from hubbub.errors import CheckFailed, HubbubError
 from hubbub.exact import to_text
-from hubbub.guarantees.curve import Reading
 from hubbub.tables.bins import UNITS, Axis, Dates, Discovered, Edges, Steps, Values, declared_size, size
-from hubbub.tables.histogram import Collected, Histogram, Unit
-from hubbub.wire.canonical import digest
-from hubbub.wire.exact_json import plain, restored
+from hubbub.tables.unit import Collected, Unit
+from hubbub.wire.canonical import Plain, digest
+from hubbub.wire.exact_json import agrees, plain, restored
 
-_KIND = "histogram"
+if TYPE_CHECKING:
+    from hubbub.tables.histogram import Histogram
+
 _MOST_STEPS = 10_000_000
 
 
-def description(spec: Histogram, axes: tuple[Axis, ...]) -> dict[str, Any]:
-    """The release as JSON; `axes` are the bins as they were after the schema was read."""
+def described(spec: Histogram) -> dict[str, Plain]:
+    """The release as JSON, with its bins as they are once the schema was read."""
     return {
-        "kind": _KIND,
-        "bins": [plain(axis) for axis in axes],
-        "channel": {"name": spec.channel.name, **parameters(spec.channel)},
+        "bins": [plain(axis) for axis in spec.axes],
+        "channel": {"name": spec.channel.name, **parameters(spec.channel)},  # type: ignore[dict-item]
         "unit": plain(spec.unit),
         "sample": None if spec.sample is None else to_text(spec.sample),
         "collected": plain(spec.collected),
         "at_delta": to_text(spec.at_delta),
         "coverage": to_text(spec.coverage),
         "scale_up": spec.scale_up,
-        "remarks": list(spec.remarks),
+        "lowered": spec.lowered,
     }
 
 
-def described(given: Any) -> Histogram:
+def upgraded(given: Mapping[str, Any]) -> dict[str, Any]:
+    """A description as certificates of format 2 have it, in today's form: what is a flag now was a sentence there."""
+    rest = {name: value for name, value in given.items() if name not in ("kind", "remarks")}
+    return rest | {"lowered": bool(given["remarks"])}
+
+
+def read(given: Any) -> Histogram:
     """The release that a description says, checked as if somebody had asked for it."""
     spec = _read(given)
-    if description(spec, spec.axes) != given:
+    if not agrees(given, described(spec)):
         raise CheckFailed("the description of the release is not written as Hubbub writes it; get the original")
     for axis in spec.axes:
         if not _is_partition(axis):
@@ -47,9 +54,9 @@ def described(given: Any) -> Histogram:
 
 
 def _read(given: Any) -> Histogram:
+    from hubbub.tables.histogram import Histogram
+
     try:
-        if given["kind"] != _KIND:
-            raise CheckFailed("the description is of a kind of release that this version does not know; update Hubbub")
         channel = dict(given["channel"])
         spec = Histogram(
             axes=restored(tuple[Axis, ...], given["bins"]),
@@ -60,7 +67,7 @@ def _read(given: Any) -> Histogram:
             at_delta=restored(Fraction, given["at_delta"]),
             coverage=restored(Fraction, given["coverage"]),
             scale_up=restored(bool, given["scale_up"]),
-            remarks=restored(tuple[str, ...], given["remarks"]),
+            lowered=restored(bool, given["lowered"]),
         )
         declared_size(spec.axes)
     except CheckFailed:
@@ -78,15 +85,9 @@ def _read(given: Any) -> Histogram:
         raise CheckFailed("the description names a column twice; get the original certificate")
     if spec.scale_up if spec.sample is None else spec.unit.distinct is not None:
         raise CheckFailed("the description scales up, or samples people, in a way that cannot be; get the original")
-    if spec.remarks not in ((), _remarks(spec)):
-        raise CheckFailed("the description has a remark that Hubbub does not make; get the original certificate")
+    if spec.lowered and "curve" not in parameters(spec.channel):
+        raise CheckFailed("the description says that a curve was lowered, and there is none; get the original")
     return spec
-
-
-def _remarks(spec: Histogram) -> tuple[str, ...]:
-    """The only remark there is: that a curve was lowered to this one."""
-    curve = getattr(spec.channel, "curve", None)
-    return (Reading(curve, lowered=True).remark,) if "curve" in parameters(spec.channel) and curve is not None else ()
 
 
 def _is_partition(axis: Axis) -> bool:
@@ -105,11 +106,12 @@ def _is_partition(axis: Axis) -> bool:
             return axis.unit is None or axis.unit in UNITS
 
 
-def partition(spec: Histogram, axes: tuple[Axis, ...]) -> str | None:
+def partition(spec: Histogram) -> str | None:
     """A name for the partition that the bins make of people, or None if a person has no fixed place in it.
 
-    Equal names mean equal partitions. One row of several, or several bins, are chosen anew for each release.
+    Equal names mean equal bins of the same columns; whether the columns held the same is for the ledger to know. One
+    row of several, or several bins, are chosen anew for each release.
     """
     if spec.unit.one_row_per_person or spec.unit.distinct is not None:
         return None
-    return digest({"bins": [plain(axis) for axis in axes], "person": spec.unit.person})
+    return digest({"bins": [plain(axis) for axis in spec.axes], "person": spec.unit.person})

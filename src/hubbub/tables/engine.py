@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
@@ -12,18 +11,7 @@ from numpy.typing import NDArray
 
 from hubbub.noise.source import Source
 from hubbub.tables.bins import Axis
-
-
-class Kind(Enum):
-    """What a column holds, as far as bins care."""
-
-    TEXT = "text"
-    INTEGER = "whole numbers"
-    DECIMAL = "decimals"
-    FLOAT = "floating-point numbers"
-    DATE = "dates"
-    BOOLEAN = "booleans"
-    OTHER = "something that cannot be binned"
+from hubbub.tables.schema import Schema
 
 
 class Repeats(Enum):
@@ -60,12 +48,8 @@ class Counted:
 class Engine(Protocol):
     """A table of people, somewhere."""
 
-    def columns(self) -> Mapping[str, Kind]:
+    def columns(self) -> Schema:
         """The columns and what they hold. The schema is public."""
-        ...
-
-    def resolve(self, axes: tuple[Axis, ...]) -> tuple[Axis, ...]:
-        """The axes with what the schema alone tells, or one sentence if such bins cannot be made of such columns."""
         ...
 
     def count(self, question: Question, source: Source) -> Counted:

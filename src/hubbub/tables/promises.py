@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import TYPE_CHECKING, Final
 
 from hubbub.channels.catalogue import parameters
 from hubbub.channels.geometric import Geometric, Group
@@ -19,45 +20,55 @@ from hubbub.guarantees.definitions import (
     CrowdBlending,
     DifferentialPrivacy,
     Guarantee,
-    IndependentSample,
     OutlierPrivacy,
-    RobustSample,
     SimpleOutlier,
     StaircaseOutlier,
 )
-from hubbub.guarantees.derivation import DMNS, GHLP, HERE, LUI_PASS, Derivation, stated, texts
+from hubbub.guarantees.derivation import DMNS, GHLP, HERE, LUI_PASS, Assumption, Derivation, Theorem, stated, texts
 from hubbub.guarantees.implications import outlier_to_differential, simple_outlier_to_crowd_blending, to_outlier
+from hubbub.guarantees.people import People, Whose
 from hubbub.sampling.derivations import (
     collected_crowd_blending,
     distributional,
     sampled_crowd_blending,
     sampled_differential,
 )
-from hubbub.tables.bins import Axis, Discovered, rule
-from hubbub.tables.histogram import Collected, Histogram, discovery_cost
+from hubbub.tables.bins import rule
+from hubbub.tables.discovery import discovery_cost
+from hubbub.tables.unit import Collected
+
+if TYPE_CHECKING:
+    from hubbub.tables.histogram import Histogram
 
 _NOTES = "Bogdanov's lecture notes on crowd-blending and outlier privacy"
 
-STATEMENTS = {
-    "exact-or-suppressed": ("counts below k hidden, the others exact", f"{GHLP}, section 3"),
-    "noisy-below": ("noise on counts below k, the others exact", f"{GHLP}, section 3"),
-    "geometric": ("two-sided geometric noise", DMNS),
-    "group": ("two-sided geometric noise for groups", f"{LUI_PASS}, Example 6"),
-    "simple-suppressed": ("Theorem 8", f"{LUI_PASS}, Example 2"),
-    "simple-noisy": ("Theorem 9", f"{LUI_PASS}, Example 3"),
-    "outlier-suppressed": ("Theorem 15, exact", f"{LUI_PASS}, Example 4; {HERE}"),
-    "outlier-noisy": ("Theorem 16, sharp", f"{LUI_PASS}, Example 5; {HERE}"),
-    "staircase": ("Theorem 18 and the staircase lemma", f"{LUI_PASS}, Example 7; {HERE}"),
-    "lower-bound": ("Theorem 20", f"{LUI_PASS}, Example 8; {HERE}"),
-    "lecture": ("Theorem 8 of the notes, with constants", f"{_NOTES}; {HERE}"),
-    "warped": ("Theorem W1", HERE),
+STATEMENTS: Final = {
+    "exact-or-suppressed": Theorem(
+        "channel.exact-or-suppressed", "counts below k hidden, the others exact", f"{GHLP}, section 3"
+    ),
+    "noisy-below": Theorem("channel.noisy-below", "noise on counts below k, the others exact", f"{GHLP}, section 3"),
+    "geometric": Theorem("channel.geometric", "two-sided geometric noise", DMNS),
+    "group": Theorem("channel.group", "two-sided geometric noise for groups", f"{LUI_PASS}, Example 6"),
+    "simple-suppressed": Theorem("channel.simple-suppressed", "Theorem 8", f"{LUI_PASS}, Example 2"),
+    "simple-noisy": Theorem("channel.simple-noisy", "Theorem 9", f"{LUI_PASS}, Example 3"),
+    "outlier-suppressed": Theorem("channel.outlier-suppressed", "Theorem 15, exact", f"{LUI_PASS}, Example 4; {HERE}"),
+    "outlier-noisy": Theorem("channel.outlier-noisy", "Theorem 16, sharp", f"{LUI_PASS}, Example 5; {HERE}"),
+    "staircase": Theorem("channel.staircase", "Theorem 18 and the staircase lemma", f"{LUI_PASS}, Example 7; {HERE}"),
+    "lower-bound": Theorem("channel.lower-bound", "Theorem 20", f"{LUI_PASS}, Example 8; {HERE}"),
+    "lecture": Theorem("channel.lecture", "Theorem 8 of the notes, with constants", f"{_NOTES}; {HERE}"),
+    "warped": Theorem("channel.warped", "Theorem W1", HERE),
 }
 """The statement behind each channel's own claim, and where it stands."""
 
 
-KEPT_ROWS = (
+PARTITION: Final = Assumption("public-partition", "the bins are a public partition")
+EVERY_BIN: Final = Assumption("every-bin", "every declared bin is published, empty ones too")
+ABSENT: Final = Assumption("absent-is-hidden", "a bin that is absent looks like one that is hidden")
+CHOSEN: Final = Assumption("chosen-afresh", "which row of a person is kept is chosen afresh, secretly, in this release")
+KEPT_ROWS: Final = Assumption(
+    "kept-rows",
     "what is promised to crowds is promised for the kept rows: a person stands in the crowd of the row that was kept, "
-    "whichever that was; before the choice nobody need be like a person with several rows"
+    "whichever that was; before the choice nobody need be like a person with several rows",
 )
 """One row of several is no crowd-blending for people: who has a row in A and one in B has no equal."""
 
@@ -67,39 +78,64 @@ def _about_crowds(claim: Guarantee) -> bool:
 
 
 @lru_cache(maxsize=64)
-def promises(spec: Histogram, axes: tuple[Axis, ...]) -> tuple[Derivation, ...]:
+def promises(spec: Histogram) -> tuple[Derivation, ...]:
     """Every promise of the release, the channel's own first.
 
     Guarantee: each is a theorem applied to the one before, or the call is refused; nothing here depends on the data.
     """
-    own = _own(spec, axes)
+    own = _own(spec)
     if spec.unit.distinct is not None:
         return (_several_bins(own, spec, spec.unit.distinct),)
     found = [own]
     bounded = _differential(own)
     if bounded is not None:
-        found.append(bounded)
+        found.append(of_people(bounded))
     crowds = _crowds(own)
     if spec.sample is not None:
-        found += _sampled(crowds, bounded or own, spec.sample, spec.at_delta)
+        found += map(of_people, _sampled(crowds, bounded or own, spec.sample, spec.at_delta))
     if spec.collected is not None:
-        found += _collected(own, crowds, bounded or own, spec.collected, spec.at_delta)
+        population = People(whose=Whose.POPULATION, person=spec.unit.person)
+        told = _collected(own, crowds, bounded or own, spec.collected, spec.at_delta)
+        found += [replace(of_people(step), people=population) for step in told]
     return tuple(found)
 
 
-def _own(spec: Histogram, axes: tuple[Axis, ...]) -> Derivation:
-    theorem, source = STATEMENTS[spec.channel.name]
-    assumptions = (
-        "the bins are a public partition",
-        *(f"{axis.column}: {rule(axis)}" for axis in axes),
-        spec.unit.words,
-        *((KEPT_ROWS,) if spec.unit.one_row_per_person and _about_crowds(spec.channel.claim) else ()),
+def of_people(step: Derivation) -> Derivation:
+    """What is promised about the rows that were kept, for the people they were kept of.
+
+    Guarantee: if a mechanism on the table of kept rows is (epsilon, delta)-differentially private, zero-knowledge or
+    distributionally private for one row more or less, then choosing a row of each person secretly and running it is so
+    for one person more or less: whatever rows are chosen of the others and of the person, the two tables of kept rows
+    differ in one row, and closeness survives averaging over the choice. Crowds do not carry over.
+    """
+    if step.people is None or step.people.whose is not Whose.KEPT_ROWS:
+        return step
+    return Derivation(
+        conclusion=step.conclusion,
+        theorem=Theorem("people.kept-rows", "the choice of a row is part of the mechanism", HERE),
+        premises=(step,),
+        assumptions=(CHOSEN,),
+        people=People(person=step.people.person),
     )
-    numbers = tuple((name, _text(value)) for name, value in parameters(spec.channel).items())
-    own = stated(spec.channel.claim, theorem=theorem, source=source, numbers=numbers, assumptions=assumptions)
-    if not any(isinstance(axis, Discovered) for axis in axes):
-        return replace(own, assumptions=(*assumptions, "every declared bin is published, empty ones too"))
-    return _with_found_bins(own, spec)
+
+
+def _own(spec: Histogram) -> Derivation:
+    crowds = _about_crowds(spec.channel.claim)
+    assumptions = (
+        PARTITION,
+        *(rule(axis) for axis in spec.axes),
+        spec.unit.assumption,
+        *((KEPT_ROWS,) if spec.unit.one_row_per_person and crowds else ()),
+        *(() if spec.discovered else (EVERY_BIN,)),
+    )
+    own = stated(
+        spec.channel.claim,
+        theorem=STATEMENTS[spec.channel.name],
+        numbers=tuple((name, _text(value)) for name, value in parameters(spec.channel).items()),
+        assumptions=assumptions,
+        people=spec.unit.crowds if crowds else spec.unit.people,
+    )
+    return _with_found_bins(own, spec) if spec.discovered else own
 
 
 def _text(value: object) -> str:
@@ -122,11 +158,10 @@ def _with_found_bins(own: Derivation, spec: Histogram) -> Derivation:
         conclusion = replace(claim, delta=max(claim.delta, price))
     return Derivation(
         conclusion=conclusion,
-        theorem="bins found in the data",
-        source=HERE,
+        theorem=Theorem("bins.found", "bins found in the data", HERE),
         premises=(own,),
-        numbers=texts(price=price),
-        assumptions=("a bin that is absent looks like one that is hidden",),
+        numbers=texts(price_out=price),
+        assumptions=(ABSENT,),
     )
 
 
@@ -141,11 +176,10 @@ def _several_bins(own: Derivation, spec: Histogram, most: int) -> Derivation:
     assert isinstance(claim, DifferentialPrivacy) and not isinstance(claim.epsilon, Infinite)
     return Derivation(
         conclusion=replace(claim, epsilon=most * claim.epsilon),
-        theorem="a person in several bins",
-        source=f"{DMNS}, composition over bins",
+        theorem=Theorem("bins.several", "a person in several bins", f"{DMNS}, composition over bins"),
         premises=(own,),
         numbers=texts(bins=most, epsilon=claim.epsilon),
-        assumptions=(spec.unit.words,),
+        assumptions=(spec.unit.assumption,),
     )
 
 
@@ -184,18 +218,10 @@ def _sampled(crowds: Derivation | None, bounded: Derivation, p: Fraction, at_del
     return list(sampled_differential(bounded, p))
 
 
-def collected_sample(how: Collected) -> IndependentSample:
-    """The sampling that those who collected the table declare."""
-    if how.low == how.high and not how.exempt:
-        return BernoulliSample(p=how.high)
-    highest = Fraction(1) if how.exempt else how.high
-    return RobustSample(low=how.low, high=how.high, highest=highest, exempt=how.exempt)
-
-
 def _collected(
     own: Derivation, crowds: Derivation | None, bounded: Derivation, how: Collected, at_delta: Fraction
 ) -> list[Derivation]:
-    sample = collected_sample(how)
+    sample = how.sample
     if crowds is not None:
         outliers = own if isinstance(own.conclusion, SimpleOutlier) else crowds
         both = collected_crowd_blending(crowds, sample, at_delta=at_delta, bins=True)

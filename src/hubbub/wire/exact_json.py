@@ -46,6 +46,21 @@ def plain(value: object) -> Plain:
     raise TypeError(f"{type(value).__name__} has no exact JSON")
 
 
+def agrees(given: Any, written: Plain) -> bool:
+    """Whether something that was read says what this program would write, but for fields that it did not have yet."""
+    if isinstance(written, dict):
+        absent = written.keys() - given.keys() if isinstance(given, dict) else set()
+        return (
+            isinstance(given, dict)
+            and not given.keys() - written.keys()
+            and all(agrees(given[name], written[name]) for name in given)
+            and (not absent or "is" in given)  # a field of a value has a default; others are written always
+        )
+    if isinstance(written, list) and isinstance(given, list) and written != given:
+        return len(written) == len(given) and all(map(agrees, given, written))
+    return type(given) is type(written) and given == written
+
+
 def restored(kind: Any, value: Any) -> Any:
     """The value of that type (a dataclass, a union, a tuple, a number, ...) that `plain` wrote so."""
     try:

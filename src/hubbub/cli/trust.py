@@ -1,0 +1,66 @@
+"""``hubbub trust``: whose keys are known."""
+
+from __future__ import annotations
+
+import click
+
+from hubbub.cli import Commands, examples, json_option, page, print_json
+
+
+@click.group("trust", cls=Commands, epilog=examples("hubbub trust list"))
+def trust() -> None:
+    """Whose keys are known: names for the keys of those whose certificates you check.
+
+    Get a publisher's key by another way than the certificate: from their web page, by telephone, on paper.
+    """
+
+
+@trust.command("add", epilog=examples("hubbub trust add --help"))
+@click.argument("name")
+@click.argument("key")
+@json_option
+def add(name: str, key: str, as_json: bool) -> None:
+    """Remember that KEY (in hexadecimal, or a file that holds it) is that of NAME.
+
+    A name keeps its key: another one under a known name is refused.
+    """
+    from hubbub.ledger import trust
+
+    new = trust.add(name, key)
+    public = trust.key_of(name)
+    if as_json:
+        print_json({"name": name, "public_key": public, "new": new})
+    elif new:
+        page().print(f"The key {public} is that of {name} from now on. This is its first use here.", soft_wrap=True)
+    else:
+        page().print(f"{name} was known with this very key.", soft_wrap=True)
+
+
+@trust.command("list", epilog=examples("hubbub trust list"))
+@json_option
+def list_keys(as_json: bool) -> None:
+    """Every name with its key."""
+    from hubbub.ledger import trust
+
+    known = trust.names()
+    if as_json:
+        print_json({"keys": known})
+        return
+    for name, key in sorted(known.items()):
+        page().print(f"{name}: {key}", soft_wrap=True)
+    if not known:
+        page().print("Nobody's key is known yet; hubbub trust add NAME KEY remembers one.")
+
+
+@trust.command("remove", epilog=examples("hubbub trust remove --help"))
+@click.argument("name")
+@json_option
+def remove(name: str, as_json: bool) -> None:
+    """Forget a name and its key."""
+    from hubbub.ledger import trust
+
+    trust.remove(name)
+    if as_json:
+        print_json({"removed": name})
+    else:
+        page().print(f"{name} is forgotten.", soft_wrap=True)

@@ -1,0 +1,65 @@
+"""Whom a promise is about.
+
+A promise to the people of a table says nothing about the rows that were kept of them, and what holds for a population
+from which a table was collected does not hold for that table. So a promise carries its people, and nothing adds up
+across unlike ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+
+class Whose(Enum):
+    """Whose data may differ between the two data sets that must look alike."""
+
+    TABLE = "table"
+    """A person of the table, with everything that the table says about them."""
+    KEPT_ROWS = "kept-rows"
+    """The one row that was kept of a person; before the choice nobody need be like a person with several rows."""
+    POPULATION = "population"
+    """A person of the population from which the table was collected as a sample, whether or not they came into it."""
+
+
+ROW: Final = "row"
+"""The unit where each row is taken to be one person."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class People:
+    """The people that a promise is about: whose, and which column says who is who (none: each row is a person)."""
+
+    whose: Whose = Whose.TABLE
+    person: str | None = None
+
+    @property
+    def unit(self) -> str:
+        """The person column, or "row"."""
+        return ROW if self.person is None else self.person
+
+    @property
+    def difference(self) -> str:
+        """Which two data sets are neighbours, in words."""
+        who = "one row" if self.person is None else f"one person, all of whose rows share one value of {self.person},"
+        match self.whose:
+            case Whose.TABLE:
+                return f"two tables, of which one has {who} more"
+            case Whose.KEPT_ROWS:
+                return "two tables of kept rows, of which one has one row more"
+            case Whose.POPULATION:
+                return (
+                    f"two populations, of which one has {who} more; the table is a random sample of it. Two given "
+                    "tables need not look alike"
+                )
+
+    def __str__(self) -> str:
+        unit = "each row a person" if self.person is None else f"by {self.person}"
+        match self.whose:
+            case Whose.TABLE:
+                return f"the people of the table, {unit}"
+            case Whose.KEPT_ROWS:
+                return f"the kept rows, one of each person, {unit}"
+            case Whose.POPULATION:
+                return f"the population that the table was collected from, {unit}"

@@ -1,0 +1,40 @@
+"""The kinds of release there are. A new one adds its line here, and nothing else outside its own folder."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Final
+
+from hubbub.errors import WrongUse
+from hubbub.kind import Kind, Spec
+from hubbub.wire.exact_json import Newer
+
+_WHERE: Final[dict[str, str]] = {
+    "histogram": "hubbub.tables.asking",
+}
+"""The name of each kind and the module that holds it as KIND, loaded when it is asked for."""
+
+
+def names() -> tuple[str, ...]:
+    """Every kind by name."""
+    return tuple(_WHERE)
+
+
+def kind(name: str) -> Kind:
+    """The kind of that name."""
+    if name not in _WHERE:
+        raise WrongUse(f"there is no kind of release {name[:40]!r}; there are {', '.join(_WHERE)}")
+    found: Kind = import_module(_WHERE[name]).KIND
+    return found
+
+
+def read(wire: str, given: Any) -> Spec:
+    """The spec that was written down under that wire name, today or by an earlier version."""
+    name = wire.partition("/")[0]
+    if name in _WHERE:
+        known = kind(name)
+        if wire == known.wire:
+            return known.read(given)
+        if wire in known.earlier:
+            return known.earlier[wire](given)
+    raise Newer(f"{wire[:40]!r} is a kind of release that this version does not know; update Hubbub")

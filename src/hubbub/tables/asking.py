@@ -1,0 +1,190 @@
+"""From the words that ask for a histogram to its spec, or one sentence that says what is wrong with them.
+
+Here is also the kind itself: what it is called, what it can be asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Final
+
+from hubbub.channels.catalogue import Made, make
+from hubbub.channels.options import CHANNEL, OPTIONS
+from hubbub.errors import WrongUse
+from hubbub.exact import Exact, positive, rational, whole
+from hubbub.kind import Kind
+from hubbub.options import Option
+from hubbub.tables.bins import parse
+from hubbub.tables.description import read, upgraded
+from hubbub.tables.histogram import Histogram
+from hubbub.tables.unit import Collected, Unit
+
+
+def histogram(
+    by: Sequence[str],
+    *,
+    crowd: Exact | None = None,
+    epsilon: Exact | None = None,
+    outlier: str | None = None,
+    show_above: Exact | None = None,
+    channel: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    unit: Unit | None = None,
+    sample: Exact | None = None,
+    collected: Exact | None = None,
+    collected_between: tuple[Exact, Exact] | None = None,
+    exempt: Exact = 0,
+    at_delta: Exact = "1e-9",
+    coverage: Exact = "0.95",
+    scale_up: bool = False,
+) -> Histogram:
+    """The release that these words ask for, or one sentence that says what is wrong with them."""
+    if isinstance(by, str):
+        raise WrongUse("by is a list of columns, even for one column; put it in brackets, like by=['department']")
+    if not by:
+        raise WrongUse("a histogram needs at least one column; add --by COLUMN")
+    axes = tuple(parse(spec) for spec in by)
+    columns = [axis.column for axis in axes]
+    if len(set(columns)) != len(columns):
+        raise WrongUse("each column can be used once; combine its bins into one --by")
+    made = _by_intent(crowd, epsilon, outlier, show_above, channel, options or {})
+    rate = None if sample is None else _rate(sample, "sample")
+    given = _collected(collected, collected_between, exempt)
+    if rate is not None and given is not None:
+        raise WrongUse(
+            "sample and collected exclude each other: either Hubbub draws the sample or somebody already did"
+        )
+    level = rational(coverage, "coverage")
+    if not 0 < level < 1:
+        raise WrongUse(f"coverage must lie between 0 and 1, not {level}; choose one like 0.95")
+    target = positive(at_delta, "at-delta")
+    if target >= 1:
+        raise WrongUse(f"at-delta must be below 1, not {target}; choose one like 1e-9")
+    if scale_up and rate is None:
+        raise WrongUse("scale-up needs the rate at which people are sampled; add --sample RATE")
+    who = unit or Unit()
+    if who.distinct is not None and rate is not None:
+        raise WrongUse(
+            "a person in several bins cannot be sampled by thinning the counts; drop --sample or use one-row-per-person"
+        )
+    return Histogram(
+        axes=axes,
+        channel=made.channel,
+        unit=who,
+        sample=rate,
+        collected=given,
+        at_delta=target,
+        coverage=level,
+        scale_up=scale_up,
+        lowered=bool(made.remarks),
+    )
+
+
+def _by_intent(
+    crowd: Exact | None,
+    epsilon: Exact | None,
+    outlier: str | None,
+    show_above: Exact | None,
+    channel: str | None,
+    options: Mapping[str, Any],
+) -> Made:
+    """The channel that the words mean."""
+    if channel is not None:
+        extra = {"epsilon": epsilon, "show_above": show_above} | dict(options)
+        if crowd is not None or outlier is not None:
+            raise WrongUse("channel names the mechanism itself; drop --crowd and --outlier, or drop --channel")
+        return make(channel, **extra)
+    if any(value is not None and value is not False for value in options.values()):
+        named = next(name for name, value in options.items() if value is not None and value is not False)
+        raise WrongUse(f"--{named.replace('_', '-')} belongs to a channel; add --channel NAME")
+    if outlier is not None:
+        if crowd is not None or epsilon is not None:
+            raise WrongUse("an outlier curve says everything; drop --crowd and --epsilon")
+        return make("warped", curve=outlier, show_above=show_above)
+    if show_above is not None:
+        raise WrongUse("show-above goes with an outlier curve; add --outlier CURVE, like --outlier 1:0.01,101:1")
+    if crowd is not None:
+        return (
+            make("exact-or-suppressed", k=crowd) if epsilon is None else make("noisy-below", k=crowd, epsilon=epsilon)
+        )
+    if epsilon is not None:
+        return make("geometric", epsilon=epsilon)
+    raise WrongUse("say how people are protected: --crowd 20, --epsilon 1, --outlier 1:0.01,101:1 or --channel NAME")
+
+
+def _rate(value: Exact, what: str) -> Fraction:
+    rate = rational(value, what)
+    if not 0 < rate < 1:
+        raise WrongUse(f"{what} must lie between 0 and 1, not {rate}; leave it out to use everybody")
+    return rate
+
+
+def _collected(rate: Exact | None, between: tuple[Exact, Exact] | None, exempt: Exact) -> Collected | None:
+    spared = whole(exempt, "exempt")
+    if rate is not None and between is not None:
+        raise WrongUse("collected and collected-between exclude each other; use the one you can vouch for")
+    if rate is not None:
+        p = _rate(rate, "collected")
+        return Collected(low=p, high=p, exempt=spared)
+    if between is not None:
+        low, high = _rate(between[0], "collected-between"), _rate(between[1], "collected-between")
+        if low > high:
+            raise WrongUse(f"collected-between needs the lower rate first, not {low} and {high}; swap them")
+        return Collected(low=low, high=high, exempt=spared)
+    if spared:
+        raise WrongUse(
+            "exempt people are those outside a declared sampling rate; add --collected or --collected-between"
+        )
+    return None
+
+
+_OWN: Final = (
+    Option(name="by", takes="SPEC", many=True, help="A column and its bins; repeat it for several columns."),
+    Option(name="crowd", takes="K", help="Exact counts of at least K, the others hidden (with --epsilon: noisy)."),
+    Option(name="outlier", takes="CURVE", help="A loss for each crowd size, like 1:0.01,101:1 (warped noise)."),
+    Option(name="one_row_per_person", takes=None, help="Keep one row of each person, chosen secretly and uniformly."),
+    Option(name="distinct", takes="B", help="Count each person once in at most B bins, chosen secretly."),
+    Option(name="sample", takes="P", help="Use a fresh secret sample: each person with probability P."),
+    Option(name="scale_up", takes=None, help="With --sample: intervals for everybody, not for the sample."),
+    Option(name="collected", takes="P", help="Declare that people came into the table with probability P."),
+    Option(name="collected_between", takes="LOW HIGH", parts=2, help="The same with rates between LOW and HIGH."),
+    Option(name="exempt", takes="N", default="0", help="How many people may have been collected in any other way."),
+    Option(name="at_delta", takes="D", default="1e-9", help="The delta of what sampling buys."),
+    Option(name="coverage", takes="C", default="0.95", help="How often an interval is right."),
+)
+
+
+def ask(
+    *, person: str | None = None, one_row_per_person: bool = False, distinct: Exact | None = None, **words: Any
+) -> Histogram:
+    """The release that the words of a command ask for; what belongs to a channel goes into its options."""
+    unit = Unit(person=person, one_row_per_person=one_row_per_person, distinct=distinct)  # type: ignore[arg-type]
+    own = {option.name for option in _OWN} | {"epsilon", "show_above", "channel"}
+    rest = {name: value for name, value in words.items() if name not in own}
+    asked = {name: value for name, value in words.items() if name in own}
+    return histogram(unit=unit, options=rest, **asked)
+
+
+KIND: Final = Kind(
+    name="histogram",
+    wire="histogram/1",
+    about="""Count people by some columns, and publish the counts so that each person stays lost in the crowd.
+
+SPEC is a column alone (its values are found in the data, where hidden bins may be absent), column=a,b,null,other
+(these values), column:0..100:10 (a range in steps), column:[0,20000,50000,inf) (edges) or
+column:month:2024-01..2024-12 (dates). Say how people are protected: --crowd K; --crowd K --epsilon E; --epsilon E;
+--outlier CURVE; or --channel NAME with its own options.
+
+Exit code 3 and the sentence about several rows for one person tell something about the data: they are for you
+alone. What is released about the same people under one name adds up in the ledger (hubbub ledger show).""",
+    examples=(
+        "hubbub release histogram hubbub-demo/millbrook.parquet --by department --crowd 20 --sample 0.2 --out out/",
+        "hubbub release histogram hubbub-demo/millbrook.parquet --by salary:0..300000:10000 --epsilon 1 --out out/",
+    ),
+    options=(*_OWN, CHANNEL, *OPTIONS),
+    ask=ask,
+    read=read,
+    earlier={"histogram": lambda given: read(upgraded(given))},
+)
+Histogram.kind = KIND

@@ -1,0 +1,168 @@
+"""The published counts of a histogram: a value, a tag and an interval for each bin. Holds no count of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hubbub.channels.catalogue import parameters
+from hubbub.channels.channel import Published
+from hubbub.channels.law import SUPPRESSED
+from hubbub.drawing import Drawing
+from hubbub.kind import Grid, Result, Sheet
+from hubbub.tables import picture, wording
+from hubbub.tables.bins import Axis, Discovered, all_labels, declared_size, size
+from hubbub.tables.labels import labels
+
+if TYPE_CHECKING:
+    from hubbub.tables.histogram import Histogram
+
+_BATCH: Final = 1 << 20  # bins at a time
+_NUMBERS: Final = ("count", "low", "high")
+_STATUS: Final = "status"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts(Result):
+    """What a histogram published."""
+
+    spec: Histogram
+    published: Published
+    low: NDArray[np.int64]  # bin -> lower end of its interval
+    high: NDArray[np.int64]  # bin -> upper end, -1 where there is none
+    found: tuple[list[str | None], ...] = field(default=())  # labels of discovered axes, shown bins only
+    codes: NDArray[np.int64] | None = None  # declared part of the shown bins; None: every declared bin, in order
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        return self.spec.axes
+
+    @property
+    def bins(self) -> int:
+        """How many bins the release lists."""
+        return int(self.published.values.size)
+
+    @property
+    def shown(self) -> NDArray[np.bool_]:
+        """Which of them show a number."""
+        hidden = np.array([name.startswith(SUPPRESSED) for name in self.published.names], dtype=bool)
+        return ~hidden[self.published.tags]
+
+    def keys(self, start: int, stop: int) -> Iterator[tuple[NDArray[np.int64], Sequence[str | None]]]:
+        """Bins start..stop-1, one axis after the other: which label each has, and the labels."""
+        codes = np.arange(start, stop) if self.codes is None else self.codes[start:stop]
+        steps = [1 if isinstance(axis, Discovered) else size(axis) for axis in self.axes]
+        found = iter(self.found)
+        for i, axis in enumerate(self.axes):
+            if isinstance(axis, Discovered):
+                texts = next(found)[start:stop]
+                yield np.arange(len(texts)), texts
+            else:
+                yield codes // prod(steps[i + 1 :]) % steps[i], all_labels(axis)
+
+    def estimate(self, i: int) -> int | None:
+        """The published number, or what it says about everybody where the release is scaled up from its sample."""
+        value, _ = self.published.outcome(i)
+        rate = self.spec.sample if self.spec.scale_up else None
+        return value if value is None or rate is None else round(value / rate)
+
+    def ends(self, i: int) -> tuple[int, int | None]:
+        """The interval of a bin; None where it has no upper end."""
+        high = int(self.high[i])
+        return int(self.low[i]), None if high < 0 else high
+
+    @property
+    def exact(self) -> bool:
+        """Whether no published number leaves a doubt."""
+        shown = self.shown
+        values = self.published.values[shown]
+        alike = (self.low[shown] == values) & (self.high[shown] == values)
+        return bool(alike.all()) and not self.spec.scale_up
+
+    def sheets(self) -> tuple[Sheet, ...]:
+        return (Sheet("release", next(self._batches(0)).schema, self._batches, self.bins),)
+
+    def _batches(self, most: int | None = None) -> Iterator[pa.RecordBatch]:
+        """A million bins at a time: keys, published value (null if hidden), interval, status."""
+        names = [*self._columns(), *_NUMBERS, _STATUS]
+        shown, bins = self.shown, self.bins if most is None else most
+        statuses = [name or "shown" for name in self.published.names]
+        for start in range(0, bins, _BATCH) or [0]:
+            stop = min(start + _BATCH, bins)
+            arrays = [_labelled(which, texts) for which, texts in self.keys(start, stop)]
+            arrays.append(pa.array(self.published.values[start:stop], mask=~shown[start:stop]))
+            arrays.append(pa.array(self.low[start:stop]))
+            arrays.append(pa.array(self.high[start:stop], mask=self.high[start:stop] < 0))
+            arrays.append(_labelled(self.published.tags[start:stop], statuses))
+            yield pa.record_batch(arrays, names=names)
+
+    def _columns(self) -> list[str]:
+        """The names of the key columns; one that would collide with a column of ours gets `by_` in front."""
+        taken, names = {*_NUMBERS, _STATUS}, []
+        for axis in self.axes:
+            name = axis.column
+            while name in taken:
+                name = f"by_{name}"
+            taken.add(name)
+            names.append(name)
+        return names
+
+    def told(self) -> Mapping[str, Any]:
+        declared, shown = declared_size(self.axes), int(self.shown.sum())
+        return {
+            "rows_published": shown,
+            "rows_suppressed": None if declared is None else self.bins - shown,
+            "bins": declared,
+            "channel": {"name": self.spec.channel.name, **parameters(self.spec.channel)},
+        }
+
+    def sentences(self) -> tuple[str, ...]:
+        if declared_size(self.axes) is None:
+            return (
+                "The bins were found in the data. A bin that had to be hidden is absent, just like one with nobody in "
+                "it, and how many are absent is not told.",
+            )
+        hidden = self.bins - int(self.shown.sum())
+        if not hidden:
+            return (f"All {self.bins:,} bins show a number, empty ones too.",)
+        return (
+            f"{hidden:,} of {self.bins:,} bins are hidden; {self.bins - hidden:,} show a number. A hidden bin may well "
+            "be empty: its interval says how many people there can be.",
+        )
+
+    def grid(self, first: int) -> Grid:
+        first = min(self.bins, first)
+        scaled = self.spec.scale_up
+        tagged = any(text and not text.startswith(SUPPRESSED) for text in self.published.names)
+        rows = []
+        for i, texts in enumerate(labels(self, np.arange(first))):
+            value, tag = self.published.outcome(i)
+            about = self.estimate(i)
+            cells = ["hidden" if value is None else f"{value:,}"]
+            cells += ["" if about is None else f"{about:,}"] if scaled else []
+            cells += [_span(*self.ends(i))]
+            cells += [tag] if tagged else []
+            rows.append((texts, tuple(cells), value is None))
+        titles = ["in the sample" if self.spec.sample is not None else "people"]
+        titles += [*(["estimate for everybody"] if scaled else []), "interval", *(["note"] if tagged else [])]
+        return Grid(tuple(self._columns()), tuple(titles), tuple(rows), wording.notes(self))
+
+    def drawing(self) -> Drawing | None:
+        return picture.bars(self)
+
+
+def _span(low: int, high: int | None) -> str:
+    return f"{low:,} or more" if high is None else f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _labelled(which: NDArray[Any], texts: Sequence[str | None]) -> pa.DictionaryArray:
+    missing = np.array([text is None for text in texts], dtype=bool)
+    known = pa.array(["" if text is None else text for text in texts], pa.string())
+    mask = missing[which] if missing.any() else None
+    return pa.DictionaryArray.from_arrays(pa.array(which.astype(np.int32), mask=mask), known)

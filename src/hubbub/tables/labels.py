@@ -1,0 +1,43 @@
+"""What the bins of a histogram are called."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from hubbub.tables.bins import Axis, Dates, Declared, Discovered, Steps, Values, all_labels, size
+
+if TYPE_CHECKING:
+    from hubbub.tables.counts import Counts
+
+
+def labels(counts: Counts, wanted: NDArray[Any]) -> list[tuple[str | None, ...]]:
+    """The labels of some bins, one for each axis; None is the bin of missing values."""
+    codes = wanted if counts.codes is None else counts.codes[wanted]
+    found = list(counts.found)
+    columns: list[list[str | None]] = []
+    for axis in reversed(counts.axes):
+        if isinstance(axis, Discovered):
+            texts = found.pop()
+            columns.append([texts[i] for i in wanted.tolist()])
+        else:
+            columns.append(_at(axis, (codes % size(axis)).tolist()))
+            codes = codes // size(axis)
+    return list(zip(*reversed(columns), strict=True))
+
+
+def _at(axis: Declared, places: list[int]) -> list[str | None]:
+    """The labels at some places of an axis. Steps may be millions, so theirs are made one by one."""
+    if not isinstance(axis, Steps):
+        known = all_labels(axis)
+        return [known[i] for i in places]
+    extra = all_labels(replace(axis, steps=0))
+    steps = (replace(axis, low=axis.low + i * axis.width, steps=1) for i in places)
+    return [extra[i - axis.steps] if i >= axis.steps else step.labels[0] for i, step in zip(places, steps, strict=True)]
+
+
+def is_ranges(axis: Axis) -> bool:
+    """Whether the bins are ranges of numbers, written [a,b)."""
+    return not isinstance(axis, Values | Dates | Discovered)

@@ -1,0 +1,108 @@
+"""Which bins of a histogram are drawn, and how: every one where that stays readable, else the largest numbers."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hubbub.drawing import Bar, Bars
+from hubbub.exact import to_text
+from hubbub.tables import wording
+from hubbub.tables.bins import Discovered, Values, size
+from hubbub.tables.labels import is_ranges, labels
+
+if TYPE_CHECKING:
+    from hubbub.tables.counts import Counts
+    from hubbub.tables.histogram import Histogram
+
+RANKED: Final = 60  # bars with a label each
+ALONG_AN_ORDER: Final = 400  # thin bars along ranges or dates, in all panels together
+PANELS: Final = 12
+_MISSING: Final = "(missing)"
+_EMPTY: Final = "(empty text)"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The bins to draw, the axis along the bars (None: the labels of all axes together), the axis of the panels."""
+
+    bins: NDArray[Any]
+    along: int | None = None
+    panels: int | None = None
+    upright: bool = False
+
+
+def chosen(counts: Counts) -> Chosen:
+    """One axis, or two with the second in panels, as they are declared; else the largest numbers, one below the other.
+
+    An axis of ranges or dates has an order that the eye follows, so its bars stand upright and there may be many.
+    """
+    axes = counts.axes
+    sizes = [None if isinstance(axis, Discovered) else size(axis) for axis in axes]
+    if len(axes) <= 2 and None not in sizes:
+        ordered = [not isinstance(axis, Values) for axis in axes]
+        along = max(range(len(axes)), key=lambda i: (ordered[i], sizes[i]))
+        panels = None if len(axes) == 1 else 1 - along
+        fits = counts.bins <= (ALONG_AN_ORDER if ordered[along] else RANKED)
+        if fits and (panels is None or (sizes[panels] or 0) <= PANELS):
+            return Chosen(np.arange(counts.bins), along, panels, ordered[along])
+    shown = np.flatnonzero(counts.shown)
+    largest = np.argsort(-counts.published.values[shown], kind="stable")[:RANKED]
+    return Chosen(shown[largest], 0 if len(axes) == 1 else None)
+
+
+def bars(counts: Counts) -> Bars | None:
+    """The picture, or None where no bin shows a number."""
+    total = int(counts.shown.sum())
+    if not total:
+        return None
+    drawn = chosen(counts)
+    found = _bars(counts, drawn)
+    shown = sum(bar.value is not None for bar in found)
+    axis = None if drawn.along is None else counts.axes[drawn.along]
+    return Bars(
+        bars=found,
+        by="" if axis is None else axis.column + (", from" if is_ranges(axis) else ""),
+        numbers=_numbers(counts.spec),
+        upright=drawn.upright,
+        bar=_bar(counts.spec),
+        line=wording.interval_words(counts.spec),
+        note=f"Drawn are the {shown:,} largest of {total:,} published numbers." if total > shown else "",
+    )
+
+
+def _bars(counts: Counts, drawn: Chosen) -> tuple[Bar, ...]:
+    starts = drawn.upright and drawn.along is not None and is_ranges(counts.axes[drawn.along])
+    met: dict[tuple[str, str], int] = {}
+    found = []
+    for i, names in zip(drawn.bins.tolist(), labels(counts, drawn.bins), strict=True):
+        texts = [_MISSING if name is None else name or _EMPTY for name in names]
+        label = " · ".join(texts) if drawn.along is None else texts[drawn.along]
+        label = _start(label) if starts else label
+        panel = "" if drawn.panels is None else texts[drawn.panels]
+        met[label, panel] = again = met.get((label, panel), 0) + 1
+        unique = label if again == 1 else f"{label} ({again})"  # a text may read like the words for a missing one
+        found.append(Bar(unique, counts.estimate(i), *counts.ends(i), panel))
+    return tuple(found)
+
+
+def _start(label: str) -> str:
+    """Where a range begins; the next one says where it ends."""
+    start = label[1:].partition(",")[0] if label.startswith("[") else label
+    return f"{int(start):,}" if re.fullmatch(r"-?\d+", start) else start
+
+
+def _numbers(spec: Histogram) -> str:
+    if spec.sample is None:
+        return "people"
+    return "people, estimated" if spec.scale_up else "people in the sample"
+
+
+def _bar(spec: Histogram) -> str:
+    if spec.sample is not None and spec.scale_up:
+        return f"Number of people, estimated: the published count of the sample, divided by {to_text(spec.sample)}"
+    return f"Published number of {wording.counted(spec).removeprefix('the ')}"

@@ -1,0 +1,88 @@
+"""What the columns of a table hold, and which bins can be made of them. The schema is public."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import TypeAlias
+
+from hubbub.errors import WrongUse
+from hubbub.exact import to_text
+from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values
+
+_MOST_COMPARISONS = 4096
+
+
+class Holds(Enum):
+    """What a column holds, as far as bins care."""
+
+    TEXT = "text"
+    INTEGER = "whole numbers"
+    DECIMAL = "decimals"
+    FLOAT = "floating-point numbers"
+    DATE = "dates"
+    BOOLEAN = "booleans"
+    OTHER = "something that cannot be binned"
+
+
+Schema: TypeAlias = Mapping[str, Holds]
+"""The columns of a table by name."""
+
+
+def column(schema: Schema, name: str) -> Holds:
+    """What the column of that name holds, or one sentence if there is none."""
+    if name not in schema:
+        raise WrongUse(f"there is no column {name!r}; there are {', '.join(map(repr, schema))}")
+    return schema[name]
+
+
+def resolved(axes: tuple[Axis, ...], schema: Schema) -> tuple[Axis, ...]:
+    """The axes with what the schema alone tells, or one sentence if such bins cannot be made of such columns."""
+    known = tuple(_resolved(axis, column(schema, axis.column)) for axis in axes)
+    for axis in known:
+        check(axis, schema[axis.column])
+    return known
+
+
+def _resolved(axis: Axis, holds: Holds) -> Axis:
+    """The axis with what the schema tells: a boolean column has its values declared by its type."""
+    if isinstance(axis, Discovered) and holds is Holds.BOOLEAN and axis.unit is None:
+        return Values(axis.column, ("false", "true"), null=True)
+    return axis
+
+
+def check(axis: Axis, holds: Holds) -> None:
+    """Whether such bins can be made of such a column."""
+    name = axis.column
+    if holds is Holds.OTHER:
+        raise WrongUse(f"the column {name} holds {holds.value}; choose another column")
+    if isinstance(axis, Values) and holds is Holds.BOOLEAN and not {*axis.values} <= {"false", "true"}:
+        raise WrongUse(f"the column {name} holds booleans, whose values are false and true; use {name}=false,true")
+    if isinstance(axis, Dates) or (isinstance(axis, Discovered) and axis.unit):
+        if holds not in (Holds.DATE, Holds.TEXT):
+            raise WrongUse(f"the column {name} holds {holds.value} and not dates; use {name}:0..100:10")
+    elif isinstance(axis, Edges | Steps):
+        if holds in (Holds.DATE, Holds.BOOLEAN):
+            raise WrongUse(f"the column {name} holds {holds.value} and cannot be cut at numbers; use {name}:month")
+        _check_edges(axis, holds)
+
+
+def _check_edges(axis: Edges | Steps, holds: Holds) -> None:
+    if isinstance(axis, Steps) and holds is Holds.INTEGER and in_whole_numbers(axis):
+        return
+    if len(axis) > _MOST_COMPARISONS:
+        raise WrongUse(
+            f"{axis.column} has more than {_MOST_COMPARISONS:,} bins that are no whole numbers; declare fewer bins"
+        )
+    for edge in axis.edges:
+        if "/" in to_text(edge):
+            raise WrongUse(
+                f"an edge of {axis.column} must be a decimal number that ends, not {to_text(edge)[:40]}; "
+                "choose another edge"
+            )
+
+
+def in_whole_numbers(axis: Steps) -> bool:
+    """Whether (value - low) // width can be worked out in whole numbers of 128 bits."""
+    ends = abs(axis.low) + axis.steps * axis.width
+    return axis.low.denominator == axis.width.denominator == 1 and ends < 2**126

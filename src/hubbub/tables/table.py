@@ -1,0 +1,77 @@
+"""A table of people that has been opened but not read, and what can be asked of it from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hubbub.exact import Exact
+from hubbub.kind import Release, Spec
+from hubbub.tables.asking import histogram
+from hubbub.tables.engine import Engine
+from hubbub.tables.unit import Unit
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A table of people. `publish` carries a spec out and enters it in the ledger."""
+
+    engine: Engine
+    person: str | None
+    publish: Callable[[Spec], Release]
+
+    def __repr__(self) -> str:
+        who = "each row is a person" if self.person is None else f"people by {self.person}"
+        return f"<a table with the columns {', '.join(self.engine.columns())}; {who}>"
+
+    def histogram(
+        self,
+        by: Sequence[str],
+        *,
+        crowd: Exact | None = None,
+        epsilon: Exact | None = None,
+        outlier: str | None = None,
+        show_above: Exact | None = None,
+        channel: str | None = None,
+        options: Mapping[str, Any] | None = None,
+        one_row_per_person: bool = False,
+        distinct: int | None = None,
+        sample: Exact | None = None,
+        scale_up: bool = False,
+        collected: Exact | None = None,
+        collected_between: tuple[Exact, Exact] | None = None,
+        exempt: Exact = 0,
+        at_delta: Exact = "1e-9",
+        coverage: Exact = "0.95",
+    ) -> Release:
+        """Count people by some columns, and publish the counts so that each person stays lost in the crowd.
+
+        `by` lists columns with their bins, like ``department=Police,Fire,other`` or ``age:0..100:10``. People are
+        protected by `crowd` (exact counts of at least so many, the others hidden), `crowd` and `epsilon` (noise below),
+        `epsilon` (plain noise), `outlier` (a loss for each crowd size) or a `channel` with its `options`. `sample`
+        draws a fresh secret sample first; `collected` declares that the table is one.
+
+        Guarantee: the promises of the release, derived before the table is read and entered in the ledger, durably,
+        before any noise is drawn; noise and samples come from the operating system, fresh for this call. With the
+        earlier releases of the dataset there is still a theorem that covers all of them, or the call is refused.
+        """
+        return self.publish(
+            histogram(
+                by,
+                crowd=crowd,
+                epsilon=epsilon,
+                outlier=outlier,
+                show_above=show_above,
+                channel=channel,
+                options=options,
+                unit=Unit(person=self.person, one_row_per_person=one_row_per_person, distinct=distinct),
+                sample=sample,
+                scale_up=scale_up,
+                collected=collected,
+                collected_between=collected_between,
+                exempt=exempt,
+                at_delta=at_delta,
+                coverage=coverage,
+            )
+        )

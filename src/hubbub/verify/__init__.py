@@ -1,0 +1,221 @@
+"""Check a certificate without the data: its form, its signature, its files, and every promise, worked out again.
+
+The promises are derived from the release's description with the theorems in this program, and what the certificate
+says must be that, or follow from it; the mechanism is held against its exact laws. What no program can see from here,
+such as how people came into the table, is listed and not checked. Certificates of earlier formats are read too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from hubbub.certificate import FORMAT, SIGNATURE, signed_bytes
+from hubbub.check import Check
+from hubbub.errors import CheckFailed, HubbubError, WrongUse
+from hubbub.guarantees.derivation import Derivation
+from hubbub.kind import Spec
+from hubbub.ledger.book import dataset_name
+from hubbub.ledger.durable import sha256
+from hubbub.ledger.key import ALGORITHM, signed
+from hubbub.verify import format_2, format_3
+from hubbub.verify.noting import Failed, Notes, printable
+from hubbub.wire.canonical import LARGEST, read
+
+_LONGEST: Final = 100  # characters of a certificate's own text in a sentence
+_ENTRY: Final = {"id": str, "dataset": str, "hash": str, "nonce": str}
+_BEYOND: Final = (ValueError, ArithmeticError, RecursionError, MemoryError)  # numbers that nobody can work with
+_FORMATS: Final = {FORMAT: format_3, format_2.FORMAT: format_2}
+
+FREE_TEXT: Final = ("the name of the dataset", "the names of columns", "the labels of bins", "the id of the ledger")
+"""What the publisher may write as they like: nothing follows from it, and only the signature stands for it."""
+
+CANNOT_KNOW: Final = (
+    "whether the file was made from these people by this mechanism: the signature says who vouches for it",
+    "what else was published about the same people: ask for hubbub ledger show",
+    f"what the publisher may call as they like: {', '.join(FREE_TEXT)}",
+)
+"""What a certificate cannot show, beside its assumptions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A certificate with everything that was checked, in order; the last check is the first that failed, if one did.
+
+    `signer` is who signed it, as far as that is known: a name, "you", or None. `files` are those that were compared,
+    `missing` those that the certificate names and that were not.
+    """
+
+    checks: tuple[Check, ...]
+    certificate: Mapping[str, Any] | None = None
+    spec: Spec | None = None
+    promises: tuple[Derivation, ...] = ()
+    signer: str | None = None
+    public_key: str = ""
+    files: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing that was looked at is wrong."""
+        return all(check.passed for check in self.checks)
+
+    @property
+    def whole(self) -> bool:
+        """Whether it passed, somebody known signed it, and every file was there."""
+        return self.passed and self.signer is not None and not self.missing
+
+    @property
+    def verdict(self) -> str:
+        """All of it in one sentence."""
+        if not self.passed:
+            return f"The certificate does not hold: {self.checks[-1].what}: {self.checks[-1].found}"
+        signer = (
+            f"by an unknown signer (the key {self.public_key}, for which nobody vouched)"
+            if self.signer is None
+            else f"signed by {printable(self.signer)}"
+        )
+        files = f"; not checked, because not there: {', '.join(map(printable, self.missing))}" if self.missing else ""
+        return f"The certificate holds, {signer}{files}."
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What cannot be seen from here and is taken for granted."""
+        return tuple(dict.fromkeys(text for step in self.promises for text in step.all_assumptions()))
+
+
+def load(path: str | Path) -> bytes:
+    """The bytes of a certificate file."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(LARGEST + 1)
+    except OSError:
+        raise CheckFailed(f"there is no certificate {str(path)[:200]!r} that can be read; check the name") from None
+
+
+def verify(
+    data: bytes,
+    *,
+    folder: str | Path | None = None,
+    release: str | Path | None = None,
+    key: str | None = None,
+    dataset: str | None = None,
+    known: Callable[[str], str | None] = lambda key: None,
+) -> Checked:
+    """Check a certificate, the files that it names if they are in `folder`, and whether `key` signed it.
+
+    `release` is the release itself, if it has another name; `known` says whose a public key is.
+
+    Guarantee: if it passes, the bytes are the canonical form of a certificate signed by the key it names, every promise
+    in it is, or follows from, what this program derives from the described release for the people it names, and the
+    described mechanism has the privacy it claims, proved, with its exact laws compared where they change and are not
+    too wide.
+    """
+    notes = Notes()
+    seen: dict[str, Any] = {}
+    with suppress(Failed):
+        _check(notes, seen, data, folder, release, key, dataset, known)
+    return Checked(tuple(notes.done), **seen)
+
+
+def _check(
+    notes: Notes,
+    seen: dict[str, Any],
+    data: bytes,
+    folder: str | Path | None,
+    release: str | Path | None,
+    key: str | None,
+    dataset: str | None,
+    known: Callable[[str], str | None],
+) -> None:
+    try:
+        body = read(data, "the certificate")
+    except CheckFailed as error:
+        notes.note("canonical form", False, str(error))
+    notes.note("canonical form", isinstance(body, dict), wrong="it is no certificate; check the name of the file")
+    form = body.get("format")
+    other = f"this program reads {FORMAT!r}; update it, or get the original"
+    notes.note("format", isinstance(form, str) and form in _FORMATS, str(form), wrong=other)
+    layout = _FORMATS[form]
+    signature = body.pop(SIGNATURE, None)
+    whose = _signature(notes, body, signature, key)
+    seen |= {"public_key": whose, "signer": "the key that was given" if key is not None else known(whose)}
+    _entry(notes, body, dataset)
+    files = layout.files(notes, body)
+    seen["files"], seen["missing"] = _files(notes, files, folder, release)
+    try:
+        spec = layout.spec(body)
+        derived = spec.promises()
+    except (KeyError, TypeError, HubbubError, *_BEYOND) as error:
+        why = f"{error}" if isinstance(error, HubbubError) else "a part of it is missing, or no number that can be"
+        notes.note("what was released", False, why)
+    seen |= {"certificate": body, "spec": spec, "promises": derived}
+    notes.note("what was released", True, spec.words().entry)
+    layout.promises(notes, body, spec, derived)
+    for check in spec.checks():
+        notes.add(check)
+    layout.rest(notes, body)
+
+
+def _signature(notes: Notes, body: Mapping[str, Any], signature: Any, key: str | None) -> str:
+    parts: dict[str, Any] = signature if isinstance(signature, dict) else {}
+    right = set(parts) == {"algorithm", "public_key", "value"} and all(isinstance(part, str) for part in parts.values())
+    wrong = f"it must be signed with {ALGORITHM}; get the original"
+    notes.note("signed", right and parts["algorithm"] == ALGORITHM, f"with {ALGORITHM}", wrong=wrong)
+    whose: str = parts["public_key"]
+    wrong = "it does not fit what is signed: something was changed; get the original"
+    right = signed(whose, parts["value"], signed_bytes(body))
+    notes.note("the signature", right, f"is by the key {whose}", wrong=wrong)
+    if key is not None:
+        wrong = "is another than the one that was given"
+        notes.note("the key", whose == key, "is the one that was given", wrong=wrong)
+    return whose
+
+
+def _entry(notes: Notes, body: Mapping[str, Any], dataset: str | None) -> None:
+    found = body.get("ledger")
+    entry: dict[str, Any] = found if isinstance(found, dict) else {}
+    right = {name: type(value) for name, value in entry.items()} == _ENTRY and _is_place(entry)
+    place = f"dataset {entry.get('dataset')}, entry {entry.get('hash')}"
+    notes.note("place in the ledger", right, place, wrong="it names none")
+    if dataset is not None:
+        wrong = f"it is {entry['dataset'][:_LONGEST]!r}"
+        notes.note("the dataset", entry["dataset"] == dataset, dataset, wrong=wrong)
+
+
+def _is_place(entry: Mapping[str, Any]) -> bool:
+    """Whether a ledger may have written this."""
+    with suppress(WrongUse):
+        name = dataset_name(entry["dataset"]) == entry["dataset"]
+        marks = [
+            re.fullmatch(f"[0-9a-f]{{{length}}}", entry[part])
+            for part, length in (("id", 32), ("hash", 64), ("nonce", 32))
+        ]
+        return name and all(marks)
+    return False
+
+
+def _files(
+    notes: Notes, named: Mapping[str, str], folder: str | Path | None, release: str | Path | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Compare the files that are there; which were, and which were not there."""
+    compared, missing = [], []
+    for name, digest in named.items():
+        given = release if release is not None and name.startswith("release.") else None
+        place = Path(given) if given is not None else None if folder is None else Path(folder) / name
+        if place is None or (given is None and not place.is_file()):
+            missing.append(name)
+            continue
+        what = f"the file {name}"
+        try:
+            found = sha256(place)
+        except OSError:
+            notes.note(what, False, f"{str(place)[:200]!r} cannot be read; check the name")
+        wrong = "it is another file than the certificate is about"
+        notes.note(what, found == digest, f"SHA-256 {found}", wrong=wrong)
+        compared.append(name)
+    return tuple(compared), tuple(missing)
