@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
 from glob import escape, glob
@@ -20,6 +18,7 @@ from hubbub.engines.column import Column, column
 from hubbub.engines.count_sql import Query, distinct_bins, every_row, one_row_each
 from hubbub.engines.csv_file import csv_relation
 from hubbub.engines.protocol import Counted, Kind, Question, Repeats
+from hubbub.engines.scratch import Scratch
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables.bins import Axis
@@ -142,18 +141,18 @@ def _described(connection: duckdb.DuckDBPyConnection, relation: str) -> list[tup
 
 def _private_connection() -> duckdb.DuckDBPyConnection:
     """A connection that fetches and guesses nothing; its temporary files are in a private folder that goes with it."""
-    temporary = Path(tempfile.mkdtemp(prefix="hubbub-"))
+    scratch = Scratch()
     connection = duckdb.connect(
         ":memory:",
         config={
-            "temp_directory": str(temporary / "spill"),
+            "temp_directory": str(scratch.folder / "spill"),
             "python_enable_replacements": "false",
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             "pandas_analyze_sample": "0",  # a column of Python objects is text, whatever is in it
         },
     )
-    weakref.finalize(connection, shutil.rmtree, temporary, ignore_errors=True)
+    weakref.finalize(connection, scratch.clear)
     connection.execute("SET TimeZone = 'UTC'")
     return connection
 
