@@ -27,12 +27,15 @@ NEIGHBOURS: Final = "one person is added or removed"
 SIGNATURE: Final = "signature"
 
 
-def issue(release: Release, file: str, sha256: str, ledger: Ledger, place: Reservation) -> bytes:
-    """The certificate of the release that was written to a file of that name and digest, signed by the ledger's key."""
-    spec, axes = release.spec, release.axes
-    body = certificate(spec, axes, release.promises, release_of(file, sha256), entry_of(place))
+def draft(release: Release, file: str, sha256: str, place: Reservation) -> dict[str, Any]:
+    """The certificate of the release that was written to a file of that name and digest, not yet signed."""
+    return certificate(release.spec, release.axes, release.promises, release_of(file, sha256), entry_of(place))
+
+
+def sign(body: Mapping[str, Any], ledger: Ledger) -> bytes:
+    """The certificate, signed by the ledger's key."""
     public, signature = ledger.sign(signed_bytes(body))
-    return canonical(body | {SIGNATURE: {"algorithm": ALGORITHM, "public_key": public, "value": signature}})
+    return canonical(dict(body) | {SIGNATURE: {"algorithm": ALGORITHM, "public_key": public, "value": signature}})
 
 
 def signed_bytes(body: Mapping[str, Any]) -> bytes:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -17,12 +19,12 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as parquet
 
-from hubbub.certificate import issue
+from hubbub.certificate import draft
 from hubbub.errors import Refused, WrongUse
 from hubbub.ledger.book import Ledger
 from hubbub.ledger.durable import sha256
 from hubbub.release import Release
-from hubbub.staging import CERTIFICATE, REPORT, Staged, opened, publish
+from hubbub.staging import CERTIFICATE, Staged, opened, publish
 
 FORMATS: Final = ("csv", "parquet")
 _BATCH: Final = 1 << 20
@@ -80,10 +82,11 @@ def save(
 ) -> dict[str, str]:
     """Write release.csv or release.parquet, and certificate.json, into a folder; returns their paths.
 
-    `page` makes the report from the release, the names of its files and its digest; it is written with them.
+    `page` makes the report from the release, the names of its files and its digest; it is written with them, without
+    its picture if that cannot be drawn.
 
     Guarantee: the digest of the file is in the ledger, on the disk, before the file has its name. If this is cut short
-    at any moment, the folder holds either nothing new or bytes that are paid for, and :func:`hubbub.staging.finish`
+    at any moment, the folder holds either nothing new or bytes that are paid for, and :func:`hubbub.finishing.finish`
     brings out the rest of them.
     """
     return publish(stage(release, folder, form=form, page=page))
@@ -101,10 +104,14 @@ def stage(release: Release, folder: str | os.PathLike[str], *, form: str = "csv"
         name = f"release.{form}"
         staged.add(name, lambda out: write(release, out))
         digest = sha256(staged.path(name))
+        body = draft(release, name, digest, release.place)
+        staged.draft(body)
+        staged.sign(body, ledger)
         if page is not None:
-            text = page(release, files={"release": name, "certificate": CERTIFICATE}, digest=digest)
-            staged.add(REPORT, lambda out: out.write(text.encode()))
-        staged.certify(issue(release, name, digest, ledger, release.place), name)
+            told = partial(page, release, files={"release": name, "certificate": CERTIFICATE}, digest=digest)
+            staged.report(told(drawn=False))  # it stands if drawing fails, or takes the process down with it
+            with suppress(Exception):
+                staged.report(told())
         return staged
 
 

@@ -129,6 +129,7 @@ class Ledger:
             account = fold(page.entries, name).get(name) or Account(dataset=name)
             new = Entered(number=len(account.records) + 1, charge=charge)
             account.policy.check(admit(account.spent, new, name), name)
+            self._known_key(page.entries)  # what cannot be signed is not drawn
             entry = page.add(RESERVED, name, {"nonce": nonce, "charge": plain(charge), "source": source})
             identity = _identity(page)
         return Reservation(
@@ -157,6 +158,11 @@ class Ledger:
         with self._store.adding(self._founding) as page:
             if _record(page.entries, place).state == RESERVED:
                 page.add(ABANDONED, place.dataset, {"nonce": place.nonce, "drawn": drawn})
+
+    def committed(self, nonce: str) -> dict[str, str]:
+        """What was committed for a reservation: the digest of each release file, and that of its certificate."""
+        records = (record for account in self.accounts().values() for record in account.records)
+        return next((dict(record.files) for record in records if record.nonce == nonce), {})
 
     def derive(self, dataset: str, release_sha256: str, derived_sha256: str, how: str) -> int:
         """Record that a file was computed from a committed release and nothing else, which costs nothing.

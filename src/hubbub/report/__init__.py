@@ -12,12 +12,17 @@ from hubbub.release import Release
 from hubbub.report import words
 from hubbub.report.numbers import by_columns, hidden_words, table
 from hubbub.report.page import PAGE, STYLE
-from hubbub.report.picture import picture
+from hubbub.report.picture import NOT_DRAWN, picture
 from hubbub.report.text import escaped, listed, visible
 
 
-def report(release: Release, *, files: Mapping[str, str] | None = None, digest: str | None = None) -> str:
-    """The page as text. It depends on nothing but the release and the names and digest of its files."""
+def report(
+    release: Release, *, files: Mapping[str, str] | None = None, digest: str | None = None, drawn: bool = True
+) -> str:
+    """The page as text. It depends on nothing but the release and the names and digest of its files.
+
+    Without `drawn` it has no picture, and nothing that draws is loaded.
+    """
     plain = listed([visible(axis.column) for axis in release.axes])
     return PAGE.substitute(
         software=f"hubbub {hubbub.__version__}",
@@ -25,7 +30,7 @@ def report(release: Release, *, files: Mapping[str, str] | None = None, digest: 
         plain_title=escaped(f"People by {plain}", 400),
         title=f"People by {by_columns(release)}",
         summary=words.summary(release),
-        picture=picture(release),
+        picture=picture(release) if drawn else NOT_DRAWN,
         hidden=hidden_words(release),
         table=table(release),
         promises="".join(map(words.promise, release.promises)),

@@ -20,6 +20,7 @@ from hubbub.tables.bins import Discovered, Values, size
 RANKED: Final = 60  # bars with a label each
 ALONG_AN_ORDER: Final = 400  # thin bars along ranges or dates, in all panels together
 PANELS: Final = 12
+NOT_DRAWN: Final = "<p>There is no chart, because it could not be drawn when this page was made.</p>"
 
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
 
