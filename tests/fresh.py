@@ -31,7 +31,7 @@ class EnteredTable(Table):
     """A table that takes a new name in the ledger for each release."""
 
     def histogram(self, by: list[str], **words: Any) -> Release:
-        self.dataset, self.origin = f"people-{next(_numbers)}", ""
+        self.dataset = f"people-{next(_numbers)}"
         return super().histogram(by, **words)
 
 

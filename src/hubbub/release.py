@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -35,6 +35,7 @@ from hubbub.noise.binomial import binomial
 from hubbub.noise.source import Source, SystemSource, is_secure
 from hubbub.tables.bins import Axis, Discovered, all_labels, declared_size, size
 from hubbub.tables.histogram import Histogram, Unit, histogram
+from hubbub.tables.identity import Identity
 from hubbub.tables.promises import promises
 from hubbub.tables.scaling import population_intervals, split
 
@@ -90,10 +91,10 @@ class Table:
         *,
         dataset: str | None = None,
         ledger: str | os.PathLike[str] | None = None,
-        origin: str = "",
+        identity: Callable[[], Identity] = Identity,
     ) -> None:
         self.engine, self.person, self.dataset = engine, person, dataset
-        self.ledger, self.origin = Ledger(ledger), origin
+        self.ledger, self.identity = Ledger(ledger), identity
 
     def histogram(
         self, by: list[str], *, one_row_per_person: bool = False, distinct: int | None = None, **words: Any
@@ -110,7 +111,7 @@ class Table:
             raise WrongUse("this table has no name in the ledger; give it one, like open(people, dataset='town')")
         axes = self.engine.resolve(spec.axes)
         promises(spec, axes)  # refuses here before anything is reserved
-        place = self.ledger.reserve(self.dataset, for_histogram(spec, axes), source=self.origin)
+        place = self.ledger.reserve(self.dataset, for_histogram(spec, axes), source=self.identity())
         noise = SystemSource()
         try:
             done = run(self.engine, spec, noise)
@@ -138,13 +139,13 @@ def open(
 
     if isinstance(source, str | os.PathLike):
         opened = engine.open_file(source, table=table)
-        origin = os.path.realpath(source) + (f"#{table}" if table else "")  # links lead to one table
         name = dataset if dataset is not None else named_after(source, table)
-        return Table(opened, person, dataset=name, ledger=ledger, origin=origin)
+        return Table(opened, person, dataset=name, ledger=ledger, identity=opened.identity)
     if engine.is_connection(source):
         if table is None:
             raise WrongUse("a connection holds many tables; name one, like open(connection, table='people')")
-        return Table(engine.open_table(source, table), person, dataset=dataset, ledger=ledger)
+        opened = engine.open_table(source, table)
+        return Table(opened, person, dataset=dataset, ledger=ledger, identity=opened.identity)
     return Table(engine.open_frame(source), person, dataset=dataset, ledger=ledger)
 
 
