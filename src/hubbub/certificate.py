@@ -27,11 +27,15 @@ FORMAT: Final = "hubbub certificate 3"
 SIGNATURE: Final = "signature"
 
 
-def issue(release: Release, files: Mapping[str, str], ledger: Ledger, place: Reservation) -> bytes:
-    """The certificate of a release that was written to files of these names and digests, signed by the ledger's key."""
-    body = certificate(release, files, entry_of(place))
+def draft(release: Release, files: Mapping[str, str], place: Reservation) -> dict[str, Any]:
+    """The certificate of a release that was written to files of these names and digests, not yet signed."""
+    return certificate(release, files, entry_of(place))
+
+
+def sign(body: Mapping[str, Any], ledger: Ledger) -> bytes:
+    """The certificate, signed by the ledger's key."""
     public, signature = ledger.sign(signed_bytes(body))
-    return canonical(body | {SIGNATURE: {"algorithm": ALGORITHM, "public_key": public, "value": signature}})
+    return canonical(dict(body) | {SIGNATURE: {"algorithm": ALGORITHM, "public_key": public, "value": signature}})
 
 
 def signed_bytes(body: Mapping[str, Any]) -> bytes:

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hubbub.certificate import issue
+from hubbub.certificate import draft
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.files import check_format, write
 from hubbub.kind import Release, Reservation, Spec
@@ -30,7 +30,7 @@ from hubbub.ledger.charge import charge
 from hubbub.ledger.durable import sha256
 from hubbub.noise.source import Source, SystemSource, is_secure
 from hubbub.report import report as page_of
-from hubbub.staging import CERTIFICATE, PREFIX, REPORT, opened, publish
+from hubbub.staging import CERTIFICATE, PREFIX, REPORT, Staged, opened, publish
 from hubbub.tables.schema import column
 from hubbub.tables.table import Table
 
@@ -51,13 +51,13 @@ def open(
     """
     from hubbub.engines import opening  # late: an import of hubbub loads no engine
 
-    engine, origin = opening.open_source(source, table=table)
+    engine = opening.open_source(source, table=table)
     if person is not None:
         column(engine.columns(), person)
     if dataset is None and isinstance(source, str | os.PathLike):
         dataset = named_after(source, table)
     books = Ledger(ledger)
-    return Table(engine, person, lambda spec: perform(spec, engine, books, dataset, origin=origin))
+    return Table(engine, person, lambda spec: perform(spec, engine, books, dataset))
 
 
 def named_after(source: str | os.PathLike[str], table: str | None = None) -> str:
@@ -71,7 +71,7 @@ def named_after(source: str | os.PathLike[str], table: str | None = None) -> str
     return text[:100] or "table"
 
 
-def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None, *, origin: str = "") -> Release:
+def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None) -> Release:
     """Reserve a place in the ledger, then carry a release out.
 
     Guarantee: the promises are derived before the data is read, and are on the disk, covered by a theorem together with
@@ -82,7 +82,7 @@ def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None, *, origi
         raise WrongUse("this table has no name in the ledger; give it one, like open(people, dataset='town')")
     spec = spec.resolved(data.columns())
     promised = spec.promises()  # refuses here: nothing was read
-    place = ledger.reserve(dataset, charge(spec), source=origin)
+    place = ledger.reserve(dataset, charge(spec), source=data.identity())
     noise = SystemSource()
     with _given_up(ledger, place, lambda: noise.used):
         result = spec.run(data, noise)
@@ -101,7 +101,7 @@ def save(release: Release, folder: str | os.PathLike[str], *, form: str = "csv",
     """Write the release as CSV or Parquet, its report and its certificate into a folder; returns where they are.
 
     Guarantee: the digests of the files are in the ledger, on the disk, before a file has its name. If this is cut short
-    at any moment, the folder holds either nothing new or bytes that are paid for, and :func:`hubbub.staging.finish`
+    at any moment, the folder holds either nothing new or bytes that are paid for, and :func:`hubbub.finishing.finish`
     brings out the rest of them. If it fails and leaves nothing behind, the place in the ledger is given up.
     """
     check_format(form)
@@ -116,13 +116,21 @@ def save(release: Release, folder: str | os.PathLike[str], *, form: str = "csv",
             name = f"{sheet.name}.{form}"
             staged.add(name, partial(write, sheet, form))
             digests[name] = sha256(staged.path(name))
-        main = next(iter(digests))
+        staged.draft(draft(release, digests, place))  # whatever fails from here on loses nothing
         if report:
-            text = page_of(release, files={"release": main, "certificate": CERTIFICATE}, digest=digests[main])
-            staged.add(REPORT, lambda out: out.write(text.encode()))
-            digests[REPORT] = sha256(staged.path(REPORT))
-        staged.certify(issue(release, digests, ledger, place), main)
+            with suppress(Exception):  # numbers without a page are better than none
+                digests[REPORT] = _page(release, staged, digests)
+                staged.draft(draft(release, digests, place))
+        staged.sign(ledger)
     return publish(staged)
+
+
+def _page(release: Release, staged: Staged, digests: Mapping[str, str]) -> str:
+    """The report, written; returns its digest."""
+    main = next(iter(digests))
+    text = page_of(release, files={"release": main, "certificate": CERTIFICATE}, digest=digests[main])
+    staged.add(REPORT, lambda out: out.write(text.encode()))
+    return sha256(staged.path(REPORT))
 
 
 @contextmanager

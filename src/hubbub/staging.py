@@ -2,12 +2,15 @@
 
 ::
 
-    folder/.hubbub-NONCE/    release.csv, report.html, and last of all certificate.json: whole once that is there
+    folder/.hubbub-NONCE/    release.csv, then draft.json: the certificate without its signature. Now it is whole,
+                             and whatever fails from here on loses nothing; then report.html, a draft that names it
+                             too, and certificate.json
     ledger                   commits the digests
     folder/                  the files get their names, the certificate last; the hidden folder goes
 
-A process that is working on a hidden folder holds a lock on it. What one that died left behind is finished by
-:func:`finish`: the same bytes, paid for once. A hidden folder without a certificate holds nothing that can be finished.
+A process that is working on a hidden folder holds a lock on it, and one that gives files their names holds the folder,
+so that two releases never mix. What one that died left behind is finished by :mod:`hubbub.finishing`: the same bytes,
+paid for once.
 """
 
 from __future__ import annotations
@@ -17,25 +20,22 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 
-from hubbub.certificate import SIGNATURE, signed_bytes
-from hubbub.errors import CheckFailed, HubbubError, Refused, WrongUse
+from hubbub.certificate import sign
+from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.kind import Reservation
-from hubbub.ledger import durable
+from hubbub.ledger import durable, lock
 from hubbub.ledger.book import Ledger, released
 from hubbub.ledger.durable import sha256
-from hubbub.ledger.key import signed
-from hubbub.wire.canonical import read
-
-if sys.platform != "win32":  # there nothing tells a dead process's folder from a living one's, so none is finished
-    import fcntl
+from hubbub.wire.canonical import canonical
 
 PREFIX: Final = ".hubbub-"
 CERTIFICATE: Final = "certificate.json"
+DRAFT: Final = "draft.json"  # the certificate, not yet signed
 REPORT: Final = "report.html"
 PLACE: Final = "place.json"  # which ledger, for whoever finishes this
 
@@ -43,35 +43,43 @@ PLACE: Final = "place.json"  # which ledger, for whoever finishes this
 class Staged:
     """A release in its hidden folder."""
 
-    def __init__(self, folder: Path, place: Reservation, lock: int | None) -> None:
-        self.folder, self.place, self._lock = folder, place, lock
+    def __init__(self, folder: Path, place: Reservation, held: int | None) -> None:
+        self.folder, self.place, self._held = folder, place, held
         self.hidden = folder / f"{PREFIX}{place.nonce}"
-        self.names: list[str] = []
-        self.release_name = ""
+        self.body: dict[str, Any] = {}  # the certificate, without its signature
 
     def path(self, name: str) -> Path:
         """Where a file is now: in the hidden folder, or already in its place."""
         hidden = self.hidden / name
         return hidden if hidden.exists() else self.folder / name
 
+    @property
+    def whole(self) -> bool:
+        """Whether nothing more is needed to bring it out."""
+        return (self.hidden / DRAFT).exists()
+
     def add(self, name: str, write: Callable[[IO[bytes]], object]) -> None:
-        """One more file, on the disk when this returns."""
+        """A file, on the disk when this returns."""
         with _new_file(self.hidden / name) as out:
             write(out)
             out.flush()
             durable.settle(out.fileno())
-        self.names.append(name)
 
-    def certify(self, certificate: bytes, release_name: str) -> None:
-        """The last file, which makes the others whole."""
-        self.release_name = release_name
-        durable.write(self.hidden / CERTIFICATE, certificate)
+    def draft(self, certificate: Mapping[str, Any]) -> None:
+        """What the certificate says. From here on the release can be finished, whatever happens."""
+        durable.write(self.hidden / DRAFT, canonical(dict(certificate)))
+        durable.settle_folder(self.folder)
+        self.body = dict(certificate)
+
+    def sign(self, ledger: Ledger) -> None:
+        """The certificate itself, as it was drafted last."""
+        durable.write(self.hidden / CERTIFICATE, sign(self.body, ledger))
 
     def close(self) -> None:
         """Let go of the lock."""
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
 
     def discard(self) -> None:
         """Leave nothing behind."""
@@ -86,66 +94,108 @@ def _new_file(path: Path) -> IO[bytes]:
 def prepare(folder: Path, room_needed: int) -> None:
     """See that a release of about so many bytes can be written to a folder, before anything is spent on one."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        durable.make_folder(folder, 0o777)
         with tempfile.TemporaryFile(dir=folder):
             pass
-        room = shutil.disk_usage(folder).free
+        with alone(folder):
+            room = shutil.disk_usage(folder).free
+    except lock.NoLocks:
+        raise WrongUse(
+            f"{str(folder)!r} is on a drive without locks, where two releases may mix; choose another folder for --out"
+        ) from None
     except OSError:
         raise WrongUse(f"--out must be a folder that can be written, not {str(folder)!r}; choose another") from None
     if room < room_needed:
         raise WrongUse(f"the disk of {str(folder)!r} has too little room for the release; make room, or choose another")
-    if unfinished(folder):
+    dead = unfinished(folder)
+    if dead:
         raise WrongUse(
             f"a release that was cut short lies in {str(folder)!r}; bring it out with hubbub ledger finish {folder}, "
             "or choose another folder"
         )
+    if any(_hidden(folder)):
+        raise WrongUse(f"another release is being written to {str(folder)!r}; wait for it, or choose another folder")
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Hold a folder while files in it get their names."""
+    if sys.platform == "win32":
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
+    try:
+        lock.hold(handle)
+        yield
+    finally:
+        os.close(handle)
 
 
 @contextmanager
 def opened(folder: Path, place: Reservation) -> Iterator[Staged]:
-    """A hidden folder to write a release into; if that fails, it goes, and nothing was visible."""
+    """A hidden folder to write a release into; if that fails before it is whole, it goes, and nothing was visible."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        durable.make_folder(folder, 0o777)
     except OSError:
         raise WrongUse(f"there is no folder {str(folder)!r} and none can be made; choose another") from None
     staged: Staged | None = None
     try:
         hidden = folder / f"{PREFIX}{place.nonce}"
         hidden.mkdir(mode=0o700, exist_ok=True)
-        staged = Staged(folder, place, _lock(hidden))
-        staged.add(PLACE, lambda out: out.write(json.dumps({"ledger": str(place.ledger)}).encode()))
+        staged = Staged(folder, place, held(hidden, wait=True))
+        durable.write(hidden / PLACE, canonical({"ledger": str(place.ledger)}))
         yield staged
         durable.settle_folder(folder)
-    except OSError:
+    except BaseException as error:
+        if staged is not None and staged.whole:
+            staged.close()
+            raise _kept(error, folder) from None
         if staged is not None:
             staged.discard()
-        raise WrongUse(f"the release could not be written to {str(folder)!r}; check that there is room") from None
-    except BaseException:
-        if staged is not None:
-            staged.discard()
+        if isinstance(error, OSError):
+            told = f"the release could not be written to {str(folder)!r}; check that there is room"
+            raise WrongUse(told) from None
         raise
 
 
-def _lock(folder: Path) -> int | None:
-    """Hold a folder; None if somebody else does, or where there are no such locks."""
+def _kept(error: BaseException, folder: Path) -> BaseException:
+    """The same error, and that nothing is lost."""
+    more = f"the release is ready and paid for: when this is put right, run hubbub ledger finish {folder}"
+    if isinstance(error, HubbubError):
+        return type(error)(f"{error}; {more}")
+    if isinstance(error, OSError):
+        return WrongUse(f"not all of the release could be written to {str(folder)!r}; {more}")
+    if isinstance(error, Exception):
+        return Refused(f"the report of the release could not be made; {more}")
+    return error
+
+
+def held(hidden: Path, *, wait: bool = False) -> int | None:
+    """Hold a hidden folder of our own; None if somebody else holds it, if it is not ours, or if there are no locks."""
     if sys.platform == "win32":
         return None
-    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(handle)
+    handle = lock.open_folder(hidden)
+    if handle is None:
         return None
-    return handle
+    try:
+        if lock.hold(handle, wait=wait):
+            return handle
+    except lock.NoLocks:
+        pass
+    os.close(handle)
+    return None
 
 
 def publish(staged: Staged) -> dict[str, str]:
     """Commit, then give the files their names; returns where they are."""
     ledger = Ledger(staged.place.ledger)
     try:
-        release, certificate = (sha256(staged.path(name)) for name in (staged.release_name, CERTIFICATE))
-        ledger.commit(staged.place, release, certificate)
-        return _move(staged)
+        with alone(staged.folder):
+            _nobody_between(staged)
+            first = next(iter(released(staged.body)))
+            release, certificate = (sha256(staged.path(name)) for name in (first, CERTIFICATE))
+            ledger.commit(staged.place, release, certificate)
+            return _move(staged)
     except OSError:
         raise WrongUse(
             f"the release could not be moved to {str(staged.folder)!r}; make room, then run "
@@ -155,9 +205,18 @@ def publish(staged: Staged) -> dict[str, str]:
         staged.close()
 
 
+def _nobody_between(staged: Staged) -> None:
+    """Refuse to write over a release of which some files have their names and others do not."""
+    if any(half_out(hidden) for hidden in unfinished(staged.folder) if hidden != staged.hidden):
+        raise Refused(
+            f"another release into {str(staged.folder)!r} was cut short while its files got their names; bring out "
+            f"both with hubbub ledger finish {staged.folder}"
+        )
+
+
 def _move(staged: Staged) -> dict[str, str]:
     written = {"release": "", "certificate": ""}  # in the order in which they are told
-    for name in (*(name for name in staged.names if name != PLACE), CERTIFICATE):
+    for name in (*released(staged.body), CERTIFICATE):
         target = staged.folder / name
         if staged.path(name) != target:  # else it was moved before a crash
             os.replace(staged.path(name), target)
@@ -168,85 +227,33 @@ def _move(staged: Staged) -> dict[str, str]:
 
 
 def _role(name: str) -> str:
-    return {CERTIFICATE: "certificate", REPORT: "report"}.get(name, "release")
+    return {CERTIFICATE: "certificate", REPORT: "report"}.get(name, name.partition(".")[0])
+
+
+def _hidden(folder: Path) -> Iterator[Path]:
+    """The hidden folders of our own. What else has such a name (a pipe, another user's) is none of our business."""
+    for hidden in sorted(folder.glob(f"{PREFIX}*")) if folder.is_dir() else []:
+        handle = lock.open_folder(hidden)
+        if handle is not None:
+            os.close(handle)
+            yield hidden
 
 
 def unfinished(folder: Path) -> list[Path]:
-    """The hidden folders in it that nobody is working on."""
+    """The hidden folders in it that nobody is working on; those first whose files are half out."""
     found = []
-    for hidden in sorted(folder.glob(f"{PREFIX}*")) if folder.is_dir() else []:
-        lock = _lock(hidden)
-        if lock is not None:
-            os.close(lock)
+    for hidden in _hidden(folder):
+        handle = held(hidden)
+        if handle is not None:
+            os.close(handle)
             found.append(hidden)
-    return found
+    return sorted(found, key=lambda hidden: not half_out(hidden))
 
 
-def finish(hidden: Path) -> dict[str, str]:
-    """Bring out the bytes that a process left ready when it died; nothing is drawn, and nothing paid twice.
-
-    Guarantee: only bytes that the ledger's own key signed for a reservation that the ledger knows come out; what is not
-    whole is removed, its reservation marked as spent. While the ledger cannot be asked, nothing is removed.
-    """
-    lock = _lock(hidden)
-    if lock is None:
-        raise Refused(f"{str(hidden)!r} is in use by a release that is still running; wait for it")
+def half_out(hidden: Path) -> bool:
+    """Whether some files of a release have their names and others may not."""
     try:
-        ledger = _ledger_of(hidden)
-    except HubbubError:
-        os.close(lock)
-        raise
-    try:
-        staged = _ready(hidden, lock, ledger)
-    except (OSError, HubbubError, ValueError, KeyError, TypeError, AttributeError):
-        os.close(lock)
-        shutil.rmtree(hidden, ignore_errors=True)
-        raise Refused(
-            "the release was cut short before it was whole, and nothing of it can be finished; it counts as spent, "
-            "and was removed"
-        ) from None
-    return publish(staged)
-
-
-def _ledger_of(hidden: Path) -> Ledger | None:
-    """The ledger that a release was made with; None if the release does not say."""
-    try:
-        ledger = Ledger(json.loads((hidden / PLACE).read_text(encoding="utf-8"))["ledger"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    if not ledger.entries():
-        raise CheckFailed(f"the release in {str(hidden)!r} is of the ledger {str(ledger.path)!r}, which is not there")
-    return ledger
-
-
-def _ready(hidden: Path, lock: int, ledger: Ledger | None) -> Staged:
-    if ledger is None:
-        raise CheckFailed("it does not say which ledger it is of")
-    file = hidden / CERTIFICATE
-    body = read((file if file.exists() else hidden.parent / CERTIFICATE).read_bytes(), "the certificate")
-    signature = body.pop(SIGNATURE)
-    entry = body["ledger"]
-    public = signature["public_key"]
-    if public not in ledger.public_keys() or not signed(public, signature["value"], signed_bytes(body)):
-        raise CheckFailed("another key signed it")
-    record = ledger.account(entry["dataset"]).record(entry["nonce"])
-    place = Reservation(
-        ledger=ledger.path,
-        identity=entry["id"],
-        dataset=entry["dataset"],
-        number=record.entry.number,
-        release=record.release.number,
-        nonce=entry["nonce"],
-        hash=entry["hash"],
-    )
-    staged = Staged(hidden.parent, place, lock)
-    if staged.hidden != hidden:
-        raise CheckFailed("it was made for another place")
-    named = released(body)
-    staged.release_name = next(iter(named))
-    for name, digest in named.items():
-        if sha256(staged.path(name)) != digest:
-            raise CheckFailed("it is about another file")
-    loose = [REPORT] if REPORT not in named and (hidden / REPORT).exists() else []  # format 2 does not name it
-    staged.names = [*named, *loose]
-    return staged
+        name = next(iter(released(json.loads((hidden / DRAFT).read_bytes()))))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, StopIteration):
+        return False
+    return not (hidden / str(name)).exists()

@@ -16,8 +16,9 @@ import pytest
 
 from hubbub import files
 from hubbub.errors import HubbubError, WrongUse
+from hubbub.finishing import finish
 from hubbub.release import Release
-from hubbub.staging import finish, unfinished
+from hubbub.staging import unfinished
 from tests.fresh import enter
 
 TOWNS = ["Bath"] * 5 + ["York"] * 3 + [None] * 4

@@ -174,12 +174,12 @@ def finish(folder: str, as_json: bool) -> None:
     """Bring out a release that was ready when its process died. The bytes are the same, and nothing is paid twice."""
     from pathlib import Path
 
-    from hubbub import staging
+    from hubbub import finishing, staging
 
     left = staging.unfinished(Path(folder))
     if not left:
         raise WrongUse(f"nothing in {folder[:200]!r} was cut short; there is nothing to finish")
-    done = [staging.finish(hidden) for hidden in left]
+    done = [finishing.finish(hidden) for hidden in left]
     if as_json:
         print_json({"finished": done})
     else:

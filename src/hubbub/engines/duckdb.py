@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import weakref
 from collections.abc import Sequence
 from glob import escape, glob
@@ -19,9 +17,12 @@ from hubbub.engines.bin_sql import identifier, literal
 from hubbub.engines.column import Column, column
 from hubbub.engines.count_sql import Query, distinct_bins, every_row, one_row_each
 from hubbub.engines.csv_file import csv_relation
+from hubbub.engines.identity import of_files, of_relation
+from hubbub.engines.scratch import Scratch
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables.engine import Counted, Question, Repeats
+from hubbub.tables.identity import Identity
 from hubbub.tables.schema import Schema, resolved
 
 _BATCH = 1 << 17
@@ -41,13 +42,22 @@ _UNCOUNTABLE = "the table could not be counted; check that the file is whole and
 class DuckDB:
     """A table of people that DuckDB can read, made by :func:`open_file`, :func:`open_frame` or :func:`open_table`."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, relation: str) -> None:
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, relation: str, files: Sequence[str] = (), catalog: str = ""
+    ) -> None:
         self._connection = connection
+        self._files, self._catalog = files, catalog  # where the rows are: in files, or in a database of that name
         self._relation = relation  # SQL after FROM, made here only
         self._columns = {name: column(name, kind) for name, kind in _described(connection, relation)}
         self._word = "hubbub_word"
         while self._word in {name.lower() for name in self._columns}:
             self._word += "_"
+
+    def identity(self) -> Identity:
+        """What the table is, whatever it is called."""
+        if self._catalog:
+            return of_relation(lambda sql: _rows(self._connection, sql, _UNREADABLE), self._relation, self._catalog)
+        return of_files(self._files)
 
     def columns(self) -> Schema:
         return {name: known.kind for name, known in self._columns.items()}
@@ -135,28 +145,30 @@ def _described(connection: duckdb.DuckDBPyConnection, relation: str) -> list[tup
 
 def _private_connection() -> duckdb.DuckDBPyConnection:
     """A connection that fetches and guesses nothing; its temporary files are in a private folder that goes with it."""
-    temporary = Path(tempfile.mkdtemp(prefix="hubbub-"))
+    scratch = Scratch()
     connection = duckdb.connect(
         ":memory:",
         config={
-            "temp_directory": str(temporary / "spill"),
+            "temp_directory": str(scratch.folder / "spill"),
             "python_enable_replacements": "false",
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             "pandas_analyze_sample": "0",  # a column of Python objects is text, whatever is in it
         },
     )
-    weakref.finalize(connection, shutil.rmtree, temporary, ignore_errors=True)
+    weakref.finalize(connection, scratch.clear)
     connection.execute("SET TimeZone = 'UTC'")
     return connection
 
 
-def _locked(connection: duckdb.DuckDBPyConnection, paths: list[str], relation: str) -> DuckDB:
+def _locked(
+    connection: duckdb.DuckDBPyConnection, paths: list[str], relation: str, files: Sequence[str] = (), catalog: str = ""
+) -> DuckDB:
     """The table, by a connection that from now on reads these files and no other."""
     connection.execute("SET allowed_paths = ?", [paths])
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
-    return DuckDB(connection, relation)
+    return DuckDB(connection, relation, files, catalog)
 
 
 def open_file(path: str | os.PathLike[str], *, table: str | None = None) -> DuckDB:
@@ -183,7 +195,7 @@ def open_file(path: str | os.PathLike[str], *, table: str | None = None) -> Duck
     else:
         relation = csv_relation(files, patterns, "\t" if suffix == ".tsv" else ",")
         connection = _private_connection()
-    return _locked(connection, [*files, *escaped], relation)
+    return _locked(connection, [*files, *escaped], relation, files)
 
 
 def _is_glob(name: str) -> bool:
@@ -203,7 +215,8 @@ def _open_database(file: str, table: str | None) -> DuckDB:
     connection = _private_connection()
     trouble = "the database could not be opened; check that it is one of DuckDB, and close it where else it is open"
     _rows(connection, f"ATTACH {literal(file)} AS hubbub_database (TYPE duckdb, READ_ONLY)", trouble)
-    return _locked(connection, [], _table_name(connection, table, "'hubbub_database'", "'main'"))
+    name = _table_name(connection, table, "'hubbub_database'", "'main'")
+    return _locked(connection, [], name, catalog="hubbub_database")
 
 
 def open_frame(frame: object) -> DuckDB:
@@ -231,7 +244,8 @@ def open_table(connection: duckdb.DuckDBPyConnection, table: str) -> DuckDB:
         own = None
     if own is None:
         raise WrongUse("the connection cannot be used; open it again, and set nothing that forbids to SET TimeZone")
-    return DuckDB(own, _table_name(own, table, "current_database()", "current_schema()"))
+    name = _table_name(own, table, "current_database()", "current_schema()")
+    return DuckDB(own, name, catalog=str(_rows(own, "SELECT current_database()", _UNREADABLE)[0][0]))
 
 
 def is_connection(source: object) -> TypeGuard[duckdb.DuckDBPyConnection]:

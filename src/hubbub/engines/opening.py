@@ -9,13 +9,12 @@ from hubbub.errors import WrongUse
 from hubbub.tables.engine import Engine
 
 
-def open_source(source: object, *, table: str | None = None) -> tuple[Engine, str]:
-    """The table in a file, a frame or a connection, and where it is, "" if nobody can say."""
+def open_source(source: object, *, table: str | None = None) -> Engine:
+    """The table in a file, a frame or a connection."""
     if isinstance(source, str | os.PathLike):
-        origin = os.path.realpath(source) + (f"#{table}" if table else "")  # links lead to one table
-        return duckdb.open_file(source, table=table), origin
+        return duckdb.open_file(source, table=table)
     if duckdb.is_connection(source):
         if table is None:
             raise WrongUse("a connection holds many tables; name one, like open(connection, table='people')")
-        return duckdb.open_table(source, table), ""
-    return duckdb.open_frame(source), ""
+        return duckdb.open_table(source, table)
+    return duckdb.open_frame(source)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -18,11 +17,8 @@ from pathlib import Path
 from typing import Final
 
 from hubbub.errors import CheckFailed, Refused
-from hubbub.ledger import durable
+from hubbub.ledger import durable, lock
 from hubbub.wire.canonical import canonical, read
-
-if sys.platform != "win32":  # there SQLite's own lock remains
-    import fcntl
 
 ENDING: Final = ".anchor"
 
@@ -94,7 +90,7 @@ def _load(file: Path) -> Anchor | None:
 def alone(ledger: Path, *, writing: bool) -> Iterator[None]:
     """Hold the lock that keeps a ledger and its anchor in step; the kernel lets go of it when a process dies."""
     try:
-        folder().mkdir(parents=True, exist_ok=True, mode=0o700)
+        durable.make_folder(folder())
         handle = os.open(place(ledger).with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError:
         raise Refused(
@@ -102,8 +98,13 @@ def alone(ledger: Path, *, writing: bool) -> Iterator[None]:
             "published; make it writable, or set XDG_STATE_HOME to one that is"
         ) from None
     try:
-        if sys.platform != "win32":
-            fcntl.flock(handle, fcntl.LOCK_EX if writing else fcntl.LOCK_SH)
+        try:
+            lock.hold(handle, shared=not writing)
+        except OSError:
+            raise Refused(
+                f"the folder {str(folder())!r}, where Hubbub remembers its ledgers, is on a drive without locks, so "
+                "nothing is published; set XDG_STATE_HOME to one on a local disk"
+            ) from None
         yield
     finally:
         os.close(handle)

@@ -16,21 +16,22 @@ import json
 import os
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.kind import Reservation
-from hubbub.ledger import anchor, key
+from hubbub.ledger import anchor, key, sources
 from hubbub.ledger.accounts import Entered, Totals, admit, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.policy import Policy
 from hubbub.ledger.store import Entry, Page, Store
 from hubbub.noise.source import SystemSource
-from hubbub.wire.canonical import canonical, digest, read
+from hubbub.tables.identity import Identity
+from hubbub.wire.canonical import digest, read
 from hubbub.wire.exact_json import plain, restored
 
 RESERVED: Final = "reserved"
@@ -101,23 +102,27 @@ class Ledger:
 
     # --- releases -------------------------------------------------------------------------------------------------
 
-    def reserve(self, dataset: str, charge: Charge, *, source: str = "") -> Reservation:
+    def reserve(self, dataset: str, charge: Charge, *, source: Identity = sources.NONE) -> Reservation:
         """A place for a release, or a refusal; nothing has been read yet.
 
         Guarantee: the reservation is on the disk when this returns; under the ledger's lock the promises of all
         releases of the dataset that count as spent, this one included, are covered by a theorem and within the
-        policy. `source` is where the table is: the same place under two names is refused.
+        policy. `source` is what the table is: the same under two names is refused. It depends on the table and stays
+        in the ledger; since the certificate has the hash of the entry, a secret word stands beside it, without which
+        nobody can try guesses of the table against the hash.
         """
-        name, nonce = dataset_name(dataset), SystemSource().words(2).tobytes().hex()
-        if source and charge.partition is not None:  # a column of one name in two files may hold two things
-            charge = replace(charge, partition=digest([charge.partition, source]))
+        name, (nonce, secret) = dataset_name(dataset), (SystemSource().words(2).tobytes().hex() for _ in range(2))
+        if source.parts and charge.partition is not None:  # a column of one name in two files may hold two things
+            charge = replace(charge, partition=digest([charge.partition, source.content()]))
         with self._store.adding(self._founding) as page:
             _one_spelling(page.entries, name)
-            _one_name(page.entries, name, source)
+            sources.one_name(name, source, partial(_released_from, page.entries))
             account = fold(page.entries, name).get(name) or Account(dataset=name)
             new = Entered(number=len(account.records) + 1, charge=charge)
             account.policy.check(admit(account.spent, new, name), name)
-            entry = page.add(RESERVED, name, {"nonce": nonce, "charge": plain(charge), "source": source})
+            self._known_key(page.entries)  # what cannot be signed is not drawn
+            body = {"nonce": nonce, "charge": plain(charge), "source": sources.written(source), "secret": secret}
+            entry = page.add(RESERVED, name, body)
             identity = _identity(page)
         return Reservation(
             ledger=self.path,
@@ -145,6 +150,11 @@ class Ledger:
         with self._store.adding(self._founding) as page:
             if _record(page.entries, place).state == RESERVED:
                 page.add(ABANDONED, place.dataset, {"nonce": place.nonce, "drawn": drawn})
+
+    def committed(self, nonce: str) -> dict[str, str]:
+        """What was committed for a reservation: the digest of each release file, and that of its certificate."""
+        records = (record for account in self.accounts().values() for record in account.records)
+        return next((dict(record.files) for record in records if record.nonce == nonce), {})
 
     def derive(self, dataset: str, release_sha256: str, derived_sha256: str, how: str) -> int:
         """Record that a file was computed from a committed release and nothing else, which costs nothing.
@@ -297,15 +307,10 @@ def _folded(name: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
-def _one_name(entries: Sequence[Entry], name: str, source: str) -> None:
-    told = canonical(source).strip()  # as it stands in an entry: most need not be read
-    same = (e.dataset for e in entries if source and told in e.written and e.body.get("source") == source)
-    other = next((dataset for dataset in same if dataset != name), None)
-    if other is not None:
-        raise Refused(
-            f"the same table was released before as {other!r}, and under a second name its people would be promised "
-            f"twice; use --dataset {other}"
-        )
+def _released_from(entries: Sequence[Entry], mark: str) -> Iterator[tuple[str, Any]]:
+    for entry in entries:
+        if entry.kind == RESERVED and mark in sources.marks(entry.body.get("source", "")):
+            yield entry.dataset, entry.body["source"]
 
 
 def _record(entries: Sequence[Entry], place: Reservation) -> Record:

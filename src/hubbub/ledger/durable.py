@@ -1,28 +1,56 @@
-"""Files that are there after the power went out, whole, or not there at all."""
+"""Files that are there after the power went out, whole, or not there at all.
+
+The order is everything: the bytes are written, then synced, then given their name, then the name is synced. A file that
+is named before its bytes are on the disk is empty after a power cut. Unfinished files have one name for each place, so
+what a killed process left is overwritten by the next one; whoever writes to a place holds a lock on it.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
+
+UNFINISHED: Final = ".part"
 
 
 def write(place: Path, data: bytes) -> None:
-    """Put the bytes at a place, for the owner's eyes only: written beside it, made durable, moved."""
-    place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
+    """Put the bytes at a place, for the owner's eyes only: written beside it, made durable, moved.
+
+    Guarantee: at every moment, a power cut included, the place holds what it held before or all of the bytes; when
+    this returns, it holds them and keeps them.
+    """
+    make_folder(place.parent)
+    beside = place.with_name(f".{place.name}{UNFINISHED}")
+    with suppress(FileNotFoundError):
+        os.unlink(beside)
     try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(data)
-            settle(out.fileno())
-        os.replace(name, place)
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(handle, rest) :]
+            settle(handle)
+        finally:
+            os.close(handle)
+        os.replace(beside, place)
         settle_folder(place.parent)
     except BaseException:
         with suppress(FileNotFoundError):
-            os.unlink(name)
+            os.unlink(beside)
         raise
+
+
+def make_folder(folder: Path, mode: int = 0o700) -> None:
+    """Make a folder, and those above it, so that none is lost with the power."""
+    if folder.is_dir():
+        return
+    make_folder(folder.parent, mode)
+    folder.mkdir(mode=mode, exist_ok=True)
+    with suppress(PermissionError):  # a folder that one may write to and not list
+        settle_folder(folder.parent)
 
 
 def sha256(path: str | os.PathLike[str]) -> str:

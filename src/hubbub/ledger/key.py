@@ -28,17 +28,19 @@ def place(ledger: Path) -> Path:
 
 def make(ledger: Path) -> str:
     """A new key for a ledger; returns the public half. One that is there already stays."""
-    file = place(ledger)
-    if not file.exists():
-        secret = SystemSource().words(_SIZE // 8).tobytes()
-        try:
-            durable.write(file, secret.hex().encode())
-        except OSError:
-            raise Refused(
-                f"the key of the ledger could not be written to {str(file)!r}, so nothing is published; check the "
-                "folder, or choose another with --ledger"
-            ) from None
+    if not place(ledger).exists():
+        _write(place(ledger), SystemSource().words(_SIZE // 8).tobytes().hex().encode())
     return public(ledger)
+
+
+def _write(file: Path, secret: bytes) -> None:
+    try:
+        durable.write(file, secret)
+    except OSError:
+        raise Refused(
+            f"the key of the ledger could not be written to {str(file)!r}, so nothing is published; check the "
+            "folder, or choose another with --ledger"
+        ) from None
 
 
 def _load(ledger: Path) -> Ed25519PrivateKey:
@@ -66,11 +68,16 @@ def public(ledger: Path) -> str:
 
 
 def replace(ledger: Path) -> str:
-    """Forget the old key and make another."""
+    """Put the old key aside and make another; at no moment is there none."""
     file = place(ledger)
-    if file.exists():
-        os.replace(file, file.with_name(f"{file.name}.old"))
-    return make(ledger)
+    try:
+        old = file.read_bytes()
+    except OSError:  # none, or not ours to read: a new one takes its name
+        old = b""
+    if old:
+        _write(file.with_name(f"{file.name}.old"), old)
+    _write(file, SystemSource().words(_SIZE // 8).tobytes().hex().encode())
+    return public(ledger)
 
 
 def sign(ledger: Path, data: bytes) -> str:

@@ -158,7 +158,7 @@ class Store:
     def _connected(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
         try:
             if create:
-                self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                durable.make_folder(self.path.parent)
                 os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
             base = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
             with closing(base):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hubbub.noise.source import Source
 from hubbub.tables.bins import Axis
+from hubbub.tables.identity import Identity
 from hubbub.tables.schema import Schema
 
 
@@ -50,6 +51,10 @@ class Engine(Protocol):
 
     def columns(self) -> Schema:
         """The columns and what they hold. The schema is public."""
+        ...
+
+    def identity(self) -> Identity:
+        """What the table is, whatever it is called. Private: it stays in the ledger."""
         ...
 
     def count(self, question: Question, source: Source) -> Counted:

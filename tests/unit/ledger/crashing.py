@@ -22,18 +22,19 @@ import hubbub.release
 from hubbub.channels.estimate import intervals
 from hubbub.errors import HubbubError, Refused
 from hubbub.files import save
+from hubbub.finishing import finish
 from hubbub.ledger.book import Ledger
 from hubbub.ledger.charge import for_histogram
 from hubbub.ledger.durable import sha256
 from hubbub.noise.source import Source, SystemSource
 from hubbub.release import Table
-from hubbub.staging import CERTIFICATE, finish, unfinished
+from hubbub.staging import CERTIFICATE, unfinished
 from hubbub.tables.bins import Axis
 from hubbub.tables.engine import Counted, Kind, Question
 from hubbub.tables.histogram import histogram
 from hubbub.verify import verify
 
-PROTOCOL = ("release.py", "files.py", "staging.py", "certificate.py", "ledger/")
+PROTOCOL = ("release.py", "files.py", "staging.py", "finishing.py", "certificate.py", "ledger/")
 SOURCE = str(Path(hubbub.release.__file__).parent) + os.sep
 Line = tuple[str, int]
 

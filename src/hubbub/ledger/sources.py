@@ -1,0 +1,68 @@
+"""One table, one name: the same people under a second name would be promised everything twice."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from hubbub.errors import Refused
+from hubbub.tables.identity import Identity
+from hubbub.wire.exact_json import plain, restored
+
+NONE = Identity()
+"""Of what is known by nothing but the name that somebody gave it."""
+
+
+def written(source: Identity) -> Any:
+    """As it stands in an entry."""
+    return plain(source) if source.parts else ""
+
+
+def marks(source: Any) -> tuple[str, ...]:
+    """The words by which what stands in an entry is known again. Older ledgers hold the path alone."""
+    if isinstance(source, str):
+        return (f"path:{source}",) if source else ()
+    return _read(source).marks()
+
+
+def _read(source: Any) -> Identity:
+    return restored(Identity, source)  # type: ignore[no-any-return]
+
+
+def one_name(name: str, source: Identity, known: Callable[[str], Iterable[tuple[str, Any]]]) -> None:
+    """Refuse a table that shares something with one of another name.
+
+    Guarantee: returns only if no file of the table (by its place, by itself under another place, or by its bytes) was
+    part of a table released under another name. `known` gives, for a mark, each dataset that has it and its source.
+    """
+    others = {
+        dataset
+        for mark in source.meets()
+        for dataset, earlier in known(mark)
+        if dataset != name and (not mark.startswith("file:") or _is_still_there(mark, earlier))
+    }
+    if not others:
+        return
+    listed = " and ".join(map(repr, sorted(others)))
+    what = "the same table, or a part of it," if len(source.parts) > 1 else "the same table"
+    use = f"use --dataset {min(others)}" if len(others) == 1 else "release the tables one by one, each under its name"
+    raise Refused(
+        f"{what} was released before as {listed}, and under a second name its people would be promised twice; {use}, "
+        "or leave out the files they share"
+    )
+
+
+def _is_still_there(mark: str, earlier: Any) -> bool:
+    """Whether the file is known to be the one it was: numbers of files that are gone are given to others."""
+    if isinstance(earlier, str):
+        return False
+    for part in _read(earlier).parts:
+        if mark.partition("#")[0] == part.names()[1]:
+            try:
+                now = os.stat(part.path)
+            except OSError:
+                continue
+            if (now.st_dev, now.st_ino) == (part.device, part.inode):
+                return True
+    return False

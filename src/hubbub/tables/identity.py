@@ -1,0 +1,56 @@
+"""What a table is, whatever it is called: the files that it is read from, by themselves and by their bytes.
+
+Private, like the table: it stays in the ledger, and no certificate names it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A file, and which tables of it are read if it is a database; none named: all that is in it."""
+
+    path: str  # where it is, links followed
+    device: int
+    inode: int
+    digest: str  # of its bytes, or of many blocks of them if it is large
+    changed: int  # when it was last written to, in nanoseconds
+    tables: tuple[str, ...] = ()
+
+    def names(self) -> tuple[str, ...]:
+        """Three ways to know it again: its place, the file itself (a hard link has another place), its bytes."""
+        return f"path:{self.path}", f"file:{self.device}:{self.inode}", f"bytes:{self.digest}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """What was opened; without parts it has no identity but the name that somebody gives it, as a frame."""
+
+    parts: tuple[Part, ...] = ()
+
+    def marks(self) -> tuple[str, ...]:
+        """Words by which the ledger knows it again."""
+        return tuple(dict.fromkeys(word for part in self.parts for word in _marks(part)))
+
+    def meets(self) -> tuple[str, ...]:
+        """The marks of every table that shares something with it."""
+        return tuple(dict.fromkeys(word for part in self.parts for word in _meets(part)))
+
+    def content(self) -> list[str]:
+        """The same for two tables only if they are the same bytes, not touched in between."""
+        return sorted(f"{part.digest} {part.changed} {' '.join(part.tables)}" for part in self.parts)
+
+
+def _marks(part: Part) -> list[str]:
+    if not part.tables:
+        return list(part.names())
+    return [f"{name}#{table}" for name in part.names() for table in (*part.tables, "")]
+
+
+def _meets(part: Part) -> list[str]:
+    """All of a file meets each of its tables (marked by a bare #), and each table meets all of the file."""
+    if not part.tables:
+        return [each for name in part.names() for each in (name, f"{name}#")]
+    return [each for name in part.names() for each in (name, *(f"{name}#{table}" for table in part.tables))]
