@@ -64,8 +64,8 @@ class Infinite:
 
 INFINITY: Final = Infinite()
 
-Exact: TypeAlias = int | str | Fraction
-"""What a caller may hand in."""
+Exact: TypeAlias = int | str | Fraction | float
+"""What a caller may hand in; of floats only those that are exactly what they read."""
 
 Loss: TypeAlias = Fraction | Infinite
 """A privacy loss: a rational, or infinity where nothing is promised."""
@@ -77,16 +77,20 @@ _LONGEST = 3000  # characters; with the exponent below the 4300 digits that Pyth
 def rational(value: Exact, what: str = "a number") -> Fraction:
     """The exact rational that `value` says: an int, a Fraction, or text like ``0.1``, ``1/3``, ``1e-6``.
 
-    >>> rational("0.1"), rational("1/3"), rational("1e-6")
-    (Fraction(1, 10), Fraction(1, 3), Fraction(1, 1000000))
+    A float is taken if it is exactly what it reads: 0.5 is one half, and 0.1 is not one tenth.
+
+    >>> rational("0.1"), rational("1/3"), rational("1e-6"), rational(0.5)
+    (Fraction(1, 10), Fraction(1, 3), Fraction(1, 1000000), Fraction(1, 2))
     """
     if isinstance(value, float):
-        raise FloatRefused(
-            f"{what} must be exact, and the float {value!r} is {Fraction(value)!s:.60} and not what you typed; "
-            f'write it as text, like "{value!r}", or as a Fraction'
-            if math.isfinite(value)
-            else f"{what} must be an exact number, and the float {value!r} is none; write it as text"
-        )
+        if not math.isfinite(value):
+            raise FloatRefused(f"{what} must be an exact number, and the float {value!r} is none; write it as text")
+        if Fraction(value) != Fraction(repr(value)):
+            raise FloatRefused(
+                f"{what} must be exact, and no float is {value!r}: the nearest one, which Python takes for it, is "
+                f'{Fraction(value)!s:.60}; write it as text, "{value!r}", or as a Fraction'
+            )
+        return Fraction(value)
     if isinstance(value, bool) or not isinstance(value, int | str | Fraction):
         raise WrongUse(f"{what} must be an int, a Fraction or text, not {type(value).__name__}")
     if isinstance(value, str):
