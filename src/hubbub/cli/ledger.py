@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hubbub.cli import Command, Commands, examples, json_option, page, print_json
-from hubbub.errors import WrongUse
+from hubbub.errors import HubbubError, WrongUse
 
 if TYPE_CHECKING:
     from hubbub.ledger.accounts import Total
@@ -171,7 +171,10 @@ def record(file: str, certificate: str, how: str, ledger: str | None, as_json: b
 @click.argument("folder")
 @json_option
 def finish(folder: str, as_json: bool) -> None:
-    """Bring out a release that was ready when its process died. The bytes are the same, and nothing is paid twice."""
+    """Bring out a release that was ready when its process died or failed.
+
+    The bytes are the same, nothing is paid twice, and nothing that was ready is ever deleted.
+    """
     from pathlib import Path
 
     from hubbub import finishing, staging
@@ -179,13 +182,20 @@ def finish(folder: str, as_json: bool) -> None:
     left = staging.unfinished(Path(folder))
     if not left:
         raise WrongUse(f"nothing in {folder[:200]!r} was cut short; there is nothing to finish")
-    done = [finishing.finish(hidden) for hidden in left]
-    if as_json:
+    done, failed = [], []
+    for hidden in left:
+        try:
+            done.append(finishing.finish(hidden))
+        except HubbubError as error:  # the others may still come out
+            failed.append(error)
+    if as_json and (done or not failed):
         print_json({"finished": done})
-    else:
+    elif not as_json:
         for written in done:
             for place in written.values():
                 page().print(f"Written: {place}", soft_wrap=True)
+    if failed:
+        raise failed[0]
 
 
 @ledger.command("adopt", epilog=examples("hubbub ledger adopt --help"))
