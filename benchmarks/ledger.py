@@ -1,4 +1,4 @@
-"""What a ledger and a certificate cost: reserving after many entries, and checking a certificate of 100,000 bins.
+"""What a ledger and a certificate cost: reserving after many releases, knowing a table again, checking a certificate.
 
 There is no peer with the same job; the raw cost beside ours is that of one durable SQLite transaction.
 """
@@ -13,19 +13,28 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 
+from hubbub.engines.identity import of_files
 from hubbub.files import save
+from hubbub.wire.exact_json import plain
+from hubbub.ledger.accounts import Entered, admit
 from hubbub.ledger.book import Ledger
-from hubbub.ledger.charge import for_histogram
+from hubbub.ledger.charge import Charge, for_histogram
+from hubbub.ledger.policy import Policy
+from hubbub.ledger.records import RESERVED
+from hubbub.ledger.running import Running
 from hubbub.release import open as open_table
 from hubbub.tables.histogram import histogram
 
 BINS: Final = 100_000
 RELEASES: Final = 300
+MANY: Final = 10_000
+LIMIT: Final = 0.020
 REPEATS: Final = 5
 
 
@@ -55,16 +64,50 @@ def raw_transaction(folder: Path) -> float:
 
 
 def reserving(folder: Path) -> None:
-    book = Ledger(folder / "ledger.db")
-    spec = histogram(["a=x,y"], epsilon="0.001")
-    charge = for_histogram(spec, spec.axes)
-    number = iter(range(10**6))
+    """The first release, and the ten-thousandth, of one dataset and of as many datasets."""
     tell("one durable SQLite transaction", raw_transaction(folder))
-    for entries in (0, 1_000):
-        while len(book.entries()) < entries:
-            book.reserve(f"other-{next(number)}", charge)
-        seconds = best(lambda: book.reserve(f"town-{next(number)}", charge))
-        tell(f"reserve in a ledger of {max(entries, 1):,} entries or a few more", seconds)
+    for names in ("one dataset", "datasets of their own"):
+        for words in ({"epsilon": "0.001"}, {"crowd": "20", "sample": "0.1"}):
+            book = Ledger(folder / f"{'-'.join(names.split())}-{len(words)}.db")
+            spec = histogram(["a=x,y"], **words)  # type: ignore[arg-type]
+            charge = for_histogram(spec, spec.axes)
+            told = ", ".join(f"{name} {value}" for name, value in words.items())
+            book.set_policy("town", Policy(delta=Fraction(1, 2)))
+            tell(
+                f"reserve one of the first releases ({told}; {names})",
+                best(lambda: book.reserve("town", charge)),
+                LIMIT,
+            )  # noqa: B023
+            fill(book, charge, MANY, names == "one dataset")
+            seconds = best(lambda: book.reserve("town", charge), 20)  # noqa: B023
+            tell(f"reserve release {MANY:,} ({told}; {names})", seconds, LIMIT)
+            if names == "one dataset":
+                tell(f"hubbub ledger check of {MANY:,} releases, from the beginning ({told})", best(book.check, 1))
+
+
+def fill(book: Ledger, charge: Charge, many: int, one: bool) -> None:
+    """As many reservations, in one transaction so that the disk does not have to turn for each."""
+    with book._store.adding(book._founding) as page:
+        for i in range(many):
+            name = "town" if one else f"town-{i}"
+            running = Running(page, name)
+            new = Entered(number=running.standing.reserved + 1, charge=charge)
+            admit(running.standing.together, new, name)
+            body = {"nonce": f"{i:032x}", "charge": plain(charge), "source": "", "secret": f"{i:032x}"}
+            running.add(RESERVED, body, running.standing.followed_by(new))
+
+
+def knowing(folder: Path) -> None:
+    """The identity of a file: all of its bytes, or many blocks of them."""
+    for size in (1 << 20, 16 << 20, 1 << 30):
+        place = folder / "large"
+        with place.open("wb") as file:
+            for i in range(size >> 20):
+                file.write(i.to_bytes(4, "big") * (1 << 18))
+        start = time.process_time()
+        of_files([str(place)])
+        tell(f"know a file of {size >> 20:,} MiB again, CPU", time.process_time() - start)
+        place.unlink()
 
 
 def one_dataset(folder: Path) -> None:
@@ -99,6 +142,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_STATE_HOME"] = f"{folder}/state"
         reserving(Path(folder))
+        knowing(Path(folder))
         one_dataset(Path(folder))
         verifying(Path(folder))
 

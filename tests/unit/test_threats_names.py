@@ -208,8 +208,8 @@ def test_39_an_older_ledger_knows_its_tables_by_their_paths(town: Path, tmp_path
     release(spec)
     from hubbub.ledger import sources
 
-    assert sources.marks("/data/town.parquet") == ("path:/data/town.parquet",)
-    assert sources.marks("/data/city.duckdb#people") == ("path:/data/city.duckdb#people",)
+    for path in ("/data/town.parquet", "/data/city.duckdb#people"):
+        assert list(sources.marks(path)) == [(f"path:{path}", "")]
     assert f"path:{town}" in of_files([str(town)]).meets()
 
 

@@ -233,6 +233,16 @@ def test_a_certificate_that_is_gone_is_made_again_from_its_draft(tmp_path: Path)
     assert is_out(tmp_path / "out")
 
 
+def test_one_release_that_cannot_be_finished_does_not_keep_the_others_back(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    ready(out)
+    (out / ".hubbub-0123").mkdir(mode=0o700)  # sorted before it, and cut short before it was whole
+    done = run("ledger", "finish", out, "--json")
+    assert done.exit_code == 3
+    assert json.loads(done.stdout)["finished"][0]["release"] == str(out / "release.csv")
+    assert is_out(out)
+
+
 def test_numbers_that_were_changed_do_not_come_out_and_stay(tmp_path: Path) -> None:
     hidden = ready(tmp_path / "out")
     (hidden / "release.csv").write_text("changed")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hubbub.cli import Command, Commands, examples, json_option, page, print_json
-from hubbub.errors import WrongUse
+from hubbub.errors import HubbubError, WrongUse
 
 if TYPE_CHECKING:
     from hubbub.guarantees.derivation import Derivation
@@ -124,7 +124,8 @@ def key(new: bool, ledger: str | None, as_json: bool) -> None:
 @_ledger_option
 @json_option
 def check(certificates: tuple[str, ...], ledger: str | None, as_json: bool) -> None:
-    """Check the ledger: every entry's seal, what is remembered outside it, and that it knows these certificates.
+    """Check the ledger: every entry's seal, what is remembered outside it, every running total from the first release
+    on, and that it knows these certificates.
 
     A certificate that is out and that the ledger does not know shows that the ledger was put back to an older state.
     """
@@ -132,13 +133,13 @@ def check(certificates: tuple[str, ...], ledger: str | None, as_json: bool) -> N
     from hubbub.verify import load
 
     book = _open(ledger)
-    entries = book.entries()
+    entries = book.check()
     for path in certificates:
         known(book, load(path), path)
     if as_json:
-        print_json({"entries": len(entries), "certificates": len(certificates), "passed": True})
+        print_json({"entries": entries, "certificates": len(certificates), "passed": True})
     else:
-        page().print(f"{len(entries)} entries and {len(certificates)} certificates are as they should be.")
+        page().print(f"{entries} entries and {len(certificates)} certificates are as they should be.")
 
 
 @ledger.command("record", epilog=examples("hubbub ledger record --help"))
@@ -171,7 +172,10 @@ def record(file: str, certificate: str, how: str, ledger: str | None, as_json: b
 @click.argument("folder")
 @json_option
 def finish(folder: str, as_json: bool) -> None:
-    """Bring out a release that was ready when its process died. The bytes are the same, and nothing is paid twice."""
+    """Bring out a release that was ready when its process died or failed.
+
+    The bytes are the same, nothing is paid twice, and nothing that was ready is ever deleted.
+    """
     from pathlib import Path
 
     from hubbub import finishing, staging
@@ -179,13 +183,20 @@ def finish(folder: str, as_json: bool) -> None:
     left = staging.unfinished(Path(folder))
     if not left:
         raise WrongUse(f"nothing in {folder[:200]!r} was cut short; there is nothing to finish")
-    done = [finishing.finish(hidden) for hidden in left]
-    if as_json:
+    done, failed = [], []
+    for hidden in left:
+        try:
+            done.append(finishing.finish(hidden))
+        except HubbubError as error:  # the others may still come out
+            failed.append(error)
+    if as_json and (done or not failed):
         print_json({"finished": done})
-    else:
+    elif not as_json:
         for written in done:
             for place in written.values():
                 page().print(f"Written: {place}", soft_wrap=True)
+    if failed:
+        raise failed[0]
 
 
 @ledger.command("adopt", epilog=examples("hubbub ledger adopt --help"))
@@ -194,11 +205,17 @@ def finish(folder: str, as_json: bool) -> None:
 def adopt(ledger: str | None, as_json: bool) -> None:
     """Use a ledger that was moved or restored here. If another copy of it stays in use, both spend the same budget."""
     book = _open(ledger)
-    book.adopt()
+    missing = book.adopt()
     if as_json:
-        print_json({"ledger": str(book.path)})
-    else:
-        page().print(f"The ledger {book.path} is in use from here on; see that no other copy is.", soft_wrap=True)
+        print_json({"ledger": str(book.path), "missing_entries": list(missing or ())})
+        return
+    if missing is not None:
+        which = f"entry {missing[0]} is" if missing[0] == missing[1] else f"entries {missing[0]} to {missing[1]} are"
+        page().print(
+            f"Not as this machine remembers it: {which} missing or another; what they say was spent is forgotten here.",
+            soft_wrap=True,
+        )
+    page().print(f"The ledger {book.path} is in use from here on; see that no other copy is.", soft_wrap=True)
 
 
 @ledger.command("new", epilog=examples("hubbub ledger new --help"))

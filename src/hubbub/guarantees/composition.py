@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import NoReturn
 
 from hubbub.errors import Refused, WrongUse
+from hubbub.exact import rounded
 from hubbub.guarantees.aggregates import (
     Aggregate,
     BernoulliSample,
@@ -31,6 +32,10 @@ from hubbub.guarantees.definitions import (
 )
 from hubbub.guarantees.derivation import DMNS, GHLP, GLP, HERE, LUI_PASS, Assumption, Derivation, Theorem, texts
 from hubbub.guarantees.implications import differential_to_outlier, sanitize_sample, to_outlier
+
+_LONG = 1 << 11  # bits of a denominator
+_DIGITS = 60
+_NOBODY = Fraction(1, 10**500)
 
 INDEPENDENT = Assumption("independent", "the releases draw their noise independently of each other")
 FRESH_SAMPLES = Assumption(
@@ -120,7 +125,8 @@ def both(first: Aggregate, second: Aggregate) -> Aggregate:
     Guarantee: from k_1 + k_2 distinct rows two independent samples are made by drawing their overlap from its
     hypergeometric law (all rows once k_1 + k_2 >= n). From people chosen independently with probability
     1 - (1 - p_1)(1 - p_2), two independent choices are made by tossing, for each person chosen, which of the two
-    (or both) chose them. Other pairs are refused.
+    (or both) chose them; whoever may choose with a higher probability can do that too, so one of very many digits is
+    rounded up. Other pairs are refused.
     """
     match first, second:
         case RandomSample(), RandomSample():
@@ -129,13 +135,13 @@ def both(first: Aggregate, second: Aggregate) -> Aggregate:
             n, k = first.n if first.n is not None else second.n, first.k + second.k
             return RandomSample(k=k if n is None else min(k, n), n=n)
         case BernoulliSample(), BernoulliSample():
-            return BernoulliSample(p=1 - (1 - first.p) * (1 - second.p))
+            return BernoulliSample(p=_either(first.p, second.p))
         case ((BernoulliSample() | RobustSample()), (BernoulliSample() | RobustSample())):
             one, two = robust(first), robust(second)
             return RobustSample(
                 low=Fraction(0),  # whoever may thin has no lower limit: it is the same class
-                high=1 - (1 - one.high) * (1 - two.high),
-                highest=1 - (1 - one.highest) * (1 - two.highest),
+                high=_either(one.high, two.high),
+                highest=_either(one.highest, two.highest),
                 exempt=one.exempt + two.exempt,
             )
         case ExplorationSample(), ExplorationSample():
@@ -144,6 +150,16 @@ def both(first: Aggregate, second: Aggregate) -> Aggregate:
             return NeighbourhoodSample(k=first.k + second.k, radius=max(first.radius, second.radius))
         case _:
             raise Refused(f"no class is known that draws both {first} and {second}; sample both releases alike")
+
+
+def _either(first: Fraction, second: Fraction) -> Fraction:
+    """1 - (1 - first)(1 - second), or a little more if that has very many digits."""
+    spared = (1 - first) * (1 - second)
+    if spared.denominator.bit_length() > _LONG:
+        spared = rounded(spared, up=False, digits=_DIGITS)
+        if spared < _NOBODY:
+            return Fraction(1)
+    return 1 - spared
 
 
 def zero_knowledge_same_sample(*derivations: Derivation, k: int, n: int) -> Derivation:

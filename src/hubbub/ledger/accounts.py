@@ -235,8 +235,10 @@ def _collected(releases: Sequence[Entered], blended: Total, losses: Total) -> tu
     return _told(both[0]), _told(both[1])
 
 
-def admit(earlier: Sequence[Entered], new: Entered, dataset: str) -> Totals:
+def admit(earlier: Sequence[Entered], new: Entered, dataset: str, *, count: int | None = None) -> Totals:
     """What holds with the new release too, or a refusal that says why nothing does and what to do instead.
+
+    `earlier` may be stand-ins (:mod:`hubbub.ledger.standing`) for `count` releases.
 
     Guarantee: a release passes only if some theorem still makes a promise to everybody about all releases of the
     dataset together; a second crowd-blending release of the same people never does (Proposition 7).
@@ -254,10 +256,10 @@ def admit(earlier: Sequence[Entered], new: Entered, dataset: str) -> Totals:
     if crowds and (new.charge.differential is None or new.charge.crowd_blending is not None):
         raise Refused(_second(crowds[0], new, dataset))
     raise Refused(
-        f"no theorem covers this release together with the {len(earlier)} that {dataset} already has (differential "
-        f"privacy: {together.differential.why}; zero-knowledge: {together.zero_knowledge.why}; crowd-blending: "
-        f"{together.crowd_blending.why}); make it differentially private without a delta (--epsilon 1, declared bins), "
-        "or give other people a name of their own with --dataset"
+        f"no theorem covers this release together with the {count or len(earlier)} that {dataset} already has "
+        f"(differential privacy: {together.differential.why}; zero-knowledge: {together.zero_knowledge.why}; "
+        f"crowd-blending: {together.crowd_blending.why}); make it differentially private without a delta "
+        "(--epsilon 1, declared bins), or give other people a name of their own with --dataset"
     )
 
 

@@ -1,9 +1,10 @@
 """A memory outside the ledger of how far it had come, so that an old copy put in its place is noticed.
 
-For each ledger that has been used on this machine a small file, in another folder than the ledger, holds where the
-ledger is, who it is, and the number and hash of its last entry. A ledger that is gone, that stands elsewhere, or
-that no longer holds that entry is not used. Whoever rolls back both folders together is not noticed here; the
-certificates that are already out, which name entry and hash, tell (`hubbub ledger check CERTIFICATE`).
+For each path by which a ledger has been used on this machine a small file, in another folder than the ledger, holds
+that path, who the ledger is, the number and hash of its last entry, and how its file looked then. A ledger that is
+gone, that stands elsewhere, that a link has replaced, or that no longer holds that entry is not used. Whoever rolls
+back both folders together is not noticed here; the certificates that are already out, which name entry and hash, tell
+(`hubbub ledger check CERTIFICATE`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from hubbub.errors import CheckFailed, Refused
-from hubbub.ledger import durable, lock
+from hubbub.ledger import durable, lock, places
 from hubbub.wire.canonical import canonical, read
 
 ENDING: Final = ".anchor"
@@ -31,16 +32,16 @@ class Anchor:
     ledger: str  # its id
     number: int  # of the last entry known to have been written
     hash: str  # of that entry
+    seen: str = ""  # how the file looked after that entry; while it looks so, nobody else has written to it
 
 
 def folder() -> Path:
     """Where anchors are kept: the user's folder for state."""
-    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(state) / "hubbub" / "anchors"
+    return places.base("XDG_STATE_HOME", ".local", "state") / "hubbub" / "anchors"
 
 
 def place(ledger: Path) -> Path:
-    """The anchor of the ledger at that (resolved) path."""
+    """The anchor of the ledger at that path."""
     name = hashlib.sha256(os.fsencode(ledger)).hexdigest()[:32]
     return folder() / f"{name}{ENDING}"
 
@@ -50,20 +51,18 @@ def find(ledger: Path) -> Anchor | None:
     return _load(place(ledger))
 
 
-def elsewhere(identity: str, ledger: Path) -> Anchor | None:
-    """What is remembered about the same ledger at another path."""
-    for file in sorted(folder().glob(f"*{ENDING}")):
-        found = _load(file)
-        if found is not None and found.ledger == identity and found.path != str(ledger):
-            return found
-    return None
+def furthest(identity: str) -> Anchor | None:
+    """How far a ledger has come, wherever it was."""
+    found = (_load(file) for file in folder().glob(f"*{ENDING}"))
+    same = [known for known in found if known is not None and known.ledger == identity]
+    return max(same, key=lambda known: known.number, default=None)
 
 
 def keep(anchor: Anchor) -> None:
     """Remember, durably; an anchor never goes back."""
     file = place(Path(anchor.path))
     known = _load(file)
-    if known is not None and known.ledger == anchor.ledger and known.number >= anchor.number:
+    if known is not None and known.ledger == anchor.ledger and (known.number > anchor.number or known == anchor):
         return
     durable.write(file, canonical(asdict(anchor)))
 
@@ -72,6 +71,19 @@ def forget(ledger: Path) -> None:
     """Forget a ledger that is gone for good."""
     with suppress(FileNotFoundError):
         place(ledger).unlink()
+
+
+def look(ledger: Path) -> str:
+    """How a ledger's file looks from outside; whoever writes to it, and does not turn back the clock, changes that."""
+    told = []
+    for file in (ledger, ledger.with_name(f"{ledger.name}-wal")):
+        try:
+            now = file.stat()
+        except OSError:
+            told.append("none")
+        else:
+            told.append(f"{now.st_dev}:{now.st_ino}:{now.st_size}:{now.st_mtime_ns}:{now.st_ctime_ns}")
+    return " ".join(told)
 
 
 def _load(file: Path) -> Anchor | None:
@@ -87,19 +99,22 @@ def _load(file: Path) -> Anchor | None:
 
 
 @contextmanager
-def alone(ledger: Path, *, writing: bool) -> Iterator[None]:
-    """Hold the lock that keeps a ledger and its anchor in step; the kernel lets go of it when a process dies."""
-    try:
-        durable.make_folder(folder())
-        handle = os.open(place(ledger).with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError:
-        raise Refused(
-            f"the folder {str(folder())!r}, where Hubbub remembers its ledgers, cannot be written, so nothing is "
-            "published; make it writable, or set XDG_STATE_HOME to one that is"
-        ) from None
+def alone(ways: tuple[Path, ...], *, writing: bool) -> Iterator[None]:
+    """Hold the locks that keep a ledger and its anchors in step; the kernel lets go of them when a process dies."""
+    handles: list[int] = []
     try:
         try:
-            lock.hold(handle, shared=not writing)
+            durable.make_folder(folder())
+            for file in sorted(place(way).with_suffix(".lock") for way in ways):  # everybody in one order
+                handles.append(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        except OSError:
+            raise Refused(
+                f"the folder {str(folder())!r}, where Hubbub remembers its ledgers, cannot be written, so nothing is "
+                "published; make it writable, or set XDG_STATE_HOME to one that is"
+            ) from None
+        try:
+            for handle in handles:
+                lock.hold(handle, shared=not writing)
         except OSError:
             raise Refused(
                 f"the folder {str(folder())!r}, where Hubbub remembers its ledgers, is on a drive without locks, so "
@@ -107,4 +122,5 @@ def alone(ledger: Path, *, writing: bool) -> Iterator[None]:
             ) from None
         yield
     finally:
-        os.close(handle)
+        for handle in handles:
+            os.close(handle)

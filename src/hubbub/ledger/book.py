@@ -12,93 +12,56 @@ either the very bytes that were ready come out (:mod:`hubbub.files`), or none, a
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.kind import Reservation
-from hubbub.ledger import anchor, key, sources
-from hubbub.ledger.accounts import Entered, Totals, admit, totals
+from hubbub.ledger import anchor, key, places, sources
+from hubbub.ledger.accounts import Entered, admit
 from hubbub.ledger.charge import Charge
+from hubbub.ledger.page import CREATED, Entry, Page
 from hubbub.ledger.policy import Policy
-from hubbub.ledger.store import Entry, Page, Store
+from hubbub.ledger.records import (
+    ABANDONED,
+    COMMITTED,
+    DERIVED,
+    KEY,
+    POLICY,
+    RESERVED,
+    fold,
+)
+from hubbub.ledger.records import Account as Account
+from hubbub.ledger.records import Record as Record
+from hubbub.ledger.running import Running, check_totals
+from hubbub.ledger.store import Store
 from hubbub.noise.source import SystemSource
 from hubbub.tables.identity import Identity
 from hubbub.wire.canonical import digest, read
 from hubbub.wire.exact_json import plain, restored
-
-RESERVED: Final = "reserved"
-COMMITTED: Final = "committed"
-ABANDONED: Final = "abandoned"
-DERIVED: Final = "derived"
-POLICY: Final = "policy"
-KEY: Final = "key"
-
-
-@dataclass(slots=True, kw_only=True)
-class Record:
-    """A release as the ledger remembers it."""
-
-    release: Entered
-    entry: Entry
-    nonce: str
-    state: str = RESERVED
-    drawn: bool = True
-    files: dict[str, str] = field(default_factory=dict)  # digest of a release file -> that of its certificate
-    derived: list[dict[str, Any]] = field(default_factory=list)
-
-    @property
-    def spent(self) -> bool:
-        return self.state != ABANDONED or self.drawn
-
-
-@dataclass(slots=True, kw_only=True)
-class Account:
-    """All that the ledger knows about a dataset."""
-
-    dataset: str
-    policy: Policy = field(default_factory=Policy)
-    records: list[Record] = field(default_factory=list)
-
-    @property
-    def spent(self) -> list[Entered]:
-        return [record.release for record in self.records if record.spent]
-
-    def record(self, nonce: str) -> Record:
-        """The release with that nonce, or KeyError."""
-        found = next((record for record in self.records if record.nonce == nonce), None)
-        if found is None:
-            raise KeyError(nonce)
-        return found
-
-    @property
-    def totals(self) -> Totals | None:
-        """What its releases promise together."""
-        return totals(self.spent) if self.spent else None
 
 
 def default_path() -> Path:
     """Where the ledger is unless somebody says otherwise: HUBBUB_LEDGER, or the user's folder for data."""
     named = os.environ.get("HUBBUB_LEDGER")
     if named:
-        return Path(named)
-    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(data) / "hubbub" / "ledger.db"
+        return places.absolute("HUBBUB_LEDGER", named)
+    return places.base("XDG_DATA_HOME", ".local", "share") / "hubbub" / "ledger.db"
 
 
 class Ledger:
     """A ledger at a path."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
-        self.path = Path(path if path is not None else default_path()).resolve()
-        self._store = Store(self.path)
+        self._ways = places.ways(path if path is not None else default_path())
+        self.path = self._ways[0]  # links followed
+        self._store = Store(self._ways, _marks)
 
     # --- releases -------------------------------------------------------------------------------------------------
 
@@ -115,14 +78,15 @@ class Ledger:
         if source.parts and charge.partition is not None:  # a column of one name in two files may hold two things
             charge = replace(charge, partition=digest([charge.partition, source.content()]))
         with self._store.adding(self._founding) as page:
-            _one_spelling(page.entries, name)
-            sources.one_name(name, source, partial(_released_from, page.entries))
-            account = fold(page.entries, name).get(name) or Account(dataset=name)
-            new = Entered(number=len(account.records) + 1, charge=charge)
-            account.policy.check(admit(account.spent, new, name), name)
-            self._known_key(page.entries)  # what cannot be signed is not drawn
+            _one_spelling(page, name)
+            sources.one_name(name, source, page.marked)
+            before = Running(page, name)
+            new = Entered(number=before.standing.reserved + 1, charge=charge)
+            together = admit(before.standing.together, new, name, count=before.standing.spent)
+            _policy(page, name).check(together, name)
+            self._known_key(page)  # what cannot be signed is not drawn
             body = {"nonce": nonce, "charge": plain(charge), "source": sources.written(source), "secret": secret}
-            entry = page.add(RESERVED, name, body)
+            entry = before.add(RESERVED, body, before.standing.followed_by(new))
             identity = _identity(page)
         return Reservation(
             ledger=self.path,
@@ -139,7 +103,7 @@ class Ledger:
         cost nothing."""
         body = {"nonce": place.nonce, "release": release_sha256, "certificate": certificate_sha256}
         with self._store.adding(self._founding) as page:
-            record = _record(page.entries, place)
+            record = _record(page, place)
             if record.state == ABANDONED:
                 raise Refused("this release was given up and cannot be published; make another")
             if record.files.get(release_sha256) != certificate_sha256:
@@ -148,8 +112,11 @@ class Ledger:
     def abandon(self, place: Reservation, *, drawn: bool) -> None:
         """Nothing of this release came out; it is free only if no noise was drawn for it."""
         with self._store.adding(self._founding) as page:
-            if _record(page.entries, place).state == RESERVED:
-                page.add(ABANDONED, place.dataset, {"nonce": place.nonce, "drawn": drawn})
+            record = _record(page, place)
+            if record.state == RESERVED:
+                before = Running(page, place.dataset)
+                after = before.standing if drawn else before.without(record.entry)
+                before.add(ABANDONED, {"nonce": place.nonce, "drawn": drawn}, after)
 
     def committed(self, nonce: str) -> dict[str, str]:
         """What was committed for a reservation: the digest of each release file, and that of its certificate."""
@@ -186,6 +153,12 @@ class Ledger:
         """Every dataset, checked."""
         return fold(self._store.entries())
 
+    def check(self) -> int:
+        """Check all of it from the beginning, running totals included; returns the number of entries."""
+        entries = self._store.entries()
+        check_totals(entries)
+        return len(entries)
+
     def entries(self) -> list[Entry]:
         """Every entry, checked."""
         return self._store.entries()
@@ -194,13 +167,13 @@ class Ledger:
         """Cap what may be spent from now on."""
         name = dataset_name(dataset)
         with self._store.adding(self._founding) as page:
-            _one_spelling(page.entries, name)
+            _one_spelling(page, name)
             page.add(POLICY, name, {"policy": plain(policy)})
 
     def public_key(self) -> str:
         """The public half of the key that signs certificates; the ledger is made if there is none."""
         with self._store.adding(self._founding) as page:
-            return self._known_key(page.entries)
+            return self._known_key(page)
 
     def public_keys(self) -> tuple[str, ...]:
         """Every key that has signed for this ledger, the newest last."""
@@ -208,8 +181,7 @@ class Ledger:
 
     def sign(self, data: bytes) -> tuple[str, str]:
         """The public key and the signature of some bytes."""
-        public = self._known_key(self._store.entries())
-        return public, key.sign(self.path, data)
+        return self.public_key(), key.sign(self.path, data)
 
     def new_key(self) -> str:
         """Sign with another key from now on."""
@@ -218,19 +190,32 @@ class Ledger:
             page.add(KEY, "", {"public_key": public})
         return public
 
-    def adopt(self) -> None:
-        """Use a ledger that was moved or restored here. Whoever adopts a copy spends the same budget twice."""
+    def adopt(self) -> tuple[int, int] | None:
+        """Use a ledger that was moved or restored here. Whoever adopts a copy spends the same budget twice.
+
+        Returns the first and last entry that this machine remembers and the ledger does not have, if there are any:
+        what they say was spent is forgotten.
+        """
         if not self.path.exists():
             raise WrongUse(f"there is no ledger {str(self.path)!r}; name the one that was moved with --ledger")
-        anchor.forget(self.path)
-        with self._store.adding(self._founding, adopt=True):
+        missing: list[int] = []
+
+        def note(entries: Sequence[Entry]) -> list[int]:
+            missing.extend(_missing(entries))
+            for way in self._ways:
+                anchor.forget(way)
+            return missing
+
+        with self._store.adding(self._founding, adopt=note):
             pass
+        return (missing[0], missing[1]) if missing else None
 
     def new(self) -> None:
         """Begin a new ledger where one is gone, giving up what that knew."""
         if self.path.exists():
             raise Refused(f"there is a ledger at {str(self.path)!r}; it is not replaced")
-        anchor.forget(self.path)
+        for way in self._ways:
+            anchor.forget(way)
         with self._store.adding(self._founding):
             pass
 
@@ -238,11 +223,11 @@ class Ledger:
         """What the first entry says; asked for under the lock."""
         return {"ledger": SystemSource().words(2).tobytes().hex(), "public_key": key.make(self.path)}
 
-    def _known_key(self, entries: Sequence[Entry]) -> str:
+    def _known_key(self, page: Page) -> str:
         """The public key, which the chain names too."""
-        named = [entry.body["public_key"] for entry in entries if "public_key" in entry.body]
+        named = page.latest("", CREATED, KEY)
         public = key.public(self.path)
-        if not named or named[-1] != public:
+        if named is None or named.body["public_key"] != public:
             raise CheckFailed(
                 "the key beside the ledger is not the one that the ledger names; restore it, or make another with "
                 "hubbub ledger key --new"
@@ -288,13 +273,28 @@ def dataset_name(text: str) -> str:
 
 
 def _identity(page: Page) -> str:
-    return str(page.entries[0].body["ledger"])
+    assert page.first is not None
+    return str(page.first.body["ledger"])
 
 
-def _one_spelling(entries: Sequence[Entry], name: str) -> None:
+def _missing(entries: Sequence[Entry]) -> list[int]:
+    """The first and last entry that some anchor remembers and these are not, if there are any."""
+    known = anchor.furthest(entries[0].body["ledger"])
+    if known is None or known.number == 0:
+        return []
+    if known.number > len(entries):
+        return [len(entries) + 1, known.number]
+    return [] if entries[known.number - 1].hash == known.hash else [known.number, known.number]
+
+
+def _policy(page: Page, name: str) -> Policy:
+    entry = page.latest(name, POLICY)
+    return Policy() if entry is None else restored(Policy, entry.body["policy"])
+
+
+def _one_spelling(page: Page, name: str) -> None:
     """Refuse a name that differs from one in use only in how it is written: who reads both takes them for one."""
-    folded = _folded(name)
-    other = next((e.dataset for e in entries if e.dataset != name and _folded(e.dataset) == folded), None)
+    other = next((dataset for dataset, _ in page.marked(f"name:{_folded(name)}") if dataset != name), None)
     if other is not None:
         raise Refused(
             f"the ledger has a dataset {other!r}, whose name differs from {name!r} only in capitals or the form of its "
@@ -307,56 +307,19 @@ def _folded(name: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
-def _released_from(entries: Sequence[Entry], mark: str) -> Iterator[tuple[str, Any]]:
-    for entry in entries:
-        if entry.kind == RESERVED and mark in sources.marks(entry.body.get("source", "")):
-            yield entry.dataset, entry.body["source"]
+def _marks(entry: Entry) -> Iterator[tuple[str, str]]:
+    """By what an entry is found again."""
+    if entry.dataset:
+        yield f"name:{_folded(entry.dataset)}", ""
+    if "nonce" in entry.body:
+        yield f"nonce:{entry.body['nonce']}", str(entry.number)
+    if entry.kind == RESERVED:
+        yield from sources.marks(entry.body.get("source", ""))
 
 
-def _record(entries: Sequence[Entry], place: Reservation) -> Record:
-    account = fold(entries, place.dataset).get(place.dataset)
-    record = next((r for r in account.records if r.nonce == place.nonce), None) if account else None
-    if record is None:
+def _record(page: Page, place: Reservation) -> Record:
+    numbers = [int(number) for dataset, number in page.marked(f"nonce:{place.nonce}") if dataset == place.dataset]
+    account = fold(page.numbered(numbers), place.dataset).get(place.dataset)
+    if account is None:
         raise CheckFailed("the ledger does not know this release; it was made with another ledger, or this one is old")
-    return record
-
-
-@lru_cache(maxsize=4096)
-def _charge(written: bytes) -> Charge:
-    """What a reservation asked for."""
-    try:
-        return restored(Charge, json.loads(written)["charge"])  # type: ignore[no-any-return]
-    except CheckFailed:
-        raise CheckFailed(
-            "the ledger has a reservation that this version cannot read, so it cannot say what is left; use the "
-            "version of Hubbub that wrote it"
-        ) from None
-
-
-def fold(entries: Sequence[Entry], only: str | None = None) -> dict[str, Account]:
-    """What the entries say, dataset by dataset; about `only` one of them, if it is named."""
-    accounts: dict[str, Account] = {}
-    known: dict[str, Record] = {}  # by nonce
-    for entry in entries:
-        if not entry.dataset or (only is not None and entry.dataset != only):
-            continue
-        account = accounts.setdefault(entry.dataset, Account(dataset=entry.dataset))
-        body = entry.body
-        if entry.kind == POLICY:
-            account.policy = restored(Policy, body["policy"])
-        elif entry.kind == RESERVED:
-            release = Entered(number=len(account.records) + 1, charge=_charge(entry.written))
-            known[body["nonce"]] = Record(release=release, entry=entry, nonce=body["nonce"])
-            account.records.append(known[body["nonce"]])
-        else:
-            record = known.get(body.get("nonce", ""))
-            if record is None or entry.kind not in (COMMITTED, ABANDONED, DERIVED):
-                raise CheckFailed(f"entry {entry.number} of the ledger is of a kind that is not known; update Hubbub")
-            if entry.kind == COMMITTED:
-                record.state = COMMITTED
-                record.files[body["release"]] = body["certificate"]
-            elif entry.kind == ABANDONED:
-                record.state, record.drawn = ABANDONED, body["drawn"]
-            else:
-                record.derived.append(dict(body))
-    return accounts
+    return account.record(place.nonce)

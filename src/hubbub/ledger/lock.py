@@ -35,6 +35,8 @@ def hold(handle: int, *, shared: bool = False, wait: bool = True) -> bool:
 
 def open_folder(folder: str | os.PathLike[str]) -> int | None:
     """A folder of our own, open, so that it can be held; None if it is anything else: a link, a pipe, another's."""
+    if sys.platform == "win32":
+        return None
     try:
         handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:  # not a folder, not there, or not ours to open

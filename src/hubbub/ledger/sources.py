@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from hubbub.errors import Refused
@@ -19,28 +19,28 @@ def written(source: Identity) -> Any:
     return plain(source) if source.parts else ""
 
 
-def marks(source: Any) -> tuple[str, ...]:
-    """The words by which what stands in an entry is known again. Older ledgers hold the path alone."""
+def marks(source: Any) -> Iterator[tuple[str, str]]:
+    """The words by which what stands in an entry is known again, each with a path that leads there. Older ledgers hold
+    the path alone."""
     if isinstance(source, str):
-        return (f"path:{source}",) if source else ()
-    return _read(source).marks()
+        yield from [(f"path:{source}", "")] if source else []
+        return
+    for part in restored(Identity, source).parts:
+        for mark in Identity(parts=(part,)).marks():
+            yield mark, part.path
 
 
-def _read(source: Any) -> Identity:
-    return restored(Identity, source)  # type: ignore[no-any-return]
-
-
-def one_name(name: str, source: Identity, known: Callable[[str], Iterable[tuple[str, Any]]]) -> None:
+def one_name(name: str, source: Identity, known: Callable[[str], Iterable[tuple[str, str]]]) -> None:
     """Refuse a table that shares something with one of another name.
 
     Guarantee: returns only if no file of the table (by its place, by itself under another place, or by its bytes) was
-    part of a table released under another name. `known` gives, for a mark, each dataset that has it and its source.
+    part of a table released under another name. `known` gives, for a mark, each dataset that has it and the path.
     """
     others = {
         dataset
         for mark in source.meets()
-        for dataset, earlier in known(mark)
-        if dataset != name and (not mark.startswith("file:") or _is_still_there(mark, earlier))
+        for dataset, path in known(mark)
+        if dataset != name and (not mark.startswith("file:") or _is_still_there(mark, path))
     }
     if not others:
         return
@@ -53,16 +53,10 @@ def one_name(name: str, source: Identity, known: Callable[[str], Iterable[tuple[
     )
 
 
-def _is_still_there(mark: str, earlier: Any) -> bool:
+def _is_still_there(mark: str, path: str) -> bool:
     """Whether the file is known to be the one it was: numbers of files that are gone are given to others."""
-    if isinstance(earlier, str):
+    try:
+        now = os.stat(path)
+    except OSError:
         return False
-    for part in _read(earlier).parts:
-        if mark.partition("#")[0] == part.names()[1]:
-            try:
-                now = os.stat(part.path)
-            except OSError:
-                continue
-            if (now.st_dev, now.st_ino) == (part.device, part.inode):
-                return True
-    return False
+    return mark.partition("#")[0] == f"file:{now.st_dev}:{now.st_ino}"

@@ -230,7 +230,7 @@ def test_a_ledger_that_moved_is_adopted(out: Path, tmp_path: Path) -> None:
     for file in default_path().parent.iterdir():
         shutil.move(file, moved.with_name(file.name.replace("ledger.db", "moved.db")))
     assert run("ledger", "show", "--ledger", moved).exit_code == 4
-    assert told("ledger", "adopt", "--ledger", moved) == {"ledger": str(moved)}
+    assert told("ledger", "adopt", "--ledger", moved) == {"ledger": str(moved), "missing_entries": []}
     assert told("ledger", "show", "town", "--ledger", moved)["releases"][0]["state"] == "committed"
 
 

@@ -244,12 +244,12 @@ def test_25_an_edited_ledger_is_noticed(used: Ledger, edit: str) -> None:
 
 def test_25_a_chain_sealed_anew_is_noticed(used: Ledger) -> None:
     """Who edits an entry and works out every hash after it is caught by what is remembered outside."""
-    from hubbub.ledger.store import _START, seal
+    from hubbub.ledger.page import START, seal
 
     with sqlite3.connect(used.path) as base:
         base.executescript("DROP TRIGGER never_change; DROP TRIGGER never_delete")
         rows = base.execute("SELECT number, kind, dataset, time, body FROM entries ORDER BY number").fetchall()
-        last = _START
+        last = START
         for number, kind, dataset, when, body in rows:
             changed = bytes(body).replace(b'"0.1"', b'"0.01"')
             own = seal(number, kind, dataset, when, changed, last)
@@ -287,6 +287,104 @@ def test_25_a_copied_ledger_is_noticed_and_can_be_adopted(used: Ledger, tmp_path
         copy.reserve("town", charge(epsilon="0.1"))
     copy.adopt()
     assert copy.reserve("town", charge(epsilon="0.1")).release == 4
+
+
+def settled(book: Ledger) -> Ledger:
+    """A second ledger, in use elsewhere."""
+    book.reserve("town", charge(epsilon="0.1"))
+    return book
+
+
+def replaced(used: Ledger, tmp_path: Path, how: str) -> None:
+    """Take a ledger away and put a link in its place."""
+    folder, away = used.path.parent, tmp_path / "away"
+    if how == "a dangling link":
+        used.path.rename(away)
+        used.path.symlink_to(tmp_path / "nowhere.db")
+    elif how == "a link to itself elsewhere":
+        folder.rename(away)
+        folder.mkdir()
+        for file in away.iterdir():
+            (folder / file.name).symlink_to(file)
+    elif how == "a link to another ledger":
+        used.path.rename(away)
+        used.path.symlink_to(settled(Ledger(tmp_path / "other" / "ledger.db")).path)
+    elif how == "a folder that is a link to an empty one":
+        folder.rename(away)
+        (tmp_path / "empty").mkdir()
+        folder.symlink_to(tmp_path / "empty")
+    elif how == "a folder that is a link to nothing":
+        folder.rename(away)
+        folder.symlink_to(tmp_path / "nowhere")
+    elif how == "a folder that is a link to another ledger's":
+        folder.rename(away)
+        folder.symlink_to(settled(Ledger(tmp_path / "other" / "ledger.db")).path.parent)
+
+
+LINKS = [
+    "a dangling link",
+    "a link to itself elsewhere",
+    "a link to another ledger",
+    "a folder that is a link to an empty one",
+    "a folder that is a link to nothing",
+    "a folder that is a link to another ledger's",
+]
+
+
+@pytest.mark.parametrize("how", LINKS)
+def test_25_a_link_in_the_place_of_a_ledger_is_no_fresh_budget(how: str, used: Ledger, tmp_path: Path) -> None:
+    replaced(used, tmp_path, how)
+    for _ in range(2):
+        with pytest.raises(CheckFailed):
+            Ledger(used.path).reserve("town", charge(epsilon="0.1"))
+        with pytest.raises(CheckFailed):
+            Ledger(used.path).accounts()
+
+
+def test_25_a_ledger_that_was_always_used_through_a_link_is_known_by_both_paths(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    through, itself = tmp_path / "link" / "ledger.db", tmp_path / "real" / "ledger.db"
+    for path in (through, itself, through):
+        Ledger(path).reserve("town", charge(epsilon="0.1"))
+    (tmp_path / "link").unlink()
+    (tmp_path / "link").mkdir()
+    with pytest.raises(CheckFailed, match="is gone"):
+        Ledger(through).reserve("town", charge(epsilon="0.1"))
+    assert Ledger(itself).reserve("town", charge(epsilon="0.1")).release == 4
+
+
+def test_25_a_link_that_is_meant_is_adopted(used: Ledger, tmp_path: Path) -> None:
+    replaced(used, tmp_path, "a link to another ledger")
+    assert Ledger(used.path).adopt() is None
+    assert Ledger(used.path).reserve("town", charge(epsilon="0.1")).release == 2
+
+
+def test_25_links_that_go_in_a_circle_get_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "one").symlink_to(tmp_path / "two")
+    (tmp_path / "two").symlink_to(tmp_path / "one")
+    with pytest.raises(HubbubError, match=r"its links go in a circle|cannot be written"):
+        Ledger(tmp_path / "one" / "ledger.db").reserve("town", charge(epsilon="0.1"))
+
+
+def test_25_whoever_adopts_an_older_copy_is_told_what_it_lacks(used: Ledger, tmp_path: Path) -> None:
+    shutil.copytree(used.path.parent, tmp_path / "backup")
+    for _ in range(2):
+        used.reserve("town", charge(epsilon="0.1"))
+    copy = Ledger(tmp_path / "backup" / "ledger.db")
+    assert copy.adopt() == (5, 6)
+    assert copy.entries()[-1].body["missing"] == [5, 6]
+    shutil.rmtree(used.path.parent)
+    shutil.copytree(tmp_path / "backup", used.path.parent)
+    assert used.adopt() == (6, 6)  # that the fifth is another cannot be seen: only the last one is remembered
+    assert used.adopt() is None
+
+
+@pytest.mark.parametrize("variable", ["XDG_DATA_HOME", "XDG_STATE_HOME", "HUBBUB_LEDGER"])
+def test_25_a_ledger_in_every_folder_is_refused(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(variable, "data/x.db")
+    with pytest.raises(WrongUse, match=f"{variable} must be a path from the root"):
+        Ledger().reserve("town", charge(epsilon="0.1"))
 
 
 def test_25_another_ledger_in_its_place_is_noticed(used: Ledger, tmp_path: Path) -> None:

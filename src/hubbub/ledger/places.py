@@ -1,0 +1,39 @@
+"""Where the user's ledger and what is remembered about ledgers are kept."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from hubbub.errors import WrongUse
+
+
+def base(variable: str, *default: str) -> Path:
+    """The folder that a variable of the environment names, or the usual one below the user's own."""
+    named = os.environ.get(variable)
+    if named:
+        return absolute(variable, named)
+    try:
+        return Path.home().joinpath(*default)
+    except RuntimeError:
+        raise WrongUse(f"your own folder cannot be found; set HOME, or {variable} to a folder") from None
+
+
+def absolute(variable: str, named: str) -> Path:
+    """What it says, if it says one place: a relative path would be a fresh ledger in every folder."""
+    if not os.path.isabs(named):
+        raise WrongUse(
+            f"{variable} must be a path from the root, and {named[:200]!r} is another place in every folder; set it to "
+            "one that begins with /"
+        )
+    return Path(named)
+
+
+def ways(path: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """The place that a path leads to, and the path itself if a link is on the way."""
+    named = Path.cwd() / path
+    try:
+        place = named.resolve()
+    except (OSError, RuntimeError):
+        raise WrongUse(f"{str(named)!r} leads nowhere: its links go in a circle; name the ledger itself") from None
+    return (place,) if place == named else (place, named)

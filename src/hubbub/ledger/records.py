@@ -1,0 +1,106 @@
+"""What the entries of a ledger say: each release with what became of it, dataset by dataset."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final
+
+from hubbub.errors import CheckFailed
+from hubbub.ledger.accounts import Entered, Totals, totals
+from hubbub.ledger.charge import Charge
+from hubbub.ledger.page import Entry
+from hubbub.ledger.policy import Policy
+from hubbub.wire.exact_json import restored
+
+RESERVED: Final = "reserved"
+COMMITTED: Final = "committed"
+ABANDONED: Final = "abandoned"
+DERIVED: Final = "derived"
+POLICY: Final = "policy"
+KEY: Final = "key"
+
+
+@dataclass(slots=True, kw_only=True)
+class Record:
+    """A release as the ledger remembers it."""
+
+    release: Entered
+    entry: Entry
+    nonce: str
+    state: str = RESERVED
+    drawn: bool = True
+    files: dict[str, str] = field(default_factory=dict)  # digest of a release file -> that of its certificate
+    derived: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def spent(self) -> bool:
+        return self.state != ABANDONED or self.drawn
+
+
+@dataclass(slots=True, kw_only=True)
+class Account:
+    """All that the ledger knows about a dataset."""
+
+    dataset: str
+    policy: Policy = field(default_factory=Policy)
+    records: list[Record] = field(default_factory=list)
+
+    @property
+    def spent(self) -> list[Entered]:
+        return [record.release for record in self.records if record.spent]
+
+    def record(self, nonce: str) -> Record:
+        """The release with that nonce, or KeyError."""
+        found = next((record for record in self.records if record.nonce == nonce), None)
+        if found is None:
+            raise KeyError(nonce)
+        return found
+
+    @property
+    def totals(self) -> Totals | None:
+        """What its releases promise together."""
+        return totals(self.spent) if self.spent else None
+
+
+@lru_cache(maxsize=4096)
+def charge_of(written: bytes) -> Charge:
+    """What a reservation asked for."""
+    try:
+        return restored(Charge, json.loads(written)["charge"])  # type: ignore[no-any-return]
+    except CheckFailed:
+        raise CheckFailed(
+            "the ledger has a reservation that this version cannot read, so it cannot say what is left; use the "
+            "version of Hubbub that wrote it"
+        ) from None
+
+
+def fold(entries: Sequence[Entry], only: str | None = None) -> dict[str, Account]:
+    """What the entries say, dataset by dataset; about `only` one of them, if it is named."""
+    accounts: dict[str, Account] = {}
+    known: dict[str, Record] = {}  # by nonce
+    for entry in entries:
+        if not entry.dataset or (only is not None and entry.dataset != only):
+            continue
+        account = accounts.setdefault(entry.dataset, Account(dataset=entry.dataset))
+        body = entry.body
+        if entry.kind == POLICY:
+            account.policy = restored(Policy, body["policy"])
+        elif entry.kind == RESERVED:
+            release = Entered(number=len(account.records) + 1, charge=charge_of(entry.written))
+            known[body["nonce"]] = Record(release=release, entry=entry, nonce=body["nonce"])
+            account.records.append(known[body["nonce"]])
+        else:
+            record = known.get(body.get("nonce", ""))
+            if record is None or entry.kind not in (COMMITTED, ABANDONED, DERIVED):
+                raise CheckFailed(f"entry {entry.number} of the ledger is of a kind that is not known; update Hubbub")
+            if entry.kind == COMMITTED:
+                record.state = COMMITTED
+                record.files[body["release"]] = body["certificate"]
+            elif entry.kind == ABANDONED:
+                record.state, record.drawn = ABANDONED, body["drawn"]
+            else:
+                record.derived.append(dict(body))
+    return accounts

@@ -1,0 +1,108 @@
+"""The running total of a dataset in a ledger: believed only if its digest is sealed in the chain, and carried on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from hubbub.errors import CheckFailed
+from hubbub.ledger.accounts import Entered
+from hubbub.ledger.page import Entry, Page
+from hubbub.ledger.records import ABANDONED, COMMITTED, DERIVED, RESERVED, charge_of, fold
+from hubbub.ledger.standing import Standing, recalled, standing, written
+
+TOTAL: Final = "total"  # the digest of the total after an entry, in its body
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+class Running:
+    """Where a dataset stands, and its next entry."""
+
+    def __init__(self, page: Page, dataset: str) -> None:
+        self._page, self._dataset = page, dataset
+        self._latest = page.latest(dataset, RESERVED, ABANDONED)
+        self.standing = Standing() if self._latest is None else self._sealed(self._latest)
+
+    def _sealed(self, entry: Entry) -> Standing:
+        """The total after an entry; worked out from the first release if it was not kept, as in older ledgers."""
+        kept, sealed = self._page.total(self._dataset, entry.number), entry.body.get(TOTAL)
+        data = kept if kept is not None and sealed is not None else written(self._worked_out(up_to=entry.number))
+        if sealed is not None and _digest(data) != sealed:
+            raise _changed(self._dataset)
+        return recalled(data)
+
+    def _worked_out(self, *, up_to: int, but: str = "") -> Standing:
+        kinds = (RESERVED, ABANDONED, COMMITTED, DERIVED)
+        entries = [entry for entry in self._page.of(self._dataset, *kinds) if entry.number <= up_to]
+        account = fold(entries[::-1], self._dataset)[self._dataset]
+        spent = [record.release for record in account.records if record.spent and record.nonce != but]
+        return standing(spent, reserved=len(account.records))
+
+    def without(self, reserved: Entry) -> Standing:
+        """The total if a release that was reserved costs nothing after all."""
+        assert self._latest is not None
+        if self._latest.number == reserved.number:  # as a rule: then it is the total before
+            before = [each for each in self._page.kept(self._dataset) if each < reserved.number]
+            if before:
+                (entry,) = self._page.numbered(before[-1:])
+                return self.standing.given_up(self._sealed(entry))
+        return self._worked_out(up_to=self._latest.number, but=reserved.body["nonce"])
+
+    def add(self, kind: str, body: Mapping[str, Any], after: Standing) -> Entry:
+        """One more entry, with the total after it sealed in it."""
+        data = written(after)
+        entry = self._page.add(kind, self._dataset, {**body, TOTAL: _digest(data)})
+        before = 0 if self._latest is None else self._latest.number
+        self._page.keep_total(self._dataset, entry.number, data, before=before)
+        return entry
+
+
+def _changed(dataset: str) -> CheckFailed:
+    return CheckFailed(
+        f"the running total of {dataset} is not what its releases add up to; the ledger has been changed: restore it "
+        "from a backup"
+    )
+
+
+@dataclass(slots=True)
+class _Sum:
+    """The releases of a dataset that count so far, and the total after each."""
+
+    reserved: int = 0
+    spent: list[tuple[str, Entered]] = field(default_factory=list)  # by nonce
+    after: list[Standing] = field(default_factory=lambda: [Standing()])
+
+    def add(self, nonce: str, release: Entered) -> None:
+        self.spent.append((nonce, release))
+        self.after.append(self.after[-1].followed_by(release))
+
+    def drop(self, nonce: str) -> None:
+        at = next(i for i, (known, _) in enumerate(self.spent) if known == nonce)
+        later = self.spent[at + 1 :]
+        del self.spent[at:], self.after[at + 1 :]
+        for known, release in later:
+            self.add(known, release)
+
+    def digest(self) -> str:
+        return _digest(written(replace(self.after[-1], reserved=self.reserved)))
+
+
+def check_totals(entries: Sequence[Entry]) -> None:
+    """Work out every running total from the first release on, and compare it with what was sealed."""
+    sums: dict[str, _Sum] = {}
+    for entry in entries:
+        if entry.kind not in (RESERVED, ABANDONED):
+            continue
+        known = sums.setdefault(entry.dataset, _Sum())
+        if entry.kind == RESERVED:
+            known.reserved += 1
+            known.add(entry.body["nonce"], Entered(number=known.reserved, charge=charge_of(entry.written)))
+        elif not entry.body["drawn"]:
+            known.drop(entry.body["nonce"])
+        if TOTAL in entry.body and entry.body[TOTAL] != known.digest():
+            raise _changed(entry.dataset)
