@@ -15,7 +15,6 @@ from typing import IO, Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
-import pyarrow.parquet as parquet
 
 from hubbub.certificate import issue
 from hubbub.errors import Refused, WrongUse
@@ -53,21 +52,56 @@ def batches(release: Release, *, safe_text: bool) -> Iterator[pa.RecordBatch]:
     statuses = [name or "shown" for name in release.published.names]
     for start in range(0, release.bins, _BATCH) or [0]:
         stop = min(start + _BATCH, release.bins)
-        arrays = [
-            _labelled(which, _safe(labels) if safe_text else labels) for which, labels in release.keys(start, stop)
-        ]
-        arrays.append(pa.array(release.published.values[start:stop], mask=~shown[start:stop]))
-        arrays.append(pa.array(release.low[start:stop]))
-        arrays.append(pa.array(release.high[start:stop], mask=release.high[start:stop] < 0))
-        arrays.append(_labelled(release.published.tags[start:stop], statuses))
+        label = _written if safe_text else _labelled
+        arrays = [label(which, _safe(labels) if safe_text else labels) for which, labels in release.keys(start, stop)]
+        arrays.append(_whole(release.published.values[start:stop], shown[start:stop]))
+        arrays.append(_whole(release.low[start:stop]))
+        arrays.append(_whole(release.high[start:stop], release.high[start:stop] >= 0))
+        arrays.append(label(release.published.tags[start:stop], statuses))
         yield pa.record_batch(arrays, names=names)
 
 
 def _labelled(which: np.ndarray[Any, Any], labels: Sequence[str | None]) -> pa.DictionaryArray:
-    missing = np.array([label is None for label in labels], dtype=bool)
-    texts = pa.array(["" if label is None else label for label in labels], pa.string())
-    mask = missing[which] if missing.any() else None
-    return pa.DictionaryArray.from_arrays(pa.array(which.astype(np.int32), mask=mask), texts)
+    texts = _texts(np.arange(len(labels)), labels, pa.string())
+    return pa.DictionaryArray.from_arrays(_whole(which.astype(np.int32), _known(which, labels)), texts)
+
+
+def _written(which: np.ndarray[Any, Any], labels: Sequence[str | None]) -> pa.Array:
+    """The labels one by one, as a CSV has them."""
+    return _texts(which, labels, pa.large_string(), _known(which, labels))
+
+
+def _known(which: np.ndarray[Any, Any], labels: Sequence[str | None]) -> np.ndarray[Any, Any] | None:
+    there = np.array([label is not None for label in labels], dtype=bool)
+    return None if there.all() else there[which]
+
+
+# Arrays are made from their bytes: where pandas is installed, pyarrow.array would load it, which takes longer than a
+# small release.
+
+
+def _whole(numbers: np.ndarray[Any, Any], known: np.ndarray[Any, Any] | None = None) -> pa.Array:
+    """Whole numbers, null where not `known`."""
+    kind = pa.int32() if numbers.dtype == np.int32 else pa.int64()
+    buffers = [_bits(known), pa.py_buffer(np.ascontiguousarray(numbers))]
+    return pa.Array.from_buffers(kind, numbers.size, buffers)
+
+
+def _texts(
+    which: np.ndarray[Any, Any],
+    labels: Sequence[str | None],
+    kind: pa.DataType,
+    known: np.ndarray[Any, Any] | None = None,
+) -> pa.Array:
+    parts = [(label or "").encode() for label in labels]
+    lengths = np.array([len(part) for part in parts], dtype=np.int64)[which]
+    ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32 if kind == pa.string() else np.int64)
+    data = b"".join(map(parts.__getitem__, which.tolist()))
+    return pa.Array.from_buffers(kind, which.size, [_bits(known), pa.py_buffer(ends), pa.py_buffer(data)])
+
+
+def _bits(known: np.ndarray[Any, Any] | None) -> pa.Buffer | None:
+    return None if known is None else pa.py_buffer(np.packbits(known, bitorder="little"))
 
 
 def _safe(labels: Sequence[str | None]) -> list[str | None]:
@@ -112,17 +146,15 @@ def _write_csv(release: Release, out: IO[bytes]) -> None:
     options = arrow_csv.WriteOptions(quoting_style="needed")
     writer = None
     for batch in batches(release, safe_text=True):
-        plain = pa.record_batch(
-            [c.dictionary_decode() if isinstance(c, pa.DictionaryArray) else c for c in batch.columns],
-            names=batch.schema.names,
-        )
-        writer = writer or arrow_csv.CSVWriter(out, plain.schema, write_options=options)
-        writer.write_batch(plain)
+        writer = writer or arrow_csv.CSVWriter(out, batch.schema, write_options=options)
+        writer.write_batch(batch)
     if writer is not None:
         writer.close()
 
 
 def _write_parquet(release: Release, out: IO[bytes]) -> None:
+    import pyarrow.parquet as parquet
+
     writer = None
     for batch in batches(release, safe_text=False):
         writer = writer or parquet.ParquetWriter(out, batch.schema, compression="zstd", compression_level=1)

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 
-from hubbub import charts
 from hubbub.certificate import counted_people
+from hubbub.charts.svg import Bar, Panel, Words, responsive
 from hubbub.exact import to_text
 from hubbub.release import Release
 from hubbub.report.numbers import ends, estimate, interval_words, is_ranges, labels
-from hubbub.report.text import escaped, visible
+from hubbub.report.text import visible
 from hubbub.tables.bins import Discovered, Values, size
 
 RANKED: Final = 60  # bars with a label each
 ALONG_AN_ORDER: Final = 400  # thin bars along ranges or dates, in all panels together
 PANELS: Final = 12
-
-Rows: TypeAlias = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,34 +51,29 @@ def drawing(release: Release) -> Drawing:
 
 
 def picture(release: Release) -> str:
-    """The chart with its caption as HTML, or the reason why there is none."""
+    """The chart with its caption as HTML, or the reason why there is none. It draws published values alone."""
     if not release.shown.any():
         return "<p>No bin shows a number, so there is nothing to draw.</p>"
-    if not charts.available():
-        return "<p>There is no chart, because altair and vl-convert were not there when this page was made.</p>"
     drawn = drawing(release)
-    rows = _rows(release, drawn)
+    panels = _panels(release, drawn)
     axis = None if drawn.along is None else release.axes[drawn.along]
     by = "" if axis is None else visible(axis.column) + (", from" if is_ranges(axis) else "")
-    chart = charts.svg(charts.counts_chart(rows, by=by, numbers=_numbers(release), upright=drawn.upright))
-    start, rest = re.sub(r' xmlns(:\w+)?="[^"]*"', "", chart, count=2).split(">", 1)  # in a page it needs no namespace
-    told = f"<title>Bars of the published numbers</title><desc>{escaped(_told(rows), 1000)}</desc>"
-    return f'<figure>\n{start} role="img">{told}{rest}\n<figcaption>{_caption(release, rows)}</figcaption>\n</figure>'
+    words = Words(title="Bars of the published numbers", told=_told(panels), by=by, numbers=_numbers(release))
+    chart = responsive(panels, words, upright=drawn.upright)
+    return f"<figure>\n{chart}\n<figcaption>{_caption(release, panels)}</figcaption>\n</figure>"
 
 
-def _rows(release: Release, drawn: Drawing) -> list[dict[str, Any]]:
+def _panels(release: Release, drawn: Drawing) -> list[Panel]:
     starts = drawn.upright and drawn.along is not None and is_ranges(release.axes[drawn.along])
-    met: dict[tuple[str, str], int] = {}
-    rows = []
+    panels: dict[str, list[Bar]] = {}
     for i, texts in zip(drawn.bins.tolist(), labels(release, drawn.bins), strict=True):
         label = " · ".join(texts) if drawn.along is None else texts[drawn.along]
         label = _start(label) if starts else label
-        panel = "" if drawn.panels is None else texts[drawn.panels]
-        met[label, panel] = again = met.get((label, panel), 0) + 1
-        low, high = ends(release, i)
-        unique = label if again == 1 else f"{label} ({again})"  # long texts that were cut may look the same
-        rows.append({"label": unique, "panel": panel, "value": estimate(release, i), "low": low, "high": high})
-    return rows
+        title = "" if drawn.panels is None else texts[drawn.panels]
+        value, (low, high) = estimate(release, i), ends(release, i)
+        words = "" if value is None else f"{value:,}"
+        panels.setdefault(title, []).append(Bar(label, value, low, high, words))
+    return [Panel(title, tuple(bars)) for title, bars in panels.items()]
 
 
 def _start(label: str) -> str:
@@ -96,21 +88,27 @@ def _numbers(release: Release) -> str:
     return "people, estimated" if release.spec.scale_up else "people in the sample"
 
 
-def _told(rows: Rows) -> str:
+def _shown(panels: list[Panel]) -> list[tuple[float, str]]:
+    """Each number that is shown, and where."""
+    bars = [(bar, panel.title) for panel in panels for bar in panel.bars]
+    return [(bar.value, " in ".join(filter(None, (bar.label, title)))) for bar, title in bars if bar.value is not None]
+
+
+def _told(panels: list[Panel]) -> str:
     """The chart for somebody who cannot see it."""
-    shown = [row for row in rows if row["value"] is not None]
-    most = max(shown, key=lambda row: int(row["value"]))
-    where = " in ".join(filter(None, (most["label"], most["panel"])))
-    return f"{len(shown):,} bars; the longest is {most['value']:,}, at {where}. The table below has the numbers."
+    shown = _shown(panels)
+    most, where = max(shown, key=lambda pair: pair[0])
+    return f"{len(shown):,} bars; the longest is {most:,}, at {where}. The table below has the numbers."
 
 
-def _caption(release: Release, rows: Rows) -> str:
-    shown = [row for row in rows if row["value"] is not None]
+def _caption(release: Release, panels: list[Panel]) -> str:
+    bars = [bar for panel in panels for bar in panel.bars]
+    shown = [bar for bar in bars if bar.value is not None]
     total = int(release.shown.sum())
     keys = [f'<i class="bar"></i> {_bar(release)}.']
-    if any(row["low"] != row["high"] for row in shown):
+    if any(bar.low != bar.high for bar in shown):
         keys.append(f'<i class="line"></i> {interval_words(release)}.')
-    if len(shown) < len(rows):
+    if len(shown) < len(bars):
         keys.append('<i class="gap"></i> Hidden: the pale bar is where the number may lie.')
     if total > len(shown):
         keys.append(f"Drawn are the {len(shown):,} largest of {total:,} published numbers.")
