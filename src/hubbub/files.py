@@ -7,8 +7,8 @@ from typing import IO, Final
 
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
-import pyarrow.parquet as parquet
 
+from hubbub.arrow import texts
 from hubbub.errors import WrongUse
 from hubbub.kind import Sheet
 
@@ -27,6 +27,8 @@ def write(sheet: Sheet, form: str, out: IO[bytes]) -> None:
     if form == "csv":
         _write_csv(sheet, out)
     else:
+        import pyarrow.parquet as parquet  # late: it loads pandas, if pandas is there
+
         with parquet.ParquetWriter(out, sheet.schema, compression="zstd", compression_level=1) as writer:
             for batch in sheet.batches():
                 writer.write_batch(batch)
@@ -47,10 +49,10 @@ def _write_csv(sheet: Sheet, out: IO[bytes]) -> None:
 def _plain(column: pa.Array) -> pa.Array:
     """A column as it is written: texts that cannot act, in place of a dictionary of them."""
     if isinstance(column, pa.DictionaryArray):
-        safe = pa.array(_safe(column.dictionary.to_pylist()), column.dictionary.type)
+        safe = texts(_safe(column.dictionary.to_pylist()))
         return pa.DictionaryArray.from_arrays(column.indices, safe).dictionary_decode()
     if pa.types.is_string(column.type):
-        return pa.array(_safe(column.to_pylist()), column.type)
+        return texts(_safe(column.to_pylist()))
     return column
 
 

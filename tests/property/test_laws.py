@@ -490,6 +490,48 @@ def test_w1_every_ratio_is_one_of_two(curve: Curve, count: int) -> None:
             assert (more / fewer).overlaps(ratio), f"value {j}"
 
 
+def value_by_value(warped: Warped, count: int) -> tuple[Law, Law]:
+    """The two laws that `neighbours` gives, with every value of a slope on its own."""
+    (lo, _), (_, hi) = warped._window(count - 1), warped._window(count)
+    return warped._law(count, lo, hi), warped._law(count - 1, lo, hi)
+
+
+@settings(max_examples=80)
+@given(
+    curve=curves(),
+    threshold=st.none() | st.integers(0, 14),
+    count=st.integers(1, 12) | st.sampled_from([40, 200]),
+    epsilon=losses,
+)
+def test_w1_the_lumps_of_a_slope_weigh_and_lose_what_their_values_do(
+    curve: Curve, threshold: int | None, count: int, epsilon: Loss
+) -> None:
+    warped = Warped(curve, threshold)
+    lumped, slow = warped.neighbours(count), value_by_value(warped, count)
+    for law, all_values in zip(lumped, slow, strict=True):
+        for block in law.blocks:
+            inside = all_values._side(block.lo or 0, block.tag, up=True)
+            if block.hi is not None:
+                inside -= all_values._side(block.hi + 1, block.tag, up=True)
+            assert block.total().overlaps(inside), (block.lo, block.hi)
+            assert sharp(block.total())
+    for i in (0, 1):
+        one, other, slow_one, slow_other = lumped[i], lumped[1 - i], slow[i], slow[1 - i]
+        for at in (epsilon, curve.at(count)):
+            quick, long = hockey_stick(one, other, at), hockey_stick(slow_one, slow_other, at)
+            assert quick.overlaps(long)
+            assert quick.is_zero() == long.is_zero()
+        ratio, slow_ratio = largest_ratio(one, other), largest_ratio(slow_one, slow_other)
+        assert ratio.overlaps(slow_ratio) if isinstance(ratio, arb) else ratio == slow_ratio
+
+
+@settings(max_examples=60)
+@given(curve=curves(), count=st.integers(1, 12) | st.sampled_from([1000, 10**6, 2**62]))
+def test_neighbouring_laws_have_no_more_parts_than_the_curve_has_pieces(curve: Curve, count: int) -> None:
+    for law in Warped(curve).neighbours(count):  # a piece: its last value apart, and both parted at the count
+        assert len(law.blocks) <= 4 * len(curve.pieces) + 4
+
+
 @settings(max_examples=60)
 @given(curve=curves(), threshold=st.integers(0, 14), count=st.integers(1, 12))
 def test_hiding_small_values_is_post_processing(curve: Curve, threshold: int, count: int) -> None:

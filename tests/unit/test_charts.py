@@ -102,45 +102,6 @@ def test_an_attack_chart_shows_every_mechanism_in_order() -> None:
     assert made["hconcat"][0]["layer"][0]["encoding"]["y"]["sort"] == ["loud", "quiet"]
 
 
-def bin_row(label: str, value: int | None, low: int, high: int | None, panel: str = "") -> dict[str, Any]:
-    return {"label": label, "panel": panel, "value": value, "low": low, "high": high}
-
-
-def counts(rows: list[dict[str, Any]], *, upright: bool) -> dict[str, Any]:
-    drawn: dict[str, Any] = charts.counts_chart(rows, by="kind", numbers="people", upright=upright).to_dict()
-    return drawn
-
-
-def test_counts_keep_their_order_and_their_intervals() -> None:
-    drawn = counts([bin_row("b", 30, 27, 33), bin_row("a", None, 0, 900), bin_row("c", -2, 0, None)], upright=False)
-    assert drawn["layer"][0]["encoding"]["y"]["sort"] == ["b", "a", "c"]
-    first, hidden, open_ended = drawn["data"]["values"]
-    assert (first["low"], first["high"], first["words"], first["hidden"]) == (27, 33, "30", False)
-    assert (hidden["high"], hidden["words"], hidden["hidden"]) == (33, "hidden", True)  # no higher than what is shown
-    assert (open_ended["high"], open_ended["end"]) == (33, 33)
-    least, most = drawn["layer"][0]["encoding"]["x"]["scale"]["domain"]
-    assert least < -2
-    assert most > 33
-
-
-def test_upright_counts_write_as_many_labels_as_fit() -> None:
-    few, many = ([bin_row(str(i), 5, 5, 5) for i in range(number)] for number in (10, 300))
-    written = [counts(rows, upright=True)["layer"][0]["encoding"]["x"]["axis"]["values"] for rows in (few, many)]
-    assert written[0] == [str(i) for i in range(10)]
-    assert len(written[1]) < 45
-    assert (written[1][0], written[1][-1]) == ("0", "299")
-
-
-@pytest.mark.parametrize("upright", [True, False])
-def test_counts_stand_in_panels_and_become_text(upright: bool) -> None:
-    rows = [bin_row(label, 5, 3, 7, panel) for panel in ("left", "<right>") for label in ("x", "y")]
-    chart = charts.counts_chart(rows, by="kind", numbers="people", upright=upright)
-    assert chart.to_dict()["facet"]["sort"] == ["left", "<right>"]
-    text = charts.svg(chart)
-    assert text.startswith("<svg")
-    assert "&lt;right&gt;" in text
-
-
 @pytest.mark.parametrize("rows", [[row(3, exact=1e-7)], [row(3)], [row(1, exact=1e-9), row(900, exact=1e-7), row(901)]])
 def test_charts_render(rows: list[dict[str, Any]], tmp_path: Path) -> None:
     file = tmp_path / "chart.svg"

@@ -18,7 +18,7 @@ from hubbub.explain import explain_guarantee
 from hubbub.release import Release
 from hubbub.report import report
 from hubbub.report.numbers import LISTED, labels
-from hubbub.report.picture import RANKED, drawing
+from hubbub.report.picture import RANKED, drawing, picture
 from hubbub.report.text import label, visible
 from tests.fresh import enter as open_table
 
@@ -65,7 +65,7 @@ class Page(HTMLParser):
 INERT = {"html", "head", "meta", "title", "style", "body", "main", "header", "footer", "nav", "section", "article"}
 INERT |= {"h1", "h2", "h3", "p", "a", "bdi", "i", "br", "small", "code", "pre", "ul", "li", "dl", "dt", "dd", "div"}
 INERT |= {"table", "thead", "tbody", "tr", "th", "td", "details", "summary", "figure", "figcaption"}
-INERT |= {"svg", "desc", "g", "path", "rect", "text", "line"}
+INERT |= {"svg", "desc", "g", "path", "rect", "text", "tspan", "line"}
 
 OUTSIDE = re.compile(r"https?://|src=|url\(|@import|javascript:", re.IGNORECASE)
 
@@ -296,12 +296,21 @@ def test_the_chart_says_what_it_shows(town: pa.Table) -> None:
     assert re.search(r"<title>Bars of the published numbers</title><desc>3 bars; the longest is [\d,]+, at \w+\.", page)
 
 
-def test_without_altair_the_table_stands_alone(town: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hubbub.charts.available", lambda: False)
+def test_both_drawings_stand_on_the_page_and_the_style_shows_one(town: pa.Table) -> None:
     page = report(released(town, "colour=red,green,blue", crowd=20))
-    assert "There is no chart, because altair and vl-convert were not there" in page
-    assert "<svg" not in page
-    assert page.count('<th scope="row">') == 3
+    assert [tag["class"] for name, tag in Page(page).tags if name == "svg"] == ["chart wide", "chart narrow"]
+    assert ".chart.narrow { display: none;" in page
+    assert "@media screen and (max-width: 640px) { .chart.wide { display: none; }" in page
+    assert "prefers-color-scheme: dark" in page
+    assert not re.search(r'<(rect|text|line)[^>]*(fill|stroke|style)="', page)  # colours are the page's own
+
+
+def test_the_picture_is_made_of_published_values_alone() -> None:
+    release = released(people(a=30, b=7, c=25), "kind=a,b,c", crowd=20)
+    drawn = picture(release)
+    other = released(people(a=30, b=19, c=25), "kind=a,b,c", crowd=20)
+    assert picture(other) == drawn
+    assert re.findall(r"<title>(\w: [^<]*)</title>", drawn) == 2 * ["a: 30", "b: hidden, 0 to 19", "c: 25"]
 
 
 # --- the file ---------------------------------------------------------------------------------------------------

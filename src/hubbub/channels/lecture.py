@@ -4,13 +4,16 @@ epsilon(k) = t epsilon / (K - k) below K - t, and epsilon from there on. The not
 e^(-epsilon t))); with numbers it is (factor * epsilon(k), delta) with no dependence on the number of bins, worst at
 the boundary k = K - t, and it is useful only when t epsilon is about 10 or more. One direction (the person leaves) is
 pure, with loss at most (1 + 1/(t epsilon)) epsilon(k).
+
+The largest delta over all k is exact, and few of them need to be looked at: from the boundary down, until one bound
+for all that are left (:mod:`hubbub.channels.lecture_bound`) lies below what was found.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import ClassVar, Final
 
 import numpy as np
@@ -20,9 +23,10 @@ from numpy.typing import ArrayLike
 from hubbub.channels.channel import Proof, Published, exact_count, exact_counts, noise_rate
 from hubbub.channels.divergence import hockey_stick
 from hubbub.channels.law import Law, two_sided
+from hubbub.channels.lecture_bound import largest_below
 from hubbub.errors import WrongUse
 from hubbub.exact import INFINITY, Exact, positive, rounded, upper, whole
-from hubbub.guarantees.curve import Curve, steps
+from hubbub.guarantees.curve import Curve, Piece, steps
 from hubbub.guarantees.definitions import OutlierPrivacy
 from hubbub.noise.sampler import two_sided_geometric_each
 from hubbub.noise.source import Source
@@ -31,7 +35,7 @@ _FINEST: Final = 1000  # factors are multiples of 1/1000
 _LARGEST_K: Final = 20_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lecture:
     """Publish k + X, X two-sided geometric of rate epsilon(k). Make it with `with_delta` or `with_factor`.
 
@@ -51,7 +55,11 @@ class Lecture:
     def with_factor(cls, t: Exact, K: Exact, epsilon: Exact, factor: Exact) -> Lecture:  # noqa: N803
         """The exact delta at a given factor of at least 1."""
         base = cls.checked(t, K, epsilon, factor)
-        worst = max(upper(base.delta_at(k, base.factor)) for k in range(1, base.boundary + 1))
+        worst = Fraction(0)
+        for k in range(base.boundary, 0, -1):
+            if upper(base.delta_up_to(k, base.factor)) <= worst:
+                break
+            worst = max(worst, upper(base.delta_at(k, base.factor)))
         return cls(base.t, base.K, base.epsilon, base.factor, rounded(worst, up=True))
 
     @classmethod
@@ -96,21 +104,32 @@ class Lecture:
         more, fewer, epsilon = self.law(count), self.law(count - 1), factor * self.rate(count)
         return hockey_stick(more, fewer, epsilon).max(hockey_stick(fewer, more, epsilon))
 
+    def delta_up_to(self, count: int, factor: Fraction) -> arb:
+        """A bound for `delta_at` at every count up to this one."""
+        return largest_below(self.K - count, self.t * self.epsilon, factor)
+
     @property
     def holds(self) -> bool:
-        """Whether delta is what `proofs` say it is, worked out again at every count up to K - t."""
-        return all(upper(self.delta_at(k, self.factor)) <= self.delta for k in range(1, self.boundary + 1))
+        """Whether delta is what `proofs` say it is: at least the exact one at every count up to K - t."""
+        for k in range(self.boundary, 0, -1):
+            if upper(self.delta_up_to(k, self.factor)) <= self.delta:
+                return True
+            if upper(self.delta_at(k, self.factor)) > self.delta:
+                return False
+        return True
 
-    @property
+    @cached_property
     def curve(self) -> Curve:
         """factor * epsilon(k) as steps."""
-        return steps(*((k, self.factor * self.rate(k)) for k in range(1, self.boundary + 1)))
+        top = self.factor * self.t * self.epsilon
+        levels = (Fraction(top.numerator, top.denominator * (self.K - k)) for k in range(1, self.boundary + 1))
+        return Curve(tuple(Piece(k, level) for k, level in enumerate(levels, 1)))
 
-    @property
+    @cached_property
     def claim(self) -> OutlierPrivacy:
         return OutlierPrivacy(curve=self.curve, delta=self.delta)
 
-    @property
+    @cached_property
     def proofs(self) -> tuple[Proof, ...]:
         above = steps((1, INFINITY), (self.boundary + 1, self.epsilon))
         return (
@@ -144,7 +163,7 @@ class Lecture:
 
 @lru_cache(maxsize=64)
 def _smallest_factor(base: Lecture, target: Fraction) -> Fraction:
-    """Searched at the boundary, where delta is largest, then certified at every other count."""
+    """Searched at the boundary, where delta is about the largest, then certified at every other count."""
 
     def meets(n: int, count: int) -> bool:
         return upper(base.delta_at(count, Fraction(n, _FINEST))) <= target
@@ -156,7 +175,9 @@ def _smallest_factor(base: Lecture, target: Fraction) -> Fraction:
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if meets(middle, base.boundary) else (middle, high)
-    for count in range(1, base.boundary):
+    for count in range(base.boundary - 1, 0, -1):
+        if upper(base.delta_up_to(count, Fraction(high, _FINEST))) <= target:
+            break
         while not meets(high, count):
             high += 1
     return Fraction(high, _FINEST)

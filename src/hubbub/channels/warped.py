@@ -182,10 +182,14 @@ class Warped:
         return Published(np.where(shown, values, 0), shown.astype(np.intp), (SUPPRESSED, ""))
 
     def neighbours(self, count: int) -> tuple[Law, Law]:
-        """f_count and f_(count-1), cut at the same places."""
+        """f_count and f_(count-1), cut at the same places.
+
+        Guarantee: below `count` the two differ by one factor, and from it on by another, so that the values of a slope
+        are one lump on either side: what compares the laws sees as many parts as the curve has pieces.
+        """
         lo, _ = self._window(count - 1)
         _, hi = self._window(count)
-        return self._law(count, lo, hi), self._law(count - 1, lo, hi)
+        return self._law(count, lo, hi, count), self._law(count - 1, lo, hi, count)
 
     def _window(self, count: int) -> tuple[int, int | None]:
         """The values outside which the law is lumped: E is more than _NEGLIGIBLE away."""
@@ -198,7 +202,8 @@ class Warped:
             return lo, None
         return lo, _first(count, top, lambda m: self.total_loss(m) - here > _NEGLIGIBLE)
 
-    def _law(self, count: int, lo: int, hi: int | None) -> Law:
+    def _law(self, count: int, lo: int, hi: int | None, cut: int | None = None) -> Law:
+        """f_count with lumps outside lo..hi; with `cut`, the slopes are lumps too, and end before it or begin at it."""
         tags = ("",) if self.show_above is None else (SUPPRESSED, "")
         first = 0 if self.show_above is None else self.show_above + 1
         if self.cap is not None and (count > self.cap or self.curve.limit == 0):
@@ -206,7 +211,7 @@ class Warped:
             return point(0, SUPPRESSED, tags) if told < first else point(told, "", tags)
         blocks = [] if first == 0 else [self._hidden(count, first)]
         if self.cap is None or first <= self.cap:
-            blocks += self._shown(count, first, lo, None if hi is None else max(hi, first))
+            blocks += self._shown(count, first, lo, None if hi is None else max(hi, first), cut)
         return Law(tuple(block for block in blocks if not block.weight.value.is_zero()), tags=tags)
 
     def _hidden(self, count: int, first: int) -> Block:
@@ -220,7 +225,7 @@ class Warped:
         rest = 1 - b * exp(here - self.total_loss(first))
         return Block(0, 0, Weight(("hidden", self.curve, first, here), rest), Fraction(0), tag=SUPPRESSED)
 
-    def _shown(self, count: int, first: int, lo: int, hi: int | None) -> list[Block]:
+    def _shown(self, count: int, first: int, lo: int, hi: int | None, cut: int | None) -> list[Block]:
         """f_count from `first` on: a lump below lo, exponentials up to hi, a lump from hi on."""
         here = self.total_loss(count)
         blocks = []
@@ -232,7 +237,10 @@ class Warped:
             blocks.append(
                 Block(first, lo - 1, Weight(("b", key, first, lo), b), self.total_loss(lo - 1) - here, shape=name)
             )
-        for a, z in self._segments(max(lo, first), self.cap if hi is None else hi - 1):
+        for a, z in self._segments(max(lo, first), self.cap if hi is None else hi - 1, cut):
+            if cut is not None and a != z and self.curve.piece(a).rate:
+                blocks.append(self._lump(count, a, z, upper=a >= cut))
+                continue
             weight, start = self.weight(a), self.total_loss(a)
             rate = Fraction(0) if a == z else self.curve.at(a)
             assert isinstance(rate, Fraction)
@@ -247,15 +255,35 @@ class Warped:
             blocks.append(Block(hi, self.cap, Weight(("b", key), b), here - self.total_loss(hi), shape=shape))
         return blocks
 
-    def _segments(self, lo: int, hi: int | None) -> Iterator[tuple[int, int | None]]:
-        """Stretches lo..hi of values over which the weight is constant and E linear (None: endless)."""
+    def _lump(self, count: int, a: int, z: int | None, *, upper: bool) -> Block:
+        """The values a..z of a slope together, all at or above the count (`upper`), or all at or below it."""
+        name, here = ("warped slope", self.curve, a, z, upper), self.total_loss(count)
+        if upper:  # P(J >= a) - P(J > z)
+            start, mass = self.total_loss(a), self._b(a)[1]
+            if z is not None and z != self.cap:
+                mass -= self._b(z + 1)[1] * exp(start - self.total_loss(z + 1))
+            return Block(a, z, Weight(name, mass), here - start, shape=name)
+        assert z is not None, "what lies below a count ends"
+        end, mass = self.total_loss(z), self._b(z + 1)[1]  # P(J <= z) - P(J < a)
+        mass -= self._b(a)[1] * exp(self.total_loss(a - 1) - end)
+        return Block(a, z, Weight(name, mass), end - here, shape=name)
+
+    def _segments(self, lo: int, hi: int | None, cut: int | None = None) -> Iterator[tuple[int, int | None]]:
+        """Stretches lo..hi of values over which the weight is constant and E linear (None: endless).
+
+        With `cut` also whole slopes, parted where they go past it.
+        """
         j = lo
         while hi is None or j <= hi:
             last: int | None = j
             if j > 0:
                 i = self.curve.index(j)
-                if not self.curve.pieces[i].rate:  # flat: w_j is constant up to the last but one value of the piece
-                    following = self.curve.pieces[i + 1].start if i + 1 < len(self.curve.pieces) else None
+                following = self.curve.pieces[i + 1].start if i + 1 < len(self.curve.pieces) else None
+                if self.curve.pieces[i].rate:
+                    if cut is not None:
+                        ends = (hi, None if following is None else following - 1, cut - 1 if j < cut else None)
+                        last = min((end for end in ends if end is not None), default=None)
+                else:  # flat: w_j is constant up to the last but one value of the piece
                     last = hi if following is None else max(j, following - 2)
                     if last is not None and hi is not None and last >= hi:
                         last = hi

@@ -1,18 +1,18 @@
 """Charts: plain values in, a Vega-Lite chart out. The only folder that knows Altair, and it loads it late.
 
+The bars of a report are drawn without it (:mod:`hubbub.charts.svg`).
+
 Charts are drawn from what a command prints, never from the data behind it.
 """
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hubbub.charts.attack import attack_chart as attack_chart
-from hubbub.charts.counts import counts_chart as counts_chart
 from hubbub.charts.profile import profile_chart as profile_chart
 from hubbub.charts.transfers import transfers_chart as transfers_chart
 from hubbub.errors import WrongUse
@@ -57,10 +57,3 @@ def save(chart: Chart, path: str | Path) -> None:
         raise WrongUse(
             f"the chart cannot be written to {path}: {error.strerror or error}; choose another file"
         ) from error
-
-
-def svg(chart: Chart) -> str:
-    """The chart as text that can stand inside a page."""
-    out = io.StringIO()
-    chart.save(out, format="svg")
-    return out.getvalue()

@@ -12,6 +12,7 @@ from typing import Any, TypeGuard
 import duckdb
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from hubbub.engines.bin_sql import identifier, literal
 from hubbub.engines.column import Column, column
@@ -109,8 +110,7 @@ class DuckDB:
             table = None
         if table is None:
             raise WrongUse(_UNCOUNTABLE)
-        codes = table.column(0).to_numpy().astype(np.int64)
-        counts = table.column(table.num_columns - 1).to_numpy().astype(np.int64)
+        codes, counts = _whole(table.column(0)), _whole(table.column(table.num_columns - 1))
         found = tuple(table.column(i).to_pylist() for i in range(1, table.num_columns - 1))
         return Counted(codes, counts, found)
 
@@ -118,6 +118,12 @@ class DuckDB:
         # A line of a CSV may be left out for a cell that is read, so the same cells are read here.
         cells = ", ".join(f"count({identifier(name)})" for name in used)
         return int(_rows(self._connection, f"SELECT count(*), {cells} FROM {self._relation}", _UNCOUNTABLE)[0][0])
+
+
+def _whole(column: pa.ChunkedArray) -> NDArray[np.int64]:
+    """A column of whole numbers without nulls. (Its own to_numpy would load pandas, if pandas is there.)"""
+    parts = [np.from_dlpack(chunk).astype(np.int64) for chunk in column.chunks]
+    return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
 def _words(rows: int, name: str, source: Source) -> pa.RecordBatchReader:

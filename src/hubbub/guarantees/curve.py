@@ -36,8 +36,8 @@ class Piece:
     rate: Fraction = Fraction(0)
 
     def at(self, count: int) -> Loss:
-        if isinstance(self.value, Infinite):
-            return INFINITY
+        if not self.rate or isinstance(self.value, Infinite):
+            return self.value
         return self.value + self.rate * (count - self.start)
 
 
@@ -126,6 +126,8 @@ class Curve:
 
     def at_most(self, other: Curve, *, since: int = 1) -> bool:
         """Whether this curve is nowhere above `other`, at every one of the infinitely many crowds from `since` on."""
+        if self is other:
+            return True
         starts = sorted({max(p.start, since) for p in (*self.pieces, *other.pieces)})
         for start, following in zip(starts, (*starts[1:], None), strict=True):
             mine, theirs = self.piece(start), other.piece(start)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from string import Template
 from typing import Final
 
+from hubbub.charts.svg import STYLE as CHART_STYLE
+
 PAGE: Final = Template(
     """<!DOCTYPE html>
 <html lang="en">
@@ -56,8 +58,16 @@ $check
 """
 )
 
-STYLE: Final = """
-:root { color: #1f2933; background: white; font: 17px/1.55 Charter, "Bitstream Charter", Georgia, Cambria, serif; }
+_LOOKS: Final = """
+:root {
+  color-scheme: light dark;
+  --ink: #1f2933; --paper: white; --quiet: #52606d; --soft: #3e4c59; --link: #005b8f; --panel: #f3f5f7;
+  --rule: #d5dae0; --grid: #e8ebee; --bar: #9fd0ee; --gap: #e4e8ec; }
+@media screen and (prefers-color-scheme: dark) { :root {
+  --ink: #e3e8ee; --paper: #14191f; --quiet: #9aa7b4; --soft: #c0cad4; --link: #7cc4f4; --panel: #1f272f;
+  --rule: #3a4550; --grid: #29323b; --bar: #2f6f9c; --gap: #2a333c; } }
+:root { color: var(--ink); background: var(--paper);
+  font: 17px/1.55 Charter, "Bitstream Charter", Georgia, Cambria, serif; }
 body { margin: 0; }
 main, footer { max-width: 46rem; margin: 0 auto; padding: 0 1.2rem; }
 h1, h2, h3, nav, figcaption, table, dt, summary, footer, small, .claim {
@@ -65,36 +75,35 @@ h1, h2, h3, nav, figcaption, table, dt, summary, footer, small, .claim {
 h1 { font-size: 2rem; line-height: 1.2; margin: 2.4rem 0 .6rem; }
 h2 { font-size: 1.3rem; margin: 2.6rem 0 .6rem; }
 h3 { font-size: 1.05rem; margin: 0 0 .4rem; }
-small { font-size: .8rem; font-weight: 400; color: #52606d; margin-left: .4rem; }
+small { font-size: .8rem; font-weight: 400; color: var(--quiet); margin-left: .4rem; }
 p { margin: .5rem 0; }
-.lead { font-size: 1.15rem; color: #3e4c59; }
+.lead { font-size: 1.15rem; color: var(--soft); }
 nav { font-size: .85rem; margin: 1rem 0; display: flex; flex-wrap: wrap; gap: .3rem 1.1rem; }
-a { color: #005b8f; }
+a { color: var(--link); }
 figure { margin: 1.6rem 0; }
-figure svg { max-width: 100%; height: auto; display: block; }
-figcaption { font-size: .85rem; color: #3e4c59; margin-top: .6rem; }
+figcaption { font-size: .85rem; color: var(--soft); margin-top: .6rem; }
 figcaption i { display: inline-block; width: .9rem; height: .7rem; margin-right: .2rem; box-sizing: border-box; }
-i.bar { background: #9fd0ee; }
-i.line { background: #1f2933; height: 2px; vertical-align: middle; }
-i.gap { background: #e4e8ec; border: 1px dashed #6b7280; }
-.scroll { max-height: 26rem; overflow: auto; border: 1px solid #d5dae0; border-radius: 4px; }
+i.bar { background: var(--bar); }
+i.line { background: var(--ink); height: 2px; vertical-align: middle; }
+i.gap { background: var(--gap); border: 1px dashed var(--quiet); }
+.scroll { max-height: 26rem; overflow: auto; border: 1px solid var(--rule); border-radius: 4px; }
 table { border-collapse: collapse; width: 100%; font-size: .85rem; font-variant-numeric: tabular-nums; }
-th, td { text-align: right; padding: .28rem .8rem; border-bottom: 1px solid #edf0f2; vertical-align: top; }
+th, td { text-align: right; padding: .28rem .8rem; border-bottom: 1px solid var(--grid); vertical-align: top; }
 th { text-align: left; font-weight: 400; overflow-wrap: anywhere; min-width: 6rem; }
 td, thead th.number { white-space: nowrap; min-width: 0; }
-thead th { position: sticky; top: 0; background: #f3f5f7; font-weight: 600; border-bottom: 1px solid #d5dae0; }
+thead th { position: sticky; top: 0; background: var(--panel); font-weight: 600; border-bottom: 1px solid var(--rule); }
 thead th.number { text-align: right; }
-tr.hidden td { color: #616e7c; }
-article { border-left: 4px solid #9fd0ee; padding: .1rem 0 .1rem 1rem; margin: 1.2rem 0; }
-.claim { font-size: .85rem; color: #3e4c59; }
+tr.hidden td { color: var(--quiet); }
+article { border-left: 4px solid var(--bar); padding: .1rem 0 .1rem 1rem; margin: 1.2rem 0; }
+.claim { font-size: .85rem; color: var(--soft); }
 code, pre { font-family: Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: .82em; overflow-wrap: anywhere; }
-pre { white-space: pre-wrap; background: #f3f5f7; padding: .7rem .9rem; border-radius: 4px; line-height: 1.45; }
-summary { cursor: pointer; font-size: .9rem; color: #005b8f; }
+pre { white-space: pre-wrap; background: var(--panel); padding: .7rem .9rem; border-radius: 4px; line-height: 1.45; }
+summary { cursor: pointer; font-size: .9rem; color: var(--link); }
 dt { font-weight: 600; font-size: .9rem; margin-top: .9rem; }
 dd { margin: .1rem 0 0; }
 ul { margin: .3rem 0; padding-left: 1.3rem; }
 li { margin: .3rem 0; }
-footer { color: #616e7c; font-size: .8rem; margin-top: 3rem; padding-bottom: 2rem; }
+footer { color: var(--quiet); font-size: .8rem; margin-top: 3rem; padding-bottom: 2rem; }
 @media print {
   :root { font-size: 11pt; }
   nav { display: none; }
@@ -105,3 +114,5 @@ footer { color: #616e7c; font-size: .8rem; margin-top: 3rem; padding-bottom: 2re
   details::details-content { content-visibility: visible; height: auto; }
 }
 """
+
+STYLE: Final = _LOOKS + CHART_STYLE

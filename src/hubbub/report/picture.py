@@ -1,35 +1,37 @@
-"""The picture of a release with its caption, or the reason why there is none."""
+"""The picture of a release with its caption, or the reason why there is none. It draws published values alone."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from dataclasses import asdict
-
-from hubbub import charts
-from hubbub.drawing import Bar, Bars, Drawing
-from hubbub.report.text import escaped, sentence, visible
+from hubbub.charts.svg import Bar, Panel, Words, responsive
+from hubbub.drawing import Bars, Drawing
+from hubbub.report.text import sentence, visible
 
 
 def picture(drawing: Drawing | None) -> str:
     """The chart with its caption as HTML."""
     if drawing is None:
         return "<p>No number is shown, so there is nothing to draw.</p>"
-    if not charts.available():
-        return "<p>There is no chart, because altair and vl-convert were not there when this page was made.</p>"
-    rows = [asdict(bar) | {"label": visible(bar.label), "panel": visible(bar.panel)} for bar in drawing.bars]
-    by = visible(drawing.by)
-    chart = charts.svg(charts.counts_chart(rows, by=by, numbers=drawing.numbers, upright=drawing.upright))
-    start, rest = re.sub(r' xmlns(:\w+)?="[^"]*"', "", chart, count=2).split(">", 1)  # in a page it needs no namespace
-    told = f"<title>Bars of the published numbers</title><desc>{escaped(_told(drawing.bars), 1000)}</desc>"
-    return f'<figure>\n{start} role="img">{told}{rest}\n<figcaption>{_caption(drawing)}</figcaption>\n</figure>'
+    panels = _panels(drawing)
+    words = Words(
+        title="Bars of the published numbers", told=_told(drawing), by=visible(drawing.by), numbers=drawing.numbers
+    )
+    chart = responsive(panels, words, upright=drawing.upright)
+    return f"<figure>\n{chart}\n<figcaption>{_caption(drawing)}</figcaption>\n</figure>"
 
 
-def _told(bars: Sequence[Bar]) -> str:
+def _panels(drawing: Bars) -> list[Panel]:
+    panels: dict[str, list[Bar]] = {}
+    for bar in drawing.bars:
+        words = "" if bar.value is None else f"{bar.value:,}"
+        panels.setdefault(visible(bar.panel), []).append(Bar(visible(bar.label), bar.value, bar.low, bar.high, words))
+    return [Panel(title, tuple(bars)) for title, bars in panels.items()]
+
+
+def _told(drawing: Bars) -> str:
     """The chart for somebody who cannot see it."""
-    shown = [bar for bar in bars if bar.value is not None]
+    shown = [bar for bar in drawing.bars if bar.value is not None]
     most = max(shown, key=lambda bar: bar.value or 0)
-    where = " in ".join(filter(None, (most.label, most.panel)))
+    where = visible(" in ".join(filter(None, (most.label, most.panel))), 1000)
     return f"{len(shown):,} bars; the longest is {most.value:,}, at {where}. The table below has the numbers."
 
 

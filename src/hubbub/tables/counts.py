@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from hubbub.arrow import labelled, whole
 from hubbub.channels.catalogue import parameters
 from hubbub.channels.channel import Published
 from hubbub.channels.law import SUPPRESSED
@@ -95,11 +96,11 @@ class Counts(Result):
         statuses = [name or "shown" for name in self.published.names]
         for start in range(0, bins, _BATCH) or [0]:
             stop = min(start + _BATCH, bins)
-            arrays = [_labelled(which, texts) for which, texts in self.keys(start, stop)]
-            arrays.append(pa.array(self.published.values[start:stop], mask=~shown[start:stop]))
-            arrays.append(pa.array(self.low[start:stop]))
-            arrays.append(pa.array(self.high[start:stop], mask=self.high[start:stop] < 0))
-            arrays.append(_labelled(self.published.tags[start:stop], statuses))
+            arrays = [labelled(which, texts) for which, texts in self.keys(start, stop)]
+            arrays.append(whole(self.published.values[start:stop], shown[start:stop]))
+            arrays.append(whole(self.low[start:stop]))
+            arrays.append(whole(self.high[start:stop], self.high[start:stop] >= 0))
+            arrays.append(labelled(self.published.tags[start:stop], statuses))
             yield pa.record_batch(arrays, names=names)
 
     def _columns(self) -> list[str]:
@@ -159,10 +160,3 @@ class Counts(Result):
 
 def _span(low: int, high: int | None) -> str:
     return f"{low:,} or more" if high is None else f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def _labelled(which: NDArray[Any], texts: Sequence[str | None]) -> pa.DictionaryArray:
-    missing = np.array([text is None for text in texts], dtype=bool)
-    known = pa.array(["" if text is None else text for text in texts], pa.string())
-    mask = missing[which] if missing.any() else None
-    return pa.DictionaryArray.from_arrays(pa.array(which.astype(np.int32), mask=mask), known)

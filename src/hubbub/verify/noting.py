@@ -30,4 +30,6 @@ class Notes:
 
 def printable(text: str) -> str:
     """A certificate's own words on one line, so that they cannot pass for ours."""
+    if text.isprintable():
+        return text
     return "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in text)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -44,6 +46,24 @@ def test_crowds_are_published_and_the_rest_is_absent(town: Path, tmp_path: Path)
     certificate = json.loads(Path(told["certificate"]).read_text())
     assert certificate["release_sha256"] == hashlib.sha256(Path(told["release"]).read_bytes()).hexdigest()
     assert "Mayor" not in Path(told["report"]).read_text()
+
+
+HEAVY = ("altair", "pandas", "pyarrow.compute", "scipy", "vl_convert")
+
+
+@pytest.mark.parametrize("by", ["department", "department=Mayor,Fire,Police,null"])
+def test_a_small_release_loads_nothing_heavy(by: str, town: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = ["release", "histogram", str(town), "--by", by, "--crowd", "20", "--out", str(out)]
+    script = (
+        "import sys\nfrom hubbub.cli.main import commands\n"
+        f"commands({words!r}, standalone_mode=False)\n"
+        f"print('loaded:', *(name for name in {HEAVY!r} if name in sys.modules))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "loaded:"
+    assert {path.name for path in out.iterdir()} == {"release.csv", "certificate.json", "report.html"}
+    assert "<svg" in (out / "report.html").read_text(encoding="utf-8")
 
 
 def test_declared_bins_are_all_there_in_order(town: Path, tmp_path: Path) -> None:

@@ -1,0 +1,43 @@
+"""Arrow arrays made from their bytes.
+
+Where pandas is installed, ``pyarrow.array`` and ``to_numpy`` load it, which takes longer than a small release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+
+def whole(numbers: NDArray[Any], known: NDArray[np.bool_] | None = None) -> pa.Array:
+    """Whole numbers of 32 or 64 bits, null where not `known`."""
+    kind = pa.int32() if numbers.dtype == np.int32 else pa.int64()
+    return pa.Array.from_buffers(kind, numbers.size, [_bits(known), pa.py_buffer(np.ascontiguousarray(numbers))])
+
+
+def texts(labels: Sequence[str | None]) -> pa.Array:
+    """Texts, null where None."""
+    known = np.array([label is not None for label in labels], dtype=bool)
+    parts = [(label or "").encode() for label in labels]
+    ends = np.cumsum([0, *map(len, parts)])
+    kind = pa.string() if ends[-1] < 2**31 else pa.large_string()
+    offsets = ends.astype(np.int32 if kind == pa.string() else np.int64)
+    bits = None if known.all() else _bits(known)
+    return pa.Array.from_buffers(kind, len(parts), [bits, pa.py_buffer(offsets), pa.py_buffer(b"".join(parts))])
+
+
+def labelled(which: NDArray[Any], labels: Sequence[str | None]) -> pa.DictionaryArray:
+    """For each of many its label, by number; null where that is None."""
+    there = np.array([label is not None for label in labels], dtype=bool)
+    known = None if there.all() else there[which]
+    return pa.DictionaryArray.from_arrays(
+        whole(which.astype(np.int32), known), texts([label or "" for label in labels])
+    )
+
+
+def _bits(known: NDArray[np.bool_] | None) -> pa.Buffer | None:
+    return None if known is None else pa.py_buffer(np.packbits(known, bitorder="little"))

@@ -1,0 +1,283 @@
+"""Bars with intervals as SVG text, in small panels: what a page shows where loading a chart library would cost more.
+
+Plain values in, text out. A drawing has a width in pixels and is made for it: labels stand beside their bars where
+there is room, else above them, and are wrapped, never cut. A page that is read on a telephone and on a desk
+takes one drawing for each and lets its style choose (:func:`responsive`). Colours come from the page: variables with a
+fallback, and the colour of its text.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import textwrap
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+STYLE: Final = """
+.chart { display: block; width: 100%; height: auto; font: 12px Helvetica, Arial, sans-serif; }
+.chart text { fill: currentColor; }
+.chart text.quiet, .chart text.hidden { fill: var(--quiet, #52606d); }
+.chart text.panel { font-weight: 600; }
+.chart .bar { fill: var(--bar, #9fd0ee); }
+.chart .gap { fill: var(--gap, #e4e8ec); stroke: var(--quiet, #6b7280); stroke-width: .8; stroke-dasharray: 2 2; }
+.chart .gap.thin { stroke: none; }
+.chart .line { stroke: currentColor; stroke-width: 1.6; }
+.chart .line.thin { stroke-width: 1; }
+.chart .grid { stroke: var(--grid, #e8ebee); }
+.chart .axis { stroke: var(--rule, #b9c0c8); }
+.chart.narrow { display: none; max-width: 30rem; }
+@media screen and (max-width: 640px) { .chart.wide { display: none; } .chart.narrow { display: block; } }
+"""
+"""What a page needs in its style for these drawings."""
+
+WIDTHS: Final = {"wide": 700, "narrow": 350}
+
+_LINE, _BAR, _BETWEEN = 15, 13, 7  # pixels: of a line of text, a bar, the room between two bars
+_HIGH: Final = {"one": 240, "several": 110}  # of upright bars
+_PANEL: Final = 225  # pixels that a panel needs to stand beside another
+_SLANT: Final = math.radians(40)
+_APART: Final = 17  # pixels between slanted labels
+_TEXT: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One value with its interval; `value` None is hidden, `high` None has no upper end. `words` say the value."""
+
+    label: str
+    value: float | None
+    low: float
+    high: float | None
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Bars under one title; the title of a panel that stands alone may be empty."""
+
+    title: str
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a drawing says beside its labels: for somebody who cannot see it, and at its axes."""
+
+    title: str
+    told: str
+    by: str
+    numbers: str
+
+
+def responsive(panels: Sequence[Panel], words: Words, *, upright: bool) -> str:
+    """A drawing for wide pages and one for narrow ones, of which the style shows one."""
+    return "\n".join(drawn(panels, words, width, upright=upright, kind=kind) for kind, width in WIDTHS.items())
+
+
+def drawn(panels: Sequence[Panel], words: Words, width: int, *, upright: bool, kind: str = "wide") -> str:
+    """The panels as one SVG element of this width. Upright bars are for labels with an order of their own."""
+    scale = _scale([bar for panel in panels for bar in panel.bars])
+    abreast = max(1, min(len(panels), width // _PANEL)) if len(panels) > 1 else 1
+    room = (width - 24 * (abreast - 1)) / abreast
+    high = _HIGH["one" if len(panels) == 1 else "several"]
+    draw = partial(_upright, scale, words, high) if upright else partial(_lying, scale, words)
+    parts, top = [], 2.0
+    for start in range(0, len(panels), abreast):
+        tallest = 0.0
+        for i, panel in enumerate(panels[start : start + abreast]):
+            heading = _wrapped(panel.title, room, bold=True) if panel.title else []
+            above = _LINE * len(heading) + (6 if heading else 0)
+            body, tall = draw(panel.bars, room)
+            title = _text(0, _TEXT, heading, "panel") if heading else ""
+            x = i * (room + 24)
+            parts.append(f'<g transform="translate({_n(x)} {_n(top)})">{title}{_moved(body, 0, above)}</g>')
+            tallest = max(tallest, above + tall)
+        top += tallest + 18
+    told = f"<title>{html.escape(words.title)}</title><desc>{html.escape(words.told)}</desc>"
+    size = f'viewBox="0 0 {width} {math.ceil(top - 16)}"'
+    return f'<svg class="chart {kind}" {size} role="img">{told}{"".join(parts)}</svg>'
+
+
+# --- the axis of numbers ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    least: float
+    most: float
+
+    def at(self, value: float, length: float) -> float:
+        """Where a value lies on an axis of that length; what lies beyond an end is put there."""
+        inside = min(max(value, self.least), self.most)
+        return (inside - self.least) / (self.most - self.least) * length
+
+    def ticks(self, most: int) -> list[float]:
+        """At most so many round values: steps of 1, 2 or 5 times a power of ten."""
+        rough = (self.most - self.least) / most
+        unit = 10.0 ** math.floor(math.log10(rough))
+        step = next(step for step in (unit, 2 * unit, 5 * unit, 10 * unit) if step >= rough * (1 - 1e-9))
+        first, last = math.ceil(self.least / step), math.floor(self.most / step)
+        return [i * step for i in range(first, last + 1) if step >= 1 or not (i * step) % 1]
+
+
+def _scale(bars: Iterable[Bar]) -> _Scale:
+    """It holds 0 and all that is shown; what is hidden may lie beyond."""
+    shown = [bar for bar in bars if bar.value is not None]
+    ends = [end for bar in shown for end in (bar.value, bar.high) if end is not None]
+    return _Scale(min([0.0, *(bar.value for bar in shown if bar.value is not None)]), max([1.0, *ends]))
+
+
+# --- bars -------------------------------------------------------------------------------------------------------
+
+
+def _lying(scale: _Scale, words: Words, bars: Sequence[Bar], width: float) -> tuple[str, float]:
+    """One bar below the other, each with its label beside or above it and its number at its end."""
+    longest = max(_length(bar.label) for bar in bars)
+    beside = longest <= 0.4 * width
+    left = longest + 10 if beside else 0.0
+    right = max(_length("hidden" if bar.value is None else bar.words) for bar in bars) + 8
+    length = width - left - right
+    parts, y = [], 0.0
+    for bar in bars:
+        lines = [bar.label] if beside else _wrapped(bar.label, width)
+        if not beside:
+            parts.append(_text(0, y + _TEXT, lines))
+            y += _LINE * len(lines) + 1
+        else:
+            parts.append(_text(left - 8, y + _BAR / 2 + 4, lines, anchor="end"))
+        start, end = _span(bar, scale, length)
+        low, high = _interval(bar, scale, length)
+        kind = "gap" if bar.value is None else "bar"
+        inside = f'<rect class="{kind}" x="{_n(left + start)}" y="{_n(y)}" width="{_n(end - start)}" height="{_BAR}"/>'
+        if bar.value is not None and low < high:
+            inside += _line("line", left + low, y + _BAR / 2, left + high, y + _BAR / 2)
+        at = left + max(end, high, scale.at(0, length)) + 5
+        inside += _text(at, y + _BAR / 2 + 4, [_said(bar)], "hidden" if bar.value is None else "")
+        parts.append(f"<g><title>{html.escape(_told(bar))}</title>{inside}</g>")
+        y += _BAR + _BETWEEN
+    grid, ticks = [], scale.ticks(max(3, int(length / 90)))
+    for tick in ticks:
+        x = left + scale.at(tick, length)
+        grid.append(_line("grid", x, -3, x, y))
+        grid.append(_text(x, y + _TEXT, [f"{tick:,.0f}"], "quiet", anchor="middle" if x > 20 else ""))
+    parts.append(_text(left + length / 2, y + _TEXT + _LINE, [words.numbers], "quiet", anchor="middle"))
+    zero = left + scale.at(0, length)
+    return "".join([*grid, *parts, _line("axis", zero, -3, zero, y)]), y + _TEXT + _LINE + 4
+
+
+def _upright(scale: _Scale, words: Words, high: float, bars: Sequence[Bar], width: float) -> tuple[str, float]:
+    """Bars side by side; of their labels as many as fit, slanted, and always the last, which may be no number."""
+    ticks = scale.ticks(4)
+    every = max(1, math.ceil(len(bars) * _APART / (width - 50)))
+    chosen = {i for i in range(len(bars) - 1) if i % every == 0 and i + every < len(bars)} | {len(bars) - 1}
+    reach = {i: _length(bars[i].label) for i in chosen}
+    left = max(_length(f"{tick:,.0f}") for tick in ticks) + 8
+    lean = max(reach[i] * math.cos(_SLANT) - (i + 0.5) * (width - left) / len(bars) for i in chosen)
+    left = max(left, min(lean, width / 3))
+    step = (width - left) / len(bars)
+    thick, top = max(step * 0.82, min(step, 1.0)), _LINE + 4.0
+    thin = " thin" if step < 12 else ""
+    parts = [_text(0, _TEXT, [words.numbers], "quiet")]
+    for tick in ticks:
+        y = top + high - scale.at(tick, high)
+        parts.append(_line("grid", left, y, width, y))
+        parts.append(_text(left - 6, y + 4, [f"{tick:,.0f}"], "quiet", anchor="end"))
+    for i, bar in enumerate(bars):
+        x = left + i * step + (step - thick) / 2
+        start, end = _span(bar, scale, high)
+        low, upper = _interval(bar, scale, high)
+        kind = f"gap{thin}" if bar.value is None else "bar"
+        place = f'x="{_n(x)}" y="{_n(top + high - end)}" width="{_n(thick)}" height="{_n(end - start)}"'
+        inside = f'<rect class="{kind}" {place}/>'
+        if bar.value is not None and low < upper:
+            inside += _line(f"line{thin}", x + thick / 2, top + high - low, x + thick / 2, top + high - upper)
+        parts.append(f"<g><title>{html.escape(_told(bar))}</title>{inside}</g>")
+    zero = top + high - scale.at(0, high)
+    parts.append(_line("axis", left, zero, width, zero))
+    level = max(reach.values()) + 6 <= every * step  # then they need no slant
+    for i in sorted(chosen):
+        x, y = left + (i + 0.5) * step, top + high + (16 if level else 12)
+        turned = f'transform="translate({_n(x if level else x + 3)} {_n(y)}){"" if level else " rotate(-40)"}"'
+        parts.append(f'<text {turned} text-anchor="{"middle" if level else "end"}">{html.escape(bars[i].label)}</text>')
+    deep = top + high + (22 if level else 18 + max(reach.values()) * math.sin(_SLANT))
+    if words.by:
+        lines = _wrapped(words.by, width)
+        parts.append(_text(left + (width - left) / 2, deep + 8, lines, "quiet", anchor="middle"))
+        deep += _LINE * len(lines)
+    return "".join(parts), deep
+
+
+def _span(bar: Bar, scale: _Scale, length: float) -> tuple[float, float]:
+    """The two ends of a bar: from 0 to its value, or where a hidden number may lie."""
+    if bar.value is None:
+        return _interval(bar, scale, length)
+    ends = scale.at(0, length), scale.at(bar.value, length)
+    return min(ends), max(ends)
+
+
+def _interval(bar: Bar, scale: _Scale, length: float) -> tuple[float, float]:
+    high = scale.most if bar.high is None else bar.high
+    return scale.at(min(bar.low, high), length), scale.at(high, length)
+
+
+def _said(bar: Bar) -> str:
+    return "hidden" if bar.value is None else bar.words
+
+
+def _told(bar: Bar) -> str:
+    """What stands beside the pointer."""
+    ends = f"{bar.low:,} or more" if bar.high is None else f"{bar.low:,} to {bar.high:,}"
+    exact = bar.value is not None and bar.low == bar.high == bar.value
+    return f"{bar.label}: {_said(bar)}" + ("" if exact else f", {ends}")
+
+
+# --- text and lines ---------------------------------------------------------------------------------------------
+
+
+def _length(text: str, *, bold: bool = False) -> float:
+    """About how many pixels a text takes, rather too many: the fonts of readers differ."""
+    return sum(map(_advance, text)) * _TEXT * (1.08 if bold else 1.0)
+
+
+def _advance(sign: str) -> float:
+    if unicodedata.east_asian_width(sign) in "WF":
+        return 1.05
+    if unicodedata.combining(sign):
+        return 0.0
+    if sign in "iljtfrI.,:;'|!()[]- ·":
+        return 0.4
+    return 0.9 if sign in "mwMW@%…—" else 0.74 if sign.isupper() or ord(sign) > 0x24F else 0.6
+
+
+def _wrapped(text: str, width: float, *, bold: bool = False) -> list[str]:
+    """The text in lines that fit, between words where it can be."""
+    signs = max(4, int(width / (_length(text, bold=bold) / max(len(text), 1) or 1)))
+    while True:
+        lines = textwrap.wrap(text, signs, break_on_hyphens=False) or [text]
+        if signs <= 4 or all(_length(line, bold=bold) <= width for line in lines):
+            return lines
+        signs -= 1
+
+
+def _text(x: float, y: float, lines: Sequence[str], kind: str = "", anchor: str = "") -> str:
+    named = (f' {name}="{value}"' for name, value in (("class", kind), ("text-anchor", anchor)) if value)
+    spans = [(f'x="{_n(x)}" y="{_n(y + i * _LINE)}"', html.escape(line)) for i, line in enumerate(lines)]
+    inside = "".join(f"<tspan {place}>{line}</tspan>" for place, line in spans)
+    return f"<text{''.join(named)}>{inside}</text>"
+
+
+def _line(kind: str, x1: float, y1: float, x2: float, y2: float) -> str:
+    return f'<line class="{kind}" x1="{_n(x1)}" y1="{_n(y1)}" x2="{_n(x2)}" y2="{_n(y2)}"/>'
+
+
+def _moved(body: str, x: float, y: float) -> str:
+    return f'<g transform="translate({_n(x)} {_n(y)})">{body}</g>' if x or y else body
+
+
+def _n(x: float) -> str:
+    """A coordinate, to a tenth of a pixel."""
+    return f"{x:.1f}".removesuffix(".0")
