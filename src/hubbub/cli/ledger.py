@@ -105,6 +105,26 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
+@ledger.command("unit", epilog=examples("hubbub ledger unit --help"))
+@click.argument("dataset")
+@click.option("--person", metavar="COLUMN", help="The column that said who a row is about.")
+@click.option("--rows", is_flag=True, help="Each row was a person.")
+@_ledger_option
+@json_option
+def unit(dataset: str, person: str | None, rows: bool, ledger: str | None, as_json: bool) -> None:
+    """Say who a person is in the releases of a dataset of which an earlier version did not note it.
+
+    Promises about unlike people do not add up, so nothing follows such a release before this is said.
+    """
+    if rows == (person is not None):
+        raise WrongUse("say who a person is: give --person COLUMN, or --rows, and not both")
+    _open(ledger).set_unit(dataset, person)
+    if as_json:
+        print_json({"dataset": dataset, "unit": person or "row"})
+    else:
+        page().print(f"{dataset}: people by {person or 'row'}.", soft_wrap=True)
+
+
 @ledger.command("key", epilog=examples("hubbub ledger key"))
 @click.option("--new", is_flag=True, help="Sign with another key from now on.")
 @_ledger_option

@@ -243,6 +243,7 @@ def admit(earlier: Sequence[Entered], new: Entered, dataset: str, *, count: int 
     Guarantee: a release passes only if some theorem still makes a promise to everybody about all releases of the
     dataset together; a second crowd-blending release of the same people never does (Proposition 7).
     """
+    _one_unit(earlier, new, dataset)
     together = totals([*earlier, new])
     declared = {each.charge.collected for each in (*earlier, new) if each.charge.collected is not None}
     if len(declared) > 1:
@@ -261,6 +262,29 @@ def admit(earlier: Sequence[Entered], new: Entered, dataset: str, *, count: int 
         f"crowd-blending: {together.crowd_blending.why}); make it differentially private without a delta "
         "(--epsilon 1, declared bins), or give other people a name of their own with --dataset"
     )
+
+
+def _one_unit(earlier: Sequence[Entered], new: Entered, dataset: str) -> None:
+    """Refuse promises about unlike people: a patient seen by ten doctors is in ten promises about doctors."""
+    for each in earlier:
+        if each.charge.people == new.charge.people:
+            continue
+        if each.charge.people is None:
+            raise Refused(
+                f"release {each.number} of {dataset} was entered by a version that did not note who a person is, so "
+                f"nothing can be added to it; say it once, with hubbub ledger unit {dataset} --person COLUMN, or --rows"
+            )
+        was, now = (_unit(charge) for charge in (each.charge, new.charge))
+        raise Refused(
+            f"release {each.number} of {dataset} is about people by {was}, and this one by {now}: promises about "
+            f"unlike people do not add up, because removing one person by {was} may remove many by {now}, or the other way "
+            f"round; release by {was}, or give the people by {now} a name of their own with --dataset if nobody is "
+            "in both"
+        )
+
+
+def _unit(charge: Charge) -> str:
+    return "row" if charge.people is None else charge.people.unit
 
 
 def _second(first: Entered, new: Entered, dataset: str) -> str:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from hubbub.errors import CheckFailed, Refused, WrongUse
+from hubbub.guarantees.people import People
 from hubbub.kind import Reservation
 from hubbub.ledger import anchor, key, places, sources
 from hubbub.ledger.accounts import Entered, admit
@@ -35,6 +36,7 @@ from hubbub.ledger.records import (
     KEY,
     POLICY,
     RESERVED,
+    UNIT,
     fold,
 )
 from hubbub.ledger.records import Account as Account
@@ -75,8 +77,9 @@ class Ledger:
         nobody can try guesses of the table against the hash.
         """
         name, (nonce, secret) = dataset_name(dataset), (SystemSource().words(2).tobytes().hex() for _ in range(2))
-        if source.parts and charge.partition is not None:  # a column of one name in two files may hold two things
-            charge = replace(charge, partition=digest([charge.partition, source.content()]))
+        if charge.partition is not None:  # a column of one name may hold another thing in another table, or tomorrow
+            content = source.content() if source.parts else nonce  # of a frame nothing tells whether it changed
+            charge = replace(charge, partition=digest([charge.partition, content]))
         with self._store.adding(self._founding) as page:
             _one_spelling(page, name)
             sources.one_name(name, source, page.marked)
@@ -169,6 +172,15 @@ class Ledger:
         with self._store.adding(self._founding) as page:
             _one_spelling(page, name)
             page.add(POLICY, name, {"policy": plain(policy)})
+
+    def set_unit(self, dataset: str, person: str | None) -> None:
+        """Say who a person is in the releases of which an earlier version did not note it; others stay as they are."""
+        people = People(person=person)
+        with self._store.adding(self._founding) as page:
+            before = Running(page, dataset_name(dataset))
+            if all(each.charge.people is not None for each in before.standing.together):
+                raise Refused(f"who a person is, is known for every release of {dataset}; there is nothing to say")
+            before.add(UNIT, {"people": plain(people)}, before.standing.known_as(people))
 
     def public_key(self) -> str:
         """The public half of the key that signs certificates; the ledger is made if there is none."""

@@ -9,10 +9,12 @@ from functools import lru_cache
 from typing import Any, Final
 
 from hubbub.errors import CheckFailed
+from hubbub.guarantees.people import People
 from hubbub.ledger.accounts import Entered, Totals, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.page import Entry
 from hubbub.ledger.policy import Policy
+from hubbub.ledger.standing import known_as
 from hubbub.wire.exact_json import restored
 
 RESERVED: Final = "reserved"
@@ -20,6 +22,7 @@ COMMITTED: Final = "committed"
 ABANDONED: Final = "abandoned"
 DERIVED: Final = "derived"
 POLICY: Final = "policy"
+UNIT: Final = "unit"
 KEY: Final = "key"
 
 
@@ -88,6 +91,10 @@ def fold(entries: Sequence[Entry], only: str | None = None) -> dict[str, Account
         body = entry.body
         if entry.kind == POLICY:
             account.policy = restored(Policy, body["policy"])
+        elif entry.kind == UNIT:
+            people = restored(People, body["people"])
+            for each in account.records:
+                each.release = known_as(each.release, people)
         elif entry.kind == RESERVED:
             release = Entered(number=len(account.records) + 1, charge=charge_of(entry.written))
             known[body["nonce"]] = Record(release=release, entry=entry, nonce=body["nonce"])

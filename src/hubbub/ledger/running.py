@@ -8,12 +8,22 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from hubbub.errors import CheckFailed
+from hubbub.guarantees.people import People
 from hubbub.ledger.accounts import Entered
 from hubbub.ledger.page import Entry, Page
-from hubbub.ledger.records import ABANDONED, COMMITTED, DERIVED, RESERVED, charge_of, fold
-from hubbub.ledger.standing import Standing, recalled, standing, written
+from hubbub.ledger.records import ABANDONED, COMMITTED, DERIVED, RESERVED, UNIT, charge_of, fold
+from hubbub.ledger.standing import RULES, Standing, known_as, recalled, standing, written
+from hubbub.wire.exact_json import restored
 
 TOTAL: Final = "total"  # the digest of the total after an entry, in its body
+
+
+BY: Final = "by_rules"  # by which rules it was added up
+
+
+def _sealed(entry: Entry) -> str | None:
+    """The digest of the total after an entry; None if there is none, or one by other rules."""
+    return entry.body.get(TOTAL) if entry.body.get(BY) == RULES else None
 
 
 def _digest(data: bytes) -> str:
@@ -25,19 +35,19 @@ class Running:
 
     def __init__(self, page: Page, dataset: str) -> None:
         self._page, self._dataset = page, dataset
-        self._latest = page.latest(dataset, RESERVED, ABANDONED)
+        self._latest = page.latest(dataset, RESERVED, ABANDONED, UNIT)
         self.standing = Standing() if self._latest is None else self._sealed(self._latest)
 
     def _sealed(self, entry: Entry) -> Standing:
         """The total after an entry; worked out from the first release if it was not kept, as in older ledgers."""
-        kept, sealed = self._page.total(self._dataset, entry.number), entry.body.get(TOTAL)
+        kept, sealed = self._page.total(self._dataset, entry.number), _sealed(entry)
         data = kept if kept is not None and sealed is not None else written(self._worked_out(up_to=entry.number))
         if sealed is not None and _digest(data) != sealed:
             raise _changed(self._dataset)
         return recalled(data)
 
     def _worked_out(self, *, up_to: int, but: str = "") -> Standing:
-        kinds = (RESERVED, ABANDONED, COMMITTED, DERIVED)
+        kinds = (RESERVED, ABANDONED, COMMITTED, DERIVED, UNIT)
         entries = [entry for entry in self._page.of(self._dataset, *kinds) if entry.number <= up_to]
         account = fold(entries[::-1], self._dataset)[self._dataset]
         spent = [record.release for record in account.records if record.spent and record.nonce != but]
@@ -56,7 +66,7 @@ class Running:
     def add(self, kind: str, body: Mapping[str, Any], after: Standing) -> Entry:
         """One more entry, with the total after it sealed in it."""
         data = written(after)
-        entry = self._page.add(kind, self._dataset, {**body, TOTAL: _digest(data)})
+        entry = self._page.add(kind, self._dataset, {**body, TOTAL: _digest(data), BY: RULES})
         before = 0 if self._latest is None else self._latest.number
         self._page.keep_total(self._dataset, entry.number, data, before=before)
         return entry
@@ -88,6 +98,10 @@ class _Sum:
         for known, release in later:
             self.add(known, release)
 
+    def name(self, people: People) -> None:
+        self.spent = [(nonce, known_as(release, people)) for nonce, release in self.spent]
+        self.after = [standing.known_as(people) for standing in self.after]
+
     def digest(self) -> str:
         return _digest(written(replace(self.after[-1], reserved=self.reserved)))
 
@@ -96,13 +110,15 @@ def check_totals(entries: Sequence[Entry]) -> None:
     """Work out every running total from the first release on, and compare it with what was sealed."""
     sums: dict[str, _Sum] = {}
     for entry in entries:
-        if entry.kind not in (RESERVED, ABANDONED):
+        if entry.kind not in (RESERVED, ABANDONED, UNIT):
             continue
         known = sums.setdefault(entry.dataset, _Sum())
         if entry.kind == RESERVED:
             known.reserved += 1
             known.add(entry.body["nonce"], Entered(number=known.reserved, charge=charge_of(entry.written)))
+        elif entry.kind == UNIT:
+            known.name(restored(People, entry.body["people"]))
         elif not entry.body["drawn"]:
             known.drop(entry.body["nonce"])
-        if TOTAL in entry.body and entry.body[TOTAL] != known.digest():
+        if _sealed(entry) not in (None, known.digest()):
             raise _changed(entry.dataset)
