@@ -277,8 +277,8 @@ def _one_unit(earlier: Sequence[Entered], new: Entered, dataset: str) -> None:
         was, now = (_unit(charge) for charge in (each.charge, new.charge))
         raise Refused(
             f"release {each.number} of {dataset} is about people by {was}, and this one by {now}: promises about "
-            f"unlike people do not add up, because removing one person by {was} may remove many by {now}, or the other way "
-            f"round; release by {was}, or give the people by {now} a name of their own with --dataset if nobody is "
+            f"unlike people do not add up, because removing one person by {was} may remove many by {now}, or the other "
+            f"way round; release by {was}, or give the people by {now} a name of their own with --dataset if nobody is "
             "in both"
         )
 
