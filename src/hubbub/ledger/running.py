@@ -4,20 +4,39 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 from hubbub.errors import CheckFailed
+from hubbub.guarantees.canonical import digest
 from hubbub.ledger.accounts import Entered
+from hubbub.ledger.charge import Charge
 from hubbub.ledger.page import Entry, Page
 from hubbub.ledger.records import ABANDONED, COMMITTED, DERIVED, RESERVED, charge_of, fold
 from hubbub.ledger.standing import Standing, recalled, standing, written
 
 TOTAL: Final = "total"  # the digest of the total after an entry, in its body
+_RULES: Final = 1  # raise it when releases are added up in another way
 
 
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+def _form() -> str:
+    """How totals are added up and written. One in another form is not believed, and not held against this one: it is
+    worked out again from the releases, which the chain seals."""
+    names = [[field.name for field in fields(kind)] for kind in (Standing, Entered, Charge)]
+    return f"{_RULES}.{digest(names)[:8]}"
+
+
+FORM: Final = _form()
+
+
+def _seal(data: bytes) -> str:
+    return f"{FORM}:{hashlib.sha256(data).hexdigest()}"
+
+
+def _sealed(entry: Entry) -> str | None:
+    """The digest in an entry, if it is in the form of this version."""
+    told = str(entry.body.get(TOTAL, ""))
+    return told if told.startswith(f"{FORM}:") else None
 
 
 class Running:
@@ -30,9 +49,9 @@ class Running:
 
     def _sealed(self, entry: Entry) -> Standing:
         """The total after an entry; worked out from the first release if it was not kept, as in older ledgers."""
-        kept, sealed = self._page.total(self._dataset, entry.number), entry.body.get(TOTAL)
+        kept, sealed = self._page.total(self._dataset, entry.number), _sealed(entry)
         data = kept if kept is not None and sealed is not None else written(self._worked_out(up_to=entry.number))
-        if sealed is not None and _digest(data) != sealed:
+        if sealed is not None and _seal(data) != sealed:
             raise _changed(self._dataset)
         return recalled(data)
 
@@ -56,7 +75,7 @@ class Running:
     def add(self, kind: str, body: Mapping[str, Any], after: Standing) -> Entry:
         """One more entry, with the total after it sealed in it."""
         data = written(after)
-        entry = self._page.add(kind, self._dataset, {**body, TOTAL: _digest(data)})
+        entry = self._page.add(kind, self._dataset, {**body, TOTAL: _seal(data)})
         before = 0 if self._latest is None else self._latest.number
         self._page.keep_total(self._dataset, entry.number, data, before=before)
         return entry
@@ -88,8 +107,8 @@ class _Sum:
         for known, release in later:
             self.add(known, release)
 
-    def digest(self) -> str:
-        return _digest(written(replace(self.after[-1], reserved=self.reserved)))
+    def seal(self) -> str:
+        return _seal(written(replace(self.after[-1], reserved=self.reserved)))
 
 
 def check_totals(entries: Sequence[Entry]) -> None:
@@ -104,5 +123,5 @@ def check_totals(entries: Sequence[Entry]) -> None:
             known.add(entry.body["nonce"], Entered(number=known.reserved, charge=charge_of(entry.written)))
         elif not entry.body["drawn"]:
             known.drop(entry.body["nonce"])
-        if TOTAL in entry.body and entry.body[TOTAL] != known.digest():
+        if _sealed(entry) not in (None, known.seal()):
             raise _changed(entry.dataset)
