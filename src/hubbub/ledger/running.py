@@ -4,30 +4,41 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 from hubbub.errors import CheckFailed
 from hubbub.guarantees.people import People
 from hubbub.ledger.accounts import Entered
+from hubbub.ledger.charge import Charge
 from hubbub.ledger.page import Entry, Page
 from hubbub.ledger.records import ABANDONED, COMMITTED, DERIVED, RESERVED, UNIT, charge_of, fold
-from hubbub.ledger.standing import RULES, Standing, known_as, recalled, standing, written
+from hubbub.ledger.standing import Standing, known_as, recalled, standing, written
+from hubbub.wire.canonical import digest
 from hubbub.wire.exact_json import restored
 
 TOTAL: Final = "total"  # the digest of the total after an entry, in its body
+_RULES: Final = 1  # raise it when releases are added up in another way
 
 
-BY: Final = "by_rules"  # by which rules it was added up
+def _form() -> str:
+    """How totals are added up and written. One in another form is not believed, and not held against this one: it is
+    worked out again from the releases, which the chain seals."""
+    names = [[field.name for field in fields(kind)] for kind in (Standing, Entered, Charge)]
+    return f"{_RULES}.{digest(names)[:8]}"
+
+
+FORM: Final = _form()
+
+
+def _seal(data: bytes) -> str:
+    return f"{FORM}:{hashlib.sha256(data).hexdigest()}"
 
 
 def _sealed(entry: Entry) -> str | None:
-    """The digest of the total after an entry; None if there is none, or one by other rules."""
-    return entry.body.get(TOTAL) if entry.body.get(BY) == RULES else None
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+    """The digest in an entry, if it is in the form of this version."""
+    told = str(entry.body.get(TOTAL, ""))
+    return told if told.startswith(f"{FORM}:") else None
 
 
 class Running:
@@ -42,7 +53,7 @@ class Running:
         """The total after an entry; worked out from the first release if it was not kept, as in older ledgers."""
         kept, sealed = self._page.total(self._dataset, entry.number), _sealed(entry)
         data = kept if kept is not None and sealed is not None else written(self._worked_out(up_to=entry.number))
-        if sealed is not None and _digest(data) != sealed:
+        if sealed is not None and _seal(data) != sealed:
             raise _changed(self._dataset)
         return recalled(data)
 
@@ -66,7 +77,7 @@ class Running:
     def add(self, kind: str, body: Mapping[str, Any], after: Standing) -> Entry:
         """One more entry, with the total after it sealed in it."""
         data = written(after)
-        entry = self._page.add(kind, self._dataset, {**body, TOTAL: _digest(data), BY: RULES})
+        entry = self._page.add(kind, self._dataset, {**body, TOTAL: _seal(data)})
         before = 0 if self._latest is None else self._latest.number
         self._page.keep_total(self._dataset, entry.number, data, before=before)
         return entry
@@ -102,8 +113,8 @@ class _Sum:
         self.spent = [(nonce, known_as(release, people)) for nonce, release in self.spent]
         self.after = [standing.known_as(people) for standing in self.after]
 
-    def digest(self) -> str:
-        return _digest(written(replace(self.after[-1], reserved=self.reserved)))
+    def seal(self) -> str:
+        return _seal(written(replace(self.after[-1], reserved=self.reserved)))
 
 
 def check_totals(entries: Sequence[Entry]) -> None:
@@ -120,5 +131,5 @@ def check_totals(entries: Sequence[Entry]) -> None:
             known.name(restored(People, entry.body["people"]))
         elif not entry.body["drawn"]:
             known.drop(entry.body["nonce"])
-        if _sealed(entry) not in (None, known.digest()):
+        if _sealed(entry) not in (None, known.seal()):
             raise _changed(entry.dataset)

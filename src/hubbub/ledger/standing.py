@@ -31,9 +31,6 @@ from hubbub.ledger.charge import Charge
 from hubbub.wire.canonical import canonical, read
 from hubbub.wire.exact_json import plain, restored
 
-RULES: Final = 1
-"""Grows when releases add up in another way than before. Totals by older rules are worked out again, not compared."""
-
 _LONG: Final = 1 << 11  # bits of a denominator; longer ones are rounded against us
 _DIGITS: Final = 60
 _ENDLESS: Final = 2  # partitions that promise nothing to large crowds: with two of them nothing is left

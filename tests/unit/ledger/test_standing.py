@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from hubbub.errors import CheckFailed, Refused
 from hubbub.guarantees.definitions import DifferentialPrivacy, ZeroKnowledge
-from hubbub.ledger import anchor
+from hubbub.ledger import anchor, running
 from hubbub.ledger.accounts import Entered, admit, totals
 from hubbub.ledger.book import Ledger
 from hubbub.ledger.charge import Charge, for_histogram
@@ -184,6 +185,19 @@ def test_a_ledger_without_totals_is_carried_on(tmp_path: Path) -> None:
     old.check()
 
 
+def test_totals_that_another_version_wrote_are_worked_out_again(book: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(running, "FORM", "0.other")
+        patch.setattr(running, "written", lambda total: written(replace(total, spent=7)))
+        book.reserve("town", charge("plain"))
+    book.check()
+    book.set_policy("town", Policy(differential_epsilon=Fraction(4)))
+    with pytest.raises(Refused, match="above the cap"):  # 3.25 and 1 more
+        book.reserve("town", charge("plain"))
+    assert book.reserve("town", charge("plain by b")).release == 5
+    book.check()
+
+
 def older(book: Ledger) -> Ledger:
     from hubbub.wire.canonical import canonical
 
@@ -213,7 +227,7 @@ def test_the_last_entry_has_the_digest_of_the_total(book: Ledger) -> None:
     assert page.last is not None
     data = page.total("town", page.last.number)
     assert data is not None
-    assert hashlib.sha256(data).hexdigest() == page.last.body["total"]
+    assert page.last.body["total"] == f"{running.FORM}:{hashlib.sha256(data).hexdigest()}"
     assert Running(page, "town").standing.spent == 3
     assert isinstance(charge("plain"), Charge)
     base.close()
