@@ -33,13 +33,13 @@ RULES: Final = (
 READING: Final[tuple[tuple[str, tuple[str, ...], str], ...]] = (
     (
         "overvotes",
-        ("stop", "skip", "refuse"),
-        "A rank of several candidates ends the ballot, is ignored, or refused.",
+        ("stop", "skip", "several", "refuse"),
+        "A rank of several ends the ballot, is ignored, ends it while several of them are in, or is refused.",
     ),
     ("skips", ("skip", "stop", "stop-at-two"), "An empty rank is closed up, ends the ballot, or two in a row do."),
     ("repeats", ("first", "stop", "refuse"), "A candidate again: ignored, the end, or refused (default by format)."),
     ("truncation", ("keep", "refuse"), "Short ballots count while they rank somebody who is in, or are refused."),
-    ("write-ins", ("candidate", "skip"), "Write-ins are one candidate together, or empty ranks."),
+    ("write-ins", ("together", "apart", "drop"), "Write-ins are one candidate, stand as written, or are empty ranks."),
 )
 """The rules by which marks become rankings: name, choices (the first is the default), help."""
 
@@ -152,7 +152,8 @@ def tally(file: str, as_json: bool, compare: bool, chart: str | None, **words: A
 def _read(file: str, words: dict[str, Any]) -> BallotFile:
     from hubbub.demo import council
     from hubbub.voting import formats
-    from hubbub.voting.ballot_file import BallotFile, text_of
+    from hubbub.voting.ballot_file import BallotFile
+    from hubbub.voting.ballot_text import text_of
 
     reading = _reading(words)
     if file == council.NAME:
