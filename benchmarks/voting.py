@@ -5,7 +5,8 @@ on weighted unique rankings (a spread of favourites) beside pref_voting and Vote
 own profiles, made beforehand. Peers stop at a majority; ours goes on until two are left and records every round and
 transfer. Where numba is loaded, ours moves ballots with a compiled loop too; "arrays only" is without. Rows are taken
 on trust, as elsim takes them, except where they are "checked". Milliseconds of processor time, the best of repeats
-taken in turn. One JSON line per row goes to stdout, the table to stderr. Peers that are not installed are left out.
+taken in turn. At the end a file of ballots is read (`benchmarks.ballot_files`). One JSON line per row goes to stdout,
+the table to stderr. Peers that are not installed are left out.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.ballot_files import RANKS, ROWS, from_files
 from benchmarks.noise import Task, seconds
 from hubbub.noise.source import SystemSource
 from hubbub.voting import piles
@@ -171,6 +173,12 @@ def main() -> None:
             most = "" if row.required is None else f"{row.required:.1f}"
             print(f"{row.task:<38}{row.hubbub:>9.1f}{theirs}{most:>9}  {row.peer or ''}", file=sys.stderr)
             print(json.dumps({"benchmark": "voting", **asdict(row)}), flush=True)
+    print(f"\n{'reading a CSV file':<38}{'seconds':>9}{'MB':>9}   ({ROWS:,} rows, {RANKS} ranks)", file=sys.stderr)
+    for read in from_files():
+        most = "" if read.required_seconds is None else f"  at most {read.required_seconds:g} s, 300 MB"
+        of = "" if read.of == ROWS else f", {read.of:,} rows"
+        print(f"{read.reader + of:<38}{read.seconds:>9.2f}{read.megabytes:>9.0f}{most}", file=sys.stderr)
+        print(json.dumps({"benchmark": "voting", "task": "read a CSV file", **asdict(read)}), flush=True)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import pytest
 from hubbub.errors import WrongUse
 from hubbub.noise.source import RecordingSource, ReplaySource, ScriptedSource, SystemSource
 from hubbub.voting.ballots import Ballots
+from hubbub.voting.continuing import RunoffByContinuing
 from hubbub.voting.rules import (
     SUMMARY,
     EliminateThenSelect,
@@ -37,6 +38,7 @@ RULES: dict[str, Rule] = {
     "scoring-elimination, then a dictator": ScoringElimination(margin=4, then=RandomDictator()),
     "eliminate, then runoff": EliminateThenSelect(eliminate=NearBest(margin=1), select=InstantRunoff()),
     "runoff, then lot": EliminateThenSelect(eliminate=NearWorst(margin=0), select=make("random-dictator")),
+    "runoff by continuing": RunoffByContinuing(),
     "mix": Mix(rule=make("repeated-plurality", margin=1), probability=Fraction(1, 3)),
 }
 

@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import Command, Commands, examples, json_option, print_json, say, waiting
+from hubbub.cli import Commands, examples, json_option, print_json, say, waiting
 from hubbub.cli.vote_gain import gain
 from hubbub.cli.vote_guarantee import guarantee, read_share
+from hubbub.cli.vote_reading import LABELS as LABELS
+from hubbub.cli.vote_reading import READING as READING
+from hubbub.cli.vote_reading import given, read_ballots, reading_options
 from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
+    from hubbub.noise.source import PublicDice, Source
     from hubbub.voting.ballot_file import BallotFile
-    from hubbub.voting.reading import Reading
     from hubbub.voting.rules import Margin, Rule
+    from hubbub.voting.stv import TransferableVote
     from hubbub.voting.ties import Ties
 
 RULES: Final = (
@@ -29,21 +33,7 @@ RULES: Final = (
     "random-dictator",
     "punishing",
 )
-
-READING: Final[tuple[tuple[str, tuple[str, ...], str], ...]] = (
-    (
-        "overvotes",
-        ("stop", "skip", "refuse"),
-        "A rank of several candidates ends the ballot, is ignored, or refused.",
-    ),
-    ("skips", ("skip", "stop", "stop-at-two"), "An empty rank is closed up, ends the ballot, or two in a row do."),
-    ("repeats", ("first", "stop", "refuse"), "A candidate again: ignored, the end, or refused (default by format)."),
-    ("truncation", ("keep", "refuse"), "Short ballots count while they rank somebody who is in, or are refused."),
-    ("write-ins", ("candidate", "skip"), "Write-ins are one candidate together, or empty ranks."),
-)
-"""The rules by which marks become rankings: name, choices (the first is the default), help."""
-
-LABELS: Final = ("undervote", "skip", "overvote", "write-in")
+STV: Final = "stv"  # for several seats, and so no rule of a comparison
 
 
 @click.group(
@@ -59,29 +49,6 @@ def vote() -> None:
     """Elections: count them so that a lie hardly pays, and say how little."""
 
 
-def reading_options(command: Command) -> Command:
-    """How a file of ballots is read."""
-    for label in reversed(LABELS):
-        text = f"A cell that means {label}; may be repeated. Left out: the usual words."
-        command = click.option(f"--{label}-label", multiple=True, metavar="TEXT", help=text)(command)
-    for name, choices, text in reversed(READING):
-        default = None if name == "repeats" else choices[0]
-        command = click.option(
-            f"--{name}", type=click.Choice(choices), default=default, show_default=default is not None, help=text
-        )(command)
-    for flag, takes, text in (
-        (
-            "--candidates",
-            "FILE",
-            "A text file with a candidate on each line (CSV); without it, everybody marked.",
-        ),
-        ("--columns", "SPEC", "Columns of a CSV file, like ballot=ID,rank=Rank,candidate=Name,count=N or ranks=a/b/c."),
-        ("--format", "NAME", "soc, soi, toc, toi, blt or csv; without it, the ending of the file says."),
-    ):
-        command = click.option(flag, metavar=takes, help=text)(command)
-    return command
-
-
 @vote.command(
     "tally",
     short_help="Count the ballots of a file.",
@@ -92,7 +59,7 @@ def reading_options(command: Command) -> Command:
     ),
 )
 @click.argument("file")
-@click.option("--rule", type=click.Choice(RULES), default=RULES[0], show_default=True, help="The voting rule.")
+@click.option("--rule", type=click.Choice([*RULES, STV]), default=RULES[0], show_default=True, help="The voting rule.")
 @click.option("--eta", metavar="E", default="1e-12", show_default=True, help="The gain that a lie may have, at most.")
 @click.option("--margin", metavar="B", help="A number, or n^0.75; without it, the margin that --eta needs.")
 @click.option(
@@ -112,82 +79,165 @@ def reading_options(command: Command) -> Command:
     "--mix", metavar="A", help="Mix with the punishing rule, so that no lie pays at all for utilities A apart."
 )
 @click.option("--compare", is_flag=True, help="Run all rules side by side, each with the margin that --eta needs.")
+@click.option("--seats", type=int, metavar="N", help="How many are elected (stv); without it, what the file says.")
+@click.option(
+    "--dice",
+    metavar="WORDS",
+    help="Draw from these public words, said aloud when all ballots are in, so that anybody can repeat it.",
+)
+@click.option(
+    "--record", metavar="PATH", help="Write the count down, to be counted again: ballots' digest, rules, draws."
+)
 @click.option("--chart", metavar="PATH", help="Draw how ballots moved: .html, .png or .svg.")
 @reading_options
 @json_option
 def tally(file: str, as_json: bool, compare: bool, chart: str | None, **words: Any) -> None:
-    """Count the ballots of FILE: PrefLib (.soc .soi .toc .toi), .blt or .csv. millbrook is an invented election.
+    """Count the ballots of FILE: PrefLib (.soc .soi .toc .toi .cat), .blt, .abif or .csv, packed or not. millbrook is
+    an invented election.
 
-    Ties are broken by a fresh draw from the operating system after the ballots are in, and every draw is recorded. The
-    guarantee says how much a lie can gain at most (eta), and for how coarse a belief (alpha_min and above). Weights in
-    a file are numbers of identical ballots. A ballot that ranks nobody who is left is exhausted and counts no further.
+    Ties are broken by a fresh draw from the operating system after the ballots are in, or from the public words of
+    --dice, and every draw is recorded. The guarantee says how much a lie can gain at most (eta), and for how coarse a
+    belief (alpha_min and above). Weights in a file are numbers of identical ballots. A ballot that ranks nobody who is
+    left is exhausted and counts no further.
     """
     from hubbub.cli import vote_words
-    from hubbub.noise.source import SystemSource
 
     if chart is not None:
         from hubbub import charts
 
         charts.ready(chart)
     eta = read_share(words["eta"], "--eta")
+    dice = _dice(words["dice"])
     with waiting("Reading"):
-        read = _read(file, words)
-        rule = _rule(words, eta, read)
+        read = read_ballots(file, words)
+        _settle(words)
+        seats = _seats(words, read)
+    if seats is not None:
+        _tally_seats(seats, read, as_json=as_json, chart=chart, words=words)
+        return
     with waiting("Counting"):
-        result = rule.run(read.ballots, SystemSource())
-        answer = vote_words.as_json(result, read, eta)
+        rule = _rule(words, eta, read)
+        result = rule.run(read.ballots, _source(dice))
+        answer = vote_words.as_json(result, read, eta, dice=dice)
         if compare:
-            answer["compare"] = _compared(read, eta, words["ties"])
+            answer["compare"] = _compared(read, eta, words["ties"], dice)
+    _remark(answer, read, result.rule.name)
+    _write_record(words["record"], result, read, dice)
     if chart is not None:
         vote_words.draw_flow(result, read, chart)
         answer["chart"] = chart
     if as_json:
         print_json(answer)
         return
+    _say_remarks(answer)
     vote_words.tell(answer, read)
     if chart is not None:
         say(f"Chart: {chart}")
 
 
-def _read(file: str, words: dict[str, Any]) -> BallotFile:
-    from hubbub.demo import council
-    from hubbub.voting import formats
-    from hubbub.voting.ballot_file import BallotFile, text_of
+def _dice(words: str | None) -> PublicDice | None:
+    from hubbub.noise.source import PublicDice
 
-    reading = _reading(words)
-    if file == council.NAME:
-        return BallotFile(ballots=council.ballots(), format="invented", title=council.TITLE, reading=reading)
-    listed = None
-    if words["candidates"]:
-        listed = [line.strip() for line in text_of(words["candidates"]).splitlines() if line.strip()]
-    columns: dict[str, str] = {}
-    for part in (words["columns"] or "").split(",") if words["columns"] else []:
-        what, separator, name = part.partition("=")
-        if not separator or what.strip() not in ("ballot", "rank", "candidate", "count", "ranking", "ranks"):
-            raise WrongUse(
-                "--columns says which column is which, like ballot=ID,rank=Rank,candidate=Name,count=N or ranks=a/b/c"
-            )
-        columns[what.strip()] = name.strip()
-    opened = formats.read(file, reading, format=words["format"], columns=columns or None, candidates=listed)
-    return formats.strict(opened)
+    return None if words is None else PublicDice(words)
 
 
-def _reading(words: dict[str, Any]) -> Reading:
-    from hubbub.voting.reading import Reading
+def _source(dice: PublicDice | None) -> Source:
+    """The public dice from their first word on, or the operating system."""
+    from hubbub.noise.source import PublicDice, SystemSource
 
-    given: dict[str, Any] = {name.replace("-", "_"): words[name.replace("-", "_")] for name, _, _ in READING}
-    for label in LABELS:
-        name = f"{label.replace('-', '_')}_label"
-        if words[name]:
-            given[f"{name}s"] = tuple(words[name])
-    return Reading(**given)
+    return SystemSource() if dice is None else PublicDice(dice.sentence)
+
+
+def _settle(words: dict[str, Any]) -> None:
+    """The rule that a place counts by, unless another was typed."""
+    from hubbub.voting.places import rule_set
+
+    if words["place"] is not None and not given("rule"):
+        words["rule"] = rule_set(words["place"]).rule
+    if words["overvotes"] == "several" and words["rule"] != "instant-runoff":
+        raise WrongUse(f"--overvotes several is settled while instant-runoff counts, and the rule is {words['rule']}")
+
+
+def _seats(words: dict[str, Any], read: BallotFile) -> TransferableVote | None:
+    """The rule for several seats, if that was asked for."""
+    from hubbub.voting.places import rule_set
+    from hubbub.voting.stv import RULES as TRANSFERS
+    from hubbub.voting.stv import TransferableVote
+
+    if words["rule"] != STV:
+        if words["seats"] is not None:
+            raise WrongUse(f"--seats is about stv, and {words['rule']} elects one; leave it out, or add --rule stv")
+        return None
+    if words["seats"] is None and read.format not in ("blt", "blt-csv", "csv-dominion"):
+        raise WrongUse("stv fills seats, and this kind of file does not say how many; add --seats N")
+    place = "scotland" if words["place"] is None else rule_set(words["place"]).transfers or "scotland"
+    return TransferableVote(seats=read.seats if words["seats"] is None else words["seats"], rules=TRANSFERS[place])
+
+
+def _tally_seats(
+    rule: TransferableVote, read: BallotFile, *, as_json: bool, chart: str | None, words: dict[str, Any]
+) -> None:
+    from hubbub.cli import vote_seats, vote_words
+
+    dice = _dice(words["dice"])
+    with waiting("Counting"):
+        result = rule.run(read.ballots, _source(dice))
+    answer = result.as_json()
+    answer |= {
+        "draws": vote_words.draws_json(result.draws, result.secure, dice),
+        "dice": None if dice is None else dice.sentence,
+        "ballots": vote_words.ballots_json(read),
+        "reading": {**read.reading.rules(), "changed": dict(read.changed)},
+        "withdrawn": list(read.withdrawn),
+    }
+    _remark(answer, read, None)
+    _write_record(words["record"], result, read, dice)
+    if chart is not None:
+        vote_seats.draw_flow(result, read, chart)
+        answer["chart"] = chart
+    if as_json:
+        print_json(answer)
+        return
+    _say_remarks(answer)
+    vote_seats.tell(result, read, answer)
+    if chart is not None:
+        say(f"Chart: {chart}")
+
+
+def _remark(answer: dict[str, Any], read: BallotFile, single: str | None) -> None:
+    """What was met while reading, and seats that a rule for one does not fill."""
+    told = list(read.remarks)
+    if single is not None and read.seats > 1:
+        told.append(f"the file says {read.seats} seats, and {single} fills one; --rule stv fills them all")
+    answer["remarks"], answer["seats"] = told, read.seats if single is not None else answer["seats"]
+
+
+def _say_remarks(answer: dict[str, Any]) -> None:
+    for remark in answer["remarks"]:
+        say(f"Note: {remark}.")
+
+
+def _write_record(path: str | None, result: Any, read: BallotFile, dice: PublicDice | None) -> None:
+    from pathlib import Path
+
+    from hubbub.voting.record import record_of
+
+    if path is None:
+        return
+    try:
+        Path(path).write_bytes(record_of(result, read, dice).canonical())
+    except OSError as error:
+        raise WrongUse(f"the record cannot be written: {error.strerror or error}; choose another file") from error
 
 
 def _rule(words: dict[str, Any], eta: Fraction, read: BallotFile) -> Rule:
     from hubbub.voting import rules
+    from hubbub.voting.continuing import RunoffByContinuing
 
     names = read.ballots.candidates
     name, margin = words["rule"], _margin(words["margin"])
+    if read.reading.overvotes == "several" and name == "instant-runoff":
+        return RunoffByContinuing(ties=_ties(words["ties"], names))
     if margin is None and name in rules.MARGINED:
         margin = rules.ForGain(eta)
     then: dict[str | None, Rule | None] = {
@@ -246,19 +296,18 @@ def _points(text: str | None) -> tuple[int, ...] | None:
     return None if text is None else tuple(whole(part, "a number of --points") for part in text.split(","))
 
 
-def _compared(read: BallotFile, eta: Fraction, ties: str) -> list[dict[str, object]]:
+def _compared(read: BallotFile, eta: Fraction, ties: str, dice: PublicDice | None) -> list[dict[str, object]]:
     from hubbub.cli.vote_words import compared
-    from hubbub.noise.source import SystemSource
     from hubbub.voting import rules
 
-    source = SystemSource()
+    read.ballots.strictly("a comparison of all rules")
     rows = []
     for name in RULES:
         if name == "positional":
             continue  # has no points of its own
         margin = rules.ForGain(eta) if name in rules.MARGINED else None
         rule = rules.make(name, margin=margin, ties=_ties(ties, read.ballots.candidates))
-        rows.append(compared(rule, read.ballots, eta, source))
+        rows.append(compared(rule, read.ballots, eta, _source(dice), dice=dice))
     return rows
 
 

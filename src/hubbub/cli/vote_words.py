@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -17,51 +18,61 @@ from hubbub.voting.flow import Column, flow
 from hubbub.voting.gain import approximately
 from hubbub.voting.honesty import Honesty, Promised, honesty
 from hubbub.voting.punishing import Mix
+from hubbub.voting.record import draw_as_json
 
 if TYPE_CHECKING:
-    from hubbub.noise.source import Source
+    from hubbub.noise.source import PublicDice, Source
     from hubbub.voting.ballot_file import BallotFile
     from hubbub.voting.ballots import Ballots
     from hubbub.voting.protocol import Rule
-    from hubbub.voting.result import Result, Round
+    from hubbub.voting.result import Draw, Result, Round
 
 
-def as_json(result: Result, read: BallotFile, eta: Fraction) -> dict[str, Any]:
+def as_json(result: Result, read: BallotFile, eta: Fraction, *, dice: PublicDice | None = None) -> dict[str, Any]:
     """The whole answer."""
     names, ballots = result.candidates, read.ballots
     return {
         "winner": result.winner_name,
         "rule": result.rule.name,
         "rounds": [_round(counted, names) for counted in result.rounds],
-        "ties": [
-            {
-                "why": draw.why,
-                "among": list(draw.among),
-                "chances": [to_text(chance) for chance in draw.chances],
-                "chosen": draw.chosen,
-                "source": "the operating system" if result.secure else "a script",
-            }
-            for draw in result.draws
-        ],
+        "ties": (drawn := draws_json(result.draws, result.secure, dice)),
+        "draws": drawn,
+        "dice": None if dice is None else dice.sentence,
         "lottery": _lottery(result.rule, ballots),
-        **_claims(result, ballots, eta),
+        **_claims(result, ballots, eta, dice),
         "punishing_probability": _q(result.rule),
-        "ballots": {
-            "format": read.format,
-            "title": read.title,
-            "candidates": list(names),
-            "voters": ballots.voters,
-            "complete": ballots.complete,
-            "truncated": ballots.truncated,
-            "blank": ballots.blank,
-            "different": len(ballots.rankings),
-            "weights": "numbers of identical ballots, one voter each",
-        },
+        "ballots": ballots_json(read),
         "reading": {**read.reading.rules(), "changed": dict(read.changed)},
     }
 
 
-def compared(rule: Rule, ballots: Ballots, eta: Fraction, source: Source) -> dict[str, Any]:
+def draws_json(draws: Sequence[Draw], secure: bool, dice: PublicDice | None) -> list[dict[str, Any]]:
+    """Every draw, and where it came from."""
+    source = "the operating system" if secure else "a script"
+    if dice is not None:
+        source = "the public words of --dice"
+    return [{**draw_as_json(draw), "source": source} for draw in draws]
+
+
+def ballots_json(read: BallotFile) -> dict[str, Any]:
+    """What was counted."""
+    ballots = read.ballots
+    return {
+        "format": read.format,
+        "title": read.title,
+        "candidates": list(ballots.candidates),
+        "voters": ballots.voters,
+        "complete": ballots.complete,
+        "truncated": ballots.truncated,
+        "blank": ballots.blank,
+        "different": len(ballots.rankings),
+        "weights": "numbers of identical ballots, one voter each",
+    }
+
+
+def compared(
+    rule: Rule, ballots: Ballots, eta: Fraction, source: Source, *, dice: PublicDice | None = None
+) -> dict[str, Any]:
     """One rule of a comparison."""
     result = rule.run(ballots, source)
     return {
@@ -69,19 +80,27 @@ def compared(rule: Rule, ballots: Ballots, eta: Fraction, source: Source) -> dic
         "winner": result.winner_name,
         "lottery": _lottery(rule, ballots),
         "rounds": len(result.rounds),
-        **_claims(result, ballots, eta),
+        **_claims(result, ballots, eta, dice),
     }
 
 
-def _claims(result: Result, ballots: Ballots, eta: Fraction) -> dict[str, Any]:
+_UNFORETOLD = "nobody could foretell the words of --dice while votes were cast"
+_EQUAL = {"answer": "undecided", "reason": "some ballots rank candidates equal, and the count settled them"}
+
+
+def _claims(result: Result, ballots: Ballots, eta: Fraction, dice: PublicDice | None) -> dict[str, Any]:
     promised = honesty(
         result.rule,
         voters=ballots.voters,
         candidates=len(ballots.candidates),
         truncated=ballots.truncated > 0,
         eta=eta,
-        secure=result.secure,
+        secure=result.secure or dice is not None,
     )
+    if dice is not None and isinstance(promised, Promised):
+        promised = replace(promised, assumptions=(*promised.assumptions, _UNFORETOLD))
+    if len(ballots.levels):
+        return {"guarantee": _guarantee(promised), "pareto": _EQUAL, "close_to_optimal": _EQUAL}
     return {
         "guarantee": _guarantee(promised),
         "pareto": _verdict(pareto(ballots, result.winner)),

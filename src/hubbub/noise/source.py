@@ -6,6 +6,7 @@
     RecordingSource   passes another source through and keeps what it gave
     ReplaySource      plays a recording back                 (audit)
     ScriptedSource    plays words somebody chose             (tests alone)
+    PublicDice        words that anybody can work out from a public sentence (draws of a vote; never noise)
 
 Noise that somebody else can predict is no noise: two releases with the same noise differ by the
 difference of their exact counts. Hence there is no seed, a forked child and its parent never share a
@@ -22,6 +23,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, Protocol
@@ -192,6 +194,37 @@ class ScriptedSource:
         if chosen < n and self._endless is not None:
             self._endless.fill(out[chosen:])
         return out
+
+
+class PublicDice:
+    """FOR DRAWS THAT ALL MAY REPEAT, NEVER FOR NOISE: anybody can work the words out, so they hide nobody.
+
+    Word number k (from 0) is the first 8 bytes, the highest first, of the SHA-256 of the bytes::
+
+        hubbub public dice 1 <newline> sentence <newline> k in decimal digits
+
+    in UTF-8, where the sentence is in Unicode normal form C, its runs of white space made one space and those at its
+    ends taken off. The same sentence gives the same words on every machine, for ever.
+
+    Guarantee: whoever cannot foretell the sentence cannot foretell the words, as far as SHA-256 is like a random
+    function. `is_secure` is False: no release draws from this.
+    """
+
+    __slots__ = ("_given", "sentence")
+
+    def __init__(self, sentence: str) -> None:
+        self.sentence = " ".join(unicodedata.normalize("NFC", sentence).split())
+        if not self.sentence:
+            raise WrongUse("public dice need words that were said aloud before the count, and these are empty")
+        self._given = 0
+
+    def words(self, n: int) -> Words:
+        _check_size(n)
+        start = f"hubbub public dice 1\n{self.sentence}\n"
+        numbers = range(self._given, self._given + n)
+        self._given += n
+        digests = (hashlib.sha256(f"{start}{k}".encode()).digest() for k in numbers)
+        return np.array([int.from_bytes(digest[:8], "big") for digest in digests], dtype=np.uint64)
 
 
 @dataclass(frozen=True, slots=True)

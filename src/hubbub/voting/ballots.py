@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hubbub.errors import WrongUse
+from hubbub.voting.row_keys import equal_rows
 
 Ranking: TypeAlias = tuple[str, ...]
 Ranks: TypeAlias = NDArray[np.integer]
@@ -66,12 +67,7 @@ class Ballots:
         """
         names = checked_candidates(candidates)
         index = {name: i for i, name in enumerate(names)}
-        different = len(counts) + len(tied or {})
-        if different * len(names) > MOST_PLACES:
-            raise WrongUse(
-                f"{different:,} different ballots of {len(names):,} candidates are too many for a table; check that "
-                "each candidate has one spelling, or strike out those whom hardly anybody ranks"
-            )
+        check_places(len(counts) + len(tied or {}), len(names))
         rankings = np.full((len(counts), len(names)), UNRANKED, dtype=_small(len(names)))
         for row, ranking in zip(rankings, counts, strict=True):
             row[: len(ranking)] = _indices(ranking, index)
@@ -193,6 +189,17 @@ class Ballots:
         levels, tied_weights = merged_rows(self.levels, self.tied_weights)
         return self._made(self.candidates, rankings, weights, levels, tied_weights)
 
+    def joined(self, other: Ballots) -> Ballots:
+        """These ballots and `other` ones of the same candidates, equal rows together."""
+        if self.candidates != other.candidates:
+            raise WrongUse("ballots of different candidates cannot be counted together")
+        small = _small(len(self.candidates))
+        rankings = np.concatenate([self.rankings.astype(small), other.rankings.astype(small)])
+        weights = np.concatenate([self.weights, other.weights])
+        levels = np.concatenate([self.levels.astype(small), other.levels.astype(small)])
+        tied = np.concatenate([self.tied_weights, other.tied_weights])
+        return self._made(self.candidates, *merged_rows(rankings, weights), *merged_rows(levels, tied))
+
     def restricted(self, kept: Sequence[int]) -> Ballots:
         """The strict ballots with all but the `kept` candidates struck out, these numbered as they come in `kept`."""
         self.strictly("a restriction to some candidates")
@@ -218,11 +225,18 @@ def merged_rows(rows: Ranks, weights: Weights) -> tuple[Ranks, Weights]:
     """Equal rows once, with the sum of their weights, in the order of their first appearance."""
     if not len(rows):
         return rows, weights
-    unique, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    sums = np.zeros(len(unique), dtype=np.int64)
-    np.add.at(sums, which.reshape(-1), weights)
+    first, sums = equal_rows(rows, weights)
     order = np.argsort(first)
-    return unique[order], sums[order]
+    return rows[first[order]], sums[order]
+
+
+def check_places(different: int, candidates: int) -> None:
+    """Whether so many different ballots fit into a table."""
+    if different * candidates > MOST_PLACES:
+        raise WrongUse(
+            f"{different:,} different ballots of {candidates:,} candidates are too many for a table; check that "
+            "each candidate has one spelling, or strike out those whom hardly anybody ranks"
+        )
 
 
 def checked_candidates(names: Sequence[str]) -> tuple[str, ...]:

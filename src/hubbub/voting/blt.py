@@ -3,11 +3,13 @@
 ::
 
     3 2                 candidates and seats
-    -2                  withdrawn candidates, if any
+    -2                  withdrawn candidates, if any; also [withdrawn 2]
+    [tie 2 1 3]         options in brackets: told, and not followed
     36 1 0              weight, ranking, 0; 1=2 for equal candidates, - for a skipped rank
+    (id7) 1 2 0         a ballot with a name of its own, which counts once
     ...
     0                   the end of the ballots
-    "Ann (Independent)" a name for each candidate, then a title
+    "Ann (Independent)" a name for each candidate, then a title; all of them may be on one line
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from hubbub.errors import WrongUse
 from hubbub.voting.ballot_file import BallotFile, Levels, gather, weight_of
@@ -25,14 +28,19 @@ _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 _NUMBERED = re.compile(r"candidate\s+(\d{1,9})", re.IGNORECASE | re.ASCII)
 
 
+_OPTION = re.compile(r"\[\s*(\w+)([^\]]*)\]")
+_ONE_NAME = re.compile(r'"(?:[^"]|"")*"|[^\s"]+')
+
+
 def read(text: str, reading: Reading) -> BallotFile:
-    """The ballots of a BLT file. Seats are not looked at: a rule here elects one."""
+    """The ballots of a BLT file, and how many seats it says there are."""
     lines = [(i, line.strip()) for i, line in enumerate(text.split("\n"), 1)]
     lines = [(i, line) for i, line in lines if line and not line.startswith("#")]
     if not lines:
         raise WrongUse("the ballot file holds comments alone; it must hold candidates and ballots")
-    total = _head(lines[0][1].split(), lines[0][0])
+    total, seats = _head(lines[0][1].split(), lines[0][0])
     ballots, end, withdrawn = list[tuple[int, list[str]]](), None, set[int]()
+    remarks = list[str]()
     for position, (number, line) in enumerate(lines[1:], 2):
         words = line.split()
         if words == ["0"]:
@@ -41,6 +49,14 @@ def read(text: str, reading: Reading) -> BallotFile:
         if len(words[0]) > 1 and words[0].startswith("-") and not ballots:
             withdrawn |= {_candidate(word.removeprefix("-"), total, f"line {number}") for word in words}
             continue
+        if (option := _OPTION.fullmatch(line)) and not ballots:
+            if option[1].casefold() == "withdrawn":
+                withdrawn |= {_candidate(word, total, f"line {number}") for word in option[2].split()}
+            else:
+                remarks.append(f"line {number}: the option [{option[1]}] of the file is not followed")
+            continue
+        if words[0].startswith("(") and (closed := line.find(")")) > 0:
+            words = ["1", *line[closed + 1 :].split()]
         if words[-1] != "0" or len(words) < 2:
             raise WrongUse(f"line {number}: a ballot is a weight, candidates and a 0; is this another format?")
         ballots.append((number, words[:-1]))
@@ -48,13 +64,20 @@ def read(text: str, reading: Reading) -> BallotFile:
         raise WrongUse(
             f"line {lines[-1][0]}: the last one, and a BLT file ends its ballots with a line that holds a 0 alone"
         )
-    names = [_unquoted(line) for _, line in lines[end:]]
+    after = [part for number, line in lines[end:] for part in _on_one_line(number, line, len(lines) - end, total)]
+    names = [_unquoted(name) for _, name in after]
     taken = set[str]()
-    for (number, _), name in zip(lines[end : end + total], names, strict=False):
+    for (number, _), name in zip(after[:total], names, strict=False):
         if name in taken:
             raise WrongUse(f"line {number}: a name is there twice; every candidate needs a name of their own")
         taken.add(name)
-    return _made("blt", total, ballots, names, withdrawn, reading)
+    made = _made("blt", total, ballots, names, withdrawn, reading)
+    return replace(made, seats=seats, remarks=tuple(remarks))
+
+
+def _on_one_line(number: int, line: str, lines: int, total: int) -> list[tuple[int, str]]:
+    """The names of a line, which is all of them where there are fewer lines than candidates."""
+    return [(number, name) for name in (_ONE_NAME.findall(line) if lines < total else [line])]
 
 
 def read_commas(text: str, reading: Reading) -> BallotFile:
@@ -65,7 +88,7 @@ def read_commas(text: str, reading: Reading) -> BallotFile:
     except csv.Error as error:
         raise WrongUse(f"line {reader.line_num}: not a line of a CSV file; is this another format?") from error
     rows = [(i, row[:-1] if row and not row[-1] else row) for i, row in rows if any(row)]
-    total = _head(rows[0][1], rows[0][0])
+    total, seats = _head(rows[0][1], rows[0][0])
     ballots, names, title = list[tuple[int, list[str]]](), dict[int, str](), ""
     for number, row in rows[1:]:
         numbered = _NUMBERED.fullmatch(row[0])
@@ -79,7 +102,8 @@ def read_commas(text: str, reading: Reading) -> BallotFile:
             ballots.append((number, row))
     if sorted(names) != list(range(1, total + 1)):
         raise WrongUse(f"line 1: {total} candidates, so the file must name 1 to {total}, and it names {len(names)}")
-    return _made("blt-csv", total, ballots, [*(names[i] for i in sorted(names)), title], set(), reading)
+    made = _made("blt-csv", total, ballots, [*(names[i] for i in sorted(names)), title], set(), reading)
+    return replace(made, seats=seats)
 
 
 def _made(
@@ -104,7 +128,14 @@ def _made(
         counts[levels] = counts.get(levels, 0) + weight
     made = gather(checked_candidates(candidates), counts)
     title = names[total] if len(names) > total else ""
-    return BallotFile(ballots=made, format=kind, title=title, reading=reading, changed=dict(changes.ballots))
+    return BallotFile(
+        ballots=made,
+        format=kind,
+        title=title,
+        reading=reading,
+        changed=dict(changes.ballots),
+        withdrawn=tuple(everyone[i - 1] for i in sorted(withdrawn)),
+    )
 
 
 def _ranks(words: list[str], everyone: tuple[str, ...], withdrawn: set[int], where: str) -> Iterator[Rank]:
@@ -120,13 +151,13 @@ def _ranks(words: list[str], everyone: tuple[str, ...], withdrawn: set[int], whe
             yield left
 
 
-def _head(words: list[str], number: int) -> int:
+def _head(words: list[str], number: int) -> tuple[int, int]:
     if len(words) != 2 or not all(_NUMBER.fullmatch(word) for word in words):
         raise WrongUse(f"line {number}: numbers of candidates and seats come first, like 6 1; is this another format?")
     total = int(words[0])
     if total < 2:
         raise WrongUse(f"line {number}: an election needs at least 2 candidates, not {total}")
-    return total
+    return total, max(1, int(words[1]))
 
 
 def _candidate(word: str, total: int, where: str) -> int:

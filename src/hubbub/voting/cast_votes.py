@@ -1,4 +1,4 @@
-"""Ballots in CSV files, in three shapes, each with a column of counts or without.
+"""Ballots in CSV files, in five shapes, each with a column of counts or without.
 
 ::
 
@@ -8,227 +8,292 @@
     17,1,Ann
     count,ranking               one row per ranking, best first, = between equals
     3,Ann>Bob=Cid
+    Rank them [Ann],[Bob]       one column per candidate, ranks in the cells
+    1,2
+    Dominion's exports          one column per candidate and rank, 1 where it was marked
 
-A row with a count stands for so many identical ballots. Columns are found by their names, or named one by one. Cells
-may hold labels that are no candidates: undervote, overvote, write-in (:class:`hubbub.voting.reading.Reading`).
+A row with a count stands for so many identical ballots. Columns are found by their names, or named one by one
+(:mod:`hubbub.voting.csv_columns`). Cells may hold labels that are no candidates (:mod:`hubbub.voting.labels`).
+
+Cells become small numbers while the file is read, a piece at a time; equal rows are then counted, and each different
+row is interpreted once. So a million ballots take seconds and the memory of a table of small numbers.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
+from hubbub.voting import dominion
 from hubbub.voting.ballot_file import BallotFile, Levels, gather, weight_of
-from hubbub.voting.ballots import Ballots, checked_candidates
+from hubbub.voting.ballot_text import Pieces
+from hubbub.voting.ballots import MOST_VOTERS, Ballots, checked_candidates
+from hubbub.voting.coded_rows import Coded, coded
+from hubbub.voting.csv_columns import Columns, find_columns, rank_in_cell
+from hubbub.voting.csv_rows import Block, blocks, delimiter_of
+from hubbub.voting.labels import NOBODY, WRITE_IN, Meanings, NotListed, meanings
+from hubbub.voting.plain_rankings import plain_rankings
 from hubbub.voting.reading import Changes, Rank, Reading, ranking_of
 
-WRITE_IN: Final = "Write-in"
-"""What the one candidate is called who stands for all write-ins."""
-
-_RANK_COLUMN = re.compile(r"(?:rank|choice|preference|pref)[ _-]*(\d{1,5})", re.IGNORECASE | re.ASCII)
-_KNOWN: Final[Mapping[str, tuple[str, ...]]] = {
-    "ballot": ("ballot", "ballot_id", "ballotid", "ballot id", "cvr", "record", "voter", "voter_id"),
-    "rank": ("rank", "rank_id", "position"),
-    "candidate": ("candidate", "choice", "vote", "name"),
-    "count": ("count", "counts", "weight", "weights"),
-    "ranking": ("ranking",),
-}
+__all__ = ["WRITE_IN", "read", "write"]
 
 Marks = tuple[Rank, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
-    """Where a CSV file has what, as indices; `ranks` in the order of the ranks."""
-
-    ranks: tuple[int, ...] = ()
-    ballot: int | None = None
-    rank: int | None = None
-    candidate: int | None = None
-    count: int | None = None
-    ranking: int | None = None
-
-
 def read(
-    text: str, reading: Reading, *, named: Mapping[str, str] | None = None, candidates: Sequence[str] | None = None
+    text: Pieces,
+    reading: Reading,
+    *,
+    named: Mapping[str, str | Sequence[str]] | None = None,
+    candidates: Sequence[str] | None = None,
+    contest: str | None = None,
 ) -> BallotFile:
     """The ballots of a CSV file. Without a list of candidates, all who are marked are, in alphabetical order."""
-    rows = [(i, [cell.strip() for cell in row]) for i, row in _rows(text) if any(cell.strip() for cell in row)]
-    if not rows:
-        raise WrongUse("the ballot file is empty; its first line must name columns")
-    where_is = find_columns(rows[0][1], named or {})
-    if len(rows) == 1:
+    sheet = _opened(text, named or {}, contest)
+    columns = sheet.columns
+    table = coded(sheet.blocks, columns.used, columns.count, sheet.width)
+    if not len(table.rows):
         raise WrongUse("the ballot file holds no ballot; at least one is needed")
-    for line, row in rows:
-        if any(row[len(rows[0][1]) :]):
-            raise WrongUse(f"line {line}: more columns than the first line names; is a comma in a name not quoted?")
-    reading = reading.for_marks(counted=where_is.count is not None)
-    labels = _Labels(reading, candidates)
-    if where_is.ranking is not None:
-        marked, shape = _one_per_ranking(rows[1:], where_is, labels), "csv-rankings"
-    elif where_is.ranks:
-        marked, shape = _one_per_ballot(rows[1:], where_is, labels), "csv-columns"
+    weights = _weights(table)
+    remarks = list(sheet.remarks)
+    if table.left_out:
+        remarks.append(f"{table.left_out:,} rows of empty cells were left out")
+    if columns.grid or columns.marks:
+        counts, met = _from_marks(table, weights, columns, remarks)
+        reading = reading.for_marks(counted=columns.count is not None)
+        read_as = meanings(met, reading, candidates)
+        marked = _renamed(counts, read_as)
+        shape = "csv-grid" if columns.grid else "csv-dominion"
+        rows, kept = None, marked
+        everyone = tuple(candidates) if candidates else tuple(sorted(read_as.met))
     else:
-        marked, shape = _one_per_rank(rows[1:], where_is, labels), "csv-rows"
-    counts: Counter[Marks] = Counter()
-    first_line: dict[Marks, int] = {}
-    for line, marks, weight in marked:
-        counts[marks] += weight
-        first_line.setdefault(marks, line)
+        cells = _cells(table, columns)
+        read_as = _meanings(cells, table, reading, candidates)
+        reading = reading.for_marks(counted=columns.count is not None and not read_as.marks)
+        everyone = tuple(candidates) if candidates else tuple(sorted(read_as.met))
+        rows, kept, shape = _ranked(table, weights, columns, read_as, everyone)
     changes = Changes()
     levels: dict[Levels, int] = {}
-    for marks, weight in counts.items():
-        ranked = ranking_of(marks, reading, changes, weight, f"line {first_line[marks]}")
+    for marks, (weight, line) in kept.items():
+        ranked = ranking_of(marks, reading, changes, weight, f"line {line}")
         levels[ranked] = levels.get(ranked, 0) + weight
-    everyone = tuple(candidates) if candidates else tuple(sorted(labels.seen))
-    ballots = gather(checked_candidates(everyone), levels)
-    return BallotFile(ballots=ballots, format=shape, title="", reading=reading, changed=dict(changes.ballots))
-
-
-class _Labels:
-    """What a cell says: a candidate, or one of the labels that are none."""
-
-    def __init__(self, reading: Reading, candidates: Sequence[str] | None) -> None:
-        self._known = None if candidates is None else frozenset(candidates)
-        self._reading = reading
-        self._under = {"", *(label.casefold() for label in (*reading.undervote_labels, *reading.skip_labels))}
-        self._over = {label.casefold() for label in reading.overvote_labels}
-        self._written = {label.casefold() for label in reading.write_in_labels}
-        self.seen: set[str] = set()
-        self._met: dict[str, Rank] = {}
-
-    def rank(self, cell: str, where: str) -> Rank:
-        if cell not in self._met:
-            self._met[cell] = self._meaning(cell, where)
-        return self._met[cell]
-
-    def _meaning(self, cell: str, where: str) -> Rank:
-        label = cell.casefold()
-        if self._known is not None and cell in self._known:  # who stands is no label, whatever the name
-            self.seen.add(cell)
-            return frozenset((cell,))
-        if label in self._under:
-            return frozenset()
-        if label in self._over:
-            return None
-        if label in self._written:
-            if self._reading.write_ins == "skip":
-                return frozenset()
-            cell = WRITE_IN
-        if self._known is not None and cell not in self._known:
-            raise WrongUse(f"{where}: a candidate who is not on the list of candidates; add them, or name the label")
-        self.seen.add(cell)
-        return frozenset((cell,))
-
-
-def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    before = 0
-    try:
-        for row in reader:
-            yield before + 1, row
-            before = reader.line_num
-    except csv.Error as error:
-        raise WrongUse(f"line {reader.line_num}: not a line of a CSV file; is this another format?") from error
-
-
-def find_columns(header: Sequence[str], named: Mapping[str, str]) -> Columns:
-    """The columns of a CSV file of ballots, by their names, or as `named` says where they are called otherwise."""
-    lowered = [name.strip().casefold() for name in header]
-    found: dict[str, int] = {}
-    for what, names in _KNOWN.items():
-        if what in named:
-            if named[what].casefold() not in lowered:
-                raise WrongUse(f"there is no column {named[what]!r} for {what}; the first line must name the columns")
-            found[what] = lowered.index(named[what].casefold())
-        else:
-            here = [lowered.index(name) for name in names if name in lowered]
-            found.update(dict.fromkeys([what], here[0]) if here else {})
-    if "ranks" in named:
-        asked = [name.strip().casefold() for name in named["ranks"].split("/")]
-        if any(name not in lowered for name in asked):
-            raise WrongUse("some of the columns named for ranks are not in the first line; check their names")
-        ranks = [lowered.index(name) for name in asked]
+    names = checked_candidates(everyone)
+    if rows is None:
+        ballots = gather(names, levels)
+    elif sum(levels.values()):
+        ballots = rows.joined(gather(names, levels))
+    elif rows.voters:
+        ballots = rows
     else:
-        numbered = [(int(match[1]), i) for i, name in enumerate(lowered) if (match := _RANK_COLUMN.fullmatch(name))]
-        ranks = [i for _, i in sorted(numbered)]
-        if len({number for number, _ in numbered}) != len(numbered):
-            raise WrongUse("line 1: two columns hold the same rank; say which are meant, and in which order")
-    for what, i in found.items():
-        if lowered.count(lowered[i]) > 1:
-            raise WrongUse(f"line 1: two columns have the name that says {what}; give each a name of its own")
-    count = found.get("count")
-    if "ranking" in found:
-        return Columns(ranking=found["ranking"], count=count)
-    if ranks:
-        return Columns(ranks=tuple(ranks), count=count)
-    if {"ballot", "rank", "candidate"} <= found.keys():
-        return Columns(ballot=found["ballot"], rank=found["rank"], candidate=found["candidate"], count=count)
-    raise WrongUse(
-        "line 1: a CSV file of ballots needs columns rank1, rank2, ..., or ballot, rank and candidate, or count and "
-        "ranking; name yours, or is this another format?"
+        raise WrongUse("the ballot file holds no ballot; at least one is needed")
+    return BallotFile(
+        ballots=ballots,
+        format=shape,
+        title=sheet.title,
+        reading=reading,
+        changed=dict(changes.ballots),
+        seats=sheet.seats,
+        remarks=(*remarks, *read_as.remarks(reading)),
     )
 
 
-Row = tuple[int, list[str]]
-Marked = tuple[int, Marks, int]  # line, marks, ballots
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    columns: Columns
+    width: int  # columns that the heading names
+    blocks: Iterator[Block]  # without the heading
+    title: str = ""
+    seats: int = 1
+    remarks: tuple[str, ...] = ()
 
 
-def _weight(row: list[str], where_is: Columns, line: int) -> int:
-    return 1 if where_is.count is None else weight_of(row[where_is.count], f"line {line}")
+def _opened(text: Pieces, named: Mapping[str, str | Sequence[str]], contest: str | None) -> _Sheet:
+    """The heading of a file, and the rows below it."""
+    parts = blocks(text, delimiter_of(text))
+    head = next(parts, Block((), []))
+    full, top = _top(head)
+    if not full:
+        raise WrongUse("the ballot file is empty; its first line must name columns")
+    deep = dominion.heading(top)
+    if deep is not None and not named:
+        columns, title, seats = dominion.find_columns(top[:deep], contest)
+        last = full[deep - 1]
+        rest = chain((head.below(last + 1),), parts)
+        return _Sheet(columns, len(top[1]), rest, title, seats)
+    first = [cell.strip() for cell in top[0]]
+    columns = find_columns(first, named, contest=contest, first=top[1] if len(top) > 1 else ())
+    rest = chain((head.below(full[0] + 1),), parts)
+    return _Sheet(columns, len(first), rest, contest or "")
 
 
-def _checked(rows: Iterable[Row], last: int) -> Iterator[Row]:
-    for line, row in rows:
-        if len(row) <= last:
-            raise WrongUse(f"line {line}: fewer columns than the first line names")
-        yield line, row
+def _top(head: Block) -> tuple[list[int], list[list[str]]]:
+    """The first rows that hold anything, and where they are."""
+    rows = head.rows
+    full = [i for i, row in enumerate(rows) if any(map(str.strip, row))][:6]
+    return full, [rows[i] for i in full]
 
 
-def _one_per_ballot(rows: Iterable[Row], where_is: Columns, labels: _Labels) -> Iterator[Marked]:
-    columns = where_is.ranks
-    for line, row in _checked(rows, max(*columns, where_is.count or 0)):
-        marks = tuple(labels.rank(row[i], f"line {line}") for i in columns)
-        yield line, marks, _weight(row, where_is, line)
+def _weights(table: Coded) -> NDArray[np.int64]:
+    """How many ballots each row stands for."""
+    if table.weights is None:
+        return np.ones(len(table.rows), dtype=np.int64)
+    numbers = np.zeros(len(table.counts), dtype=np.int64)
+    for code, cell in enumerate(table.counts):
+        try:
+            numbers[code] = weight_of(cell, "")
+        except WrongUse:
+            line = table.lines[int(np.argmax(table.weights == code))]
+            numbers[code] = weight_of(cell, f"line {line}")
+    weights: NDArray[np.int64] = numbers[table.weights]
+    if float(weights.sum(dtype=np.float64)) > 2 * MOST_VOTERS:
+        raise WrongUse("an election can have at most 2^53 ballots, and these are more")
+    return weights
 
 
-def _one_per_ranking(rows: Iterable[Row], where_is: Columns, labels: _Labels) -> Iterator[Marked]:
-    column = where_is.ranking or 0
-    for line, row in _checked(rows, max(column, where_is.count or 0)):
-        cells = row[column].split(">") if row[column] else []
-        marks = tuple(_together([labels.rank(c.strip(), f"line {line}") for c in cell.split("=")]) for cell in cells)
-        yield line, marks, _weight(row, where_is, line)
+def _cells(table: Coded, columns: Columns) -> list[str]:
+    """The different cells that may name candidates."""
+    if columns.ranks:
+        return list(table.cells)
+    of = columns.used.index(columns.candidate if columns.ranking is None else columns.ranking)
+    here = [table.cells[code] for code in np.unique(table.rows[:, of]).tolist()]
+    if columns.ranking is None:
+        return here
+    return list(dict.fromkeys(part for cell in here for part in _parts(cell)))
 
 
-def _one_per_rank(rows: Iterable[Row], where_is: Columns, labels: _Labels) -> Iterator[Marked]:
-    ballot, place, candidate = where_is.ballot or 0, where_is.rank or 0, where_is.candidate or 0
-    marks: dict[str, dict[int, list[Rank]]] = {}
-    lines: dict[str, int] = {}
-    weights: dict[str, int] = {}
-    for line, row in _checked(rows, max(ballot, place, candidate, where_is.count or 0)):
-        digits = row[place]
-        if not (digits.isascii() and digits.isdigit() and 1 <= int(digits[:6]) <= 32_000):
-            raise WrongUse(f"line {line}: a rank is a whole number from 1 on")
-        key = row[ballot]
-        marks.setdefault(key, {}).setdefault(int(digits), []).append(labels.rank(row[candidate], f"line {line}"))
-        lines.setdefault(key, line)
-        if weights.setdefault(key, weight := _weight(row, where_is, line)) != weight:
+def _parts(cell: str) -> Iterator[str]:
+    for level in cell.split(">"):
+        yield from level.split("=")
+
+
+def _meanings(cells: Sequence[str], table: Coded, reading: Reading, candidates: Sequence[str] | None) -> Meanings:
+    try:
+        return meanings(cells, reading, candidates)
+    except NotListed as error:
+        codes = [code for code, cell in enumerate(table.cells) if cell == error.cell or error.cell in _parts(cell)]
+        lines = [table.lines[int(np.argmax((table.rows == code).any(axis=1)))] for code in codes]
+        raise WrongUse(f"line {min(lines)}: {error}") from error
+
+
+Kept = dict[Marks, tuple[int, int]]  # ballots marked like this, and the line of the first
+
+
+def _ranked(
+    table: Coded, weights: NDArray[np.int64], columns: Columns, read_as: Meanings, everyone: Sequence[str]
+) -> tuple[Ballots | None, Kept, str]:
+    """Rows that are rankings already, what is left to the rules for marks, and the shape of the file."""
+    if columns.ranks:
+        names = checked_candidates(everyone)
+        ranks = [read_as.ranks[cell] for cell in table.cells]
+        plain, other = plain_rankings(table.rows, weights, ranks, names)
+        first, sums = table.different(other, weights)
+        marks = (tuple(ranks[code] for code in row) for row in table.rows[first].tolist())
+        return plain, _merged(zip(marks, sums.tolist(), table.lines[first].tolist(), strict=True)), "csv-columns"
+    if columns.ranking is not None:
+        first, sums = table.different(None, weights)
+        cells = (table.cells[code] for code in table.rows[first, 0].tolist())
+        whole = (_ranking(cell, read_as) for cell in cells)
+        return None, _merged(zip(whole, sums.tolist(), table.lines[first].tolist(), strict=True)), "csv-rankings"
+    return None, _merged(_one_per_rank(table, weights, read_as)), "csv-rows"
+
+
+def _merged(marked: Iterator[tuple[Marks, int, int]]) -> Kept:
+    out: Kept = {}
+    for marks, weight, line in marked:
+        before, first = out.get(marks, (0, line))
+        out[marks] = (before + weight, min(first, line))
+    return dict(sorted(out.items(), key=lambda item: item[1][1]))
+
+
+def _ranking(cell: str, read_as: Meanings) -> Marks:
+    levels = cell.split(">") if cell.strip() else []
+    return tuple(_together([read_as.ranks[part] for part in level.split("=")]) for level in levels)
+
+
+def _one_per_rank(table: Coded, weights: NDArray[np.int64], read_as: Meanings) -> Iterator[tuple[Marks, int, int]]:
+    """Ballots from rows of ballot, rank and candidate."""
+    marks: dict[int, dict[int, list[Rank]]] = {}
+    first: dict[int, tuple[int, int]] = {}  # weight and line
+    places: dict[int, int] = {}
+    every = zip(table.rows.tolist(), weights.tolist(), table.lines.tolist(), strict=True)
+    for (ballot, place, candidate), weight, line in every:
+        if place not in places:
+            digits = table.cells[place].strip()
+            if not (digits.isascii() and digits.isdigit() and 1 <= int(digits[:6]) <= 32_000):
+                raise WrongUse(f"line {line}: a rank is a whole number from 1 on")
+            places[place] = int(digits)
+        marks.setdefault(ballot, {}).setdefault(places[place], []).append(read_as.ranks[table.cells[candidate]])
+        if first.setdefault(ballot, (weight, line))[0] != weight:
             raise WrongUse(f"line {line}: another count than on an earlier line of the same ballot; they must agree")
-    for key, ranks in marks.items():
-        yield lines[key], tuple(_in_order(ranks)), weights[key]
+    for ballot, ranks in marks.items():
+        yield (tuple(_in_order(ranks)), *first[ballot])
+
+
+def _from_marks(
+    table: Coded, weights: NDArray[np.int64], columns: Columns, remarks: list[str]
+) -> tuple[list[tuple[dict[int, list[str]], int, int]], list[str]]:
+    """For each different row the candidates at each rank; and everybody who has a column."""
+    first, sums = table.different(None, weights)
+    names = list(dict.fromkeys([name for _, name in columns.grid] + [name for _, name, _ in columns.marks]))
+    out: list[tuple[dict[int, list[str]], int, int]] = []
+    absent = 0
+    rank = _grid_ranks(table) if columns.grid else None
+    for row, weight, line in zip(table.rows[first].tolist(), sums.tolist(), table.lines[first].tolist(), strict=True):
+        ranks: dict[int, list[str]] = {}
+        if rank is not None:
+            for code, (_, name) in zip(row, columns.grid, strict=True):
+                if (at := rank(code, line)) is not None:
+                    ranks.setdefault(at, []).append(name)
+        else:
+            cells = [table.cells[code].strip() for code in row]
+            if not any(cells):
+                absent += weight
+                continue
+            for cell, (_, name, at) in zip(cells, columns.marks, strict=True):
+                if cell not in ("", "0", "1"):
+                    raise WrongUse(f"line {line}: a mark is 1 or 0; is this another format?")
+                if cell == "1":
+                    ranks.setdefault(at, []).append(name)
+        out.append((ranks, weight, line))
+    if absent:
+        remarks.append(f"{absent:,} records that do not hold the contest were left out")
+    return out, names
+
+
+def _grid_ranks(table: Coded) -> Callable[[int, int], int | None]:
+    """What each cell of a grid says."""
+    nobody = meanings(table.cells, Reading()).ranks
+    known = {code: rank_in_cell(cell.strip()) for code, cell in enumerate(table.cells)}
+
+    def rank(code: int, line: int) -> int | None:
+        if known[code] is None and nobody[table.cells[code]] != NOBODY:
+            raise WrongUse(f"line {line}: a rank in a grid is a number or a word like 1, 2nd or third choice")
+        return known[code]
+
+    return rank
+
+
+def _renamed(counts: Sequence[tuple[dict[int, list[str]], int, int]], read_as: Meanings) -> Kept:
+    """The marks of each ballot by the meaning of the columns' names."""
+    named = (
+        (tuple(_in_order({at: [read_as.ranks[name] for name in who] for at, who in ranks.items()})), weight, line)
+        for ranks, weight, line in counts
+    )
+    return _merged(named)
 
 
 def _in_order(ranks: Mapping[int, list[Rank]]) -> Iterator[Rank]:
     """The ranks of a ballot, at most two skipped ones in a row: no rule tells two of them from thousands."""
     before = 0
     for rank in sorted(ranks):
-        yield from [frozenset[str]()] * min(rank - before - 1, 2)
+        yield from [NOBODY] * min(rank - before - 1, 2)
         yield _together(ranks[rank])
         before = rank
 

@@ -32,13 +32,14 @@ class Chance:
         if len(possible) == 1:
             return possible[0]
         denominator = lcm(*(chances[i].denominator for i in possible))
-        left = below(denominator, self._source)
+        left = number = below(denominator, self._source)
         for i in possible:
             left -= chances[i].numerator * (denominator // chances[i].denominator)
             if left < 0:
                 break
         among = tuple(names[j] for j in possible)
-        self.draws.append(Draw(why=why, among=among, chances=tuple(chances[j] for j in possible), chosen=names[i]))
+        drawn = tuple(chances[j] for j in possible)
+        self.draws.append(Draw(why=why, among=among, chances=drawn, chosen=names[i], number=number, of=denominator))
         return i
 
     def even(self, why: str, names: Sequence[str]) -> int:

@@ -1,12 +1,15 @@
 """Files of ballots, read and written by the format that their ending names, or that somebody names.
 
-=============================  ==============================================================
-format                         endings
-=============================  ==============================================================
-``soc`` ``soi`` ``toc`` ``toi``  PrefLib files with these endings
-``blt``                        .blt
-``csv``                        .csv: cast-vote records or rankings with counts, or BLT with commas
-=============================  ==============================================================
+===============================  ==============================================================
+format                           endings
+===============================  ==============================================================
+``soc`` ``soi`` ``toc`` ``toi``  PrefLib files with these endings; ``cat`` for categories
+``blt``                          .blt
+``abif``                         .abif
+``csv``                          .csv .tsv: cast-vote records, form exports, rankings with counts, or BLT with commas
+===============================  ==============================================================
+
+Any of them may be packed (.gz) and in UTF-8, UTF-16 or Windows-1252. A .txt file is what its first line looks like.
 """
 
 from __future__ import annotations
@@ -18,14 +21,26 @@ from pathlib import Path
 from typing import Final
 
 from hubbub.errors import WrongUse
-from hubbub.voting import blt, cast_votes, preflib
-from hubbub.voting.ballot_file import BallotFile, text_of
+from hubbub.voting import abif, blt, cast_votes, preflib
+from hubbub.voting.ballot_file import BallotFile
+from hubbub.voting.ballot_text import BallotText, open_text
 from hubbub.voting.ballots import Ballots
+from hubbub.voting.labels import label_names, near_equal, numbers_for_names
 from hubbub.voting.reading import Reading, overvoted, settled
 
-FORMATS: Final = (*preflib.KINDS, "blt", "csv")
+FORMATS: Final = (*preflib.KINDS, preflib.CATEGORIES, "blt", "abif", "csv")
 
 _TWO_NUMBERS = re.compile(r"\s*\d+\s*,\s*\d+\s*,?\s*")
+_DATA_TYPE = re.compile(r"^#\s*DATA TYPE:\s*(\w+)\s*$", re.MULTILINE)
+_ELSEWHERE: Final = {
+    "json": "Dominion's JSON (CvrExport.json) and the like; export the cast-vote records as CSV",
+    "xml": "the common data format (CDF) and the like; export the cast-vote records as CSV",
+    "xlsx": "a workbook; save the sheet with the ballots as CSV",
+    "xls": "a workbook; save the sheet with the ballots as CSV",
+    "ods": "a workbook; save the sheet with the ballots as CSV",
+    "zip": "an archive; unpack it",
+    "parquet": "a table of another kind; save it as CSV",
+}
 
 
 def read(
@@ -33,28 +48,89 @@ def read(
     reading: Reading | None = None,
     *,
     format: str | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
     candidates: Sequence[str] | None = None,
+    contest: str | None = None,
+    encoding: str | None = None,
 ) -> BallotFile:
-    """The ballots of a file, tied ones as they stand. `columns` and `candidates` are for CSV files."""
+    """The ballots of a file, tied ones as they stand. `columns` and `contest` are for CSV files."""
     rules = reading or Reading()
-    kind = (format or Path(path).suffix.removeprefix(".")).lower()
-    if kind not in FORMATS:
-        raise WrongUse(f"a ballot file is one of {', '.join(FORMATS)}, by its ending or by name; this is none of them")
-    if kind != "csv" and (columns or candidates):
-        raise WrongUse(f"columns and candidates are named for CSV files alone; a .{kind} file says them itself")
-    text = text_of(path)
-    if kind in preflib.KINDS:
-        return preflib.read(text, kind, rules)
+    kind = _kind(path, format)
+    if kind != "csv" and (columns or contest):
+        raise WrongUse(f"columns and contests are named for CSV files alone; a .{kind} file says them itself")
+    if kind == "blt" and candidates:
+        raise WrongUse(f"candidates are named for CSV files alone; a .{kind} file says them itself")
+    if kind not in ("csv", "abif") and rules.aliases:
+        raise WrongUse(f"aliases are for CSV files; a .{kind} file has a list of its candidates, to be corrected there")
+    text = open_text(path, encoding)
+    if kind == "txt":
+        kind = _looks_like(text)
+    file = _read(text, kind, rules, columns, candidates, contest)
+    names = file.ballots.candidates
+    own = numbers_for_names(names) if kind in ("csv", "abif") else label_names(names)
+    told = (*text.remarks, *file.remarks, *own, *near_equal(names))
+    named = {what: [names] if isinstance(names, str) else list(names) for what, names in (columns or {}).items()}
+    asked = {
+        "format": kind,
+        "columns": named or None,
+        "candidates": list(candidates) if candidates else None,
+        "contest": contest,
+        "encoding": encoding,
+    }
+    return replace(file, remarks=told, asked=asked)
+
+
+def _read(
+    text: BallotText,
+    kind: str,
+    rules: Reading,
+    columns: Mapping[str, str | Sequence[str]] | None,
+    candidates: Sequence[str] | None,
+    contest: str | None,
+) -> BallotFile:
+    if kind in preflib.KINDS or kind == preflib.CATEGORIES:
+        return preflib.read(text.text(), kind, rules, listed=candidates)
     if kind == "blt":
-        return blt.read(text, rules)
-    if _TWO_NUMBERS.fullmatch(text.lstrip().splitlines()[0]):
-        return blt.read_commas(text, rules)
-    return cast_votes.read(text, rules, named=columns, candidates=candidates)
+        return blt.read(text.text(), rules)
+    if kind == "abif":
+        return abif.read(text.text(), rules, candidates=candidates)
+    if _TWO_NUMBERS.fullmatch(_first_line(text)):
+        return blt.read_commas(text.text(), rules)
+    return cast_votes.read(text, rules, named=columns, candidates=candidates, contest=contest)
+
+
+def _kind(path: str | Path, format: str | None) -> str:
+    """The format by name, or by the ending, a .gz taken off."""
+    plain = Path(path).with_suffix("") if Path(path).suffix.lower() == ".gz" else Path(path)
+    kind = (format or plain.suffix.removeprefix(".")).lower()
+    if kind in _ELSEWHERE:
+        raise WrongUse(f"a .{kind} file is {_ELSEWHERE[kind]}")
+    if kind == "tsv":
+        return "csv"
+    if kind not in FORMATS and not (kind == "txt" and format is None):
+        raise WrongUse(
+            f"a ballot file is one of {', '.join(FORMATS)}, by its ending or by name (--format); this is none of them"
+        )
+    return kind
+
+
+def _looks_like(text: BallotText) -> str:
+    """The format of a .txt file."""
+    start = next(text.pieces()).decode()[:10_000]
+    if start.lstrip().startswith("#") and (found := _DATA_TYPE.search(start)) and found[1] in FORMATS:
+        return found[1]
+    if re.fullmatch(r"\d+\s+\d+", _first_line(text).strip()):
+        return "blt"
+    return "abif" if re.match(r"\d+\s*[:*]\s*[^\d{]", _first_line(text)) else "csv"
+
+
+def _first_line(text: BallotText) -> str:
+    return next((line for piece in text.pieces() for line in piece.decode().split("\n") if line.strip()), "")
 
 
 def strict(file: BallotFile) -> BallotFile:
-    """The file with every ballot strict, by its rules for overvotes and short ballots."""
+    """The file with every ballot strict, by its rules for overvotes and short ballots. (With overvotes=several the
+    count itself settles them.)"""
     ballots = settled(file.ballots, file.reading.overvotes)
     changed = dict(file.changed)
     if shared := overvoted(file.ballots):

@@ -1,4 +1,4 @@
-"""PrefLib files: .soc and .soi (strict, complete and incomplete), .toc and .toi (with ties).
+"""PrefLib files: .soc and .soi (strict, complete and incomplete), .toc and .toi (with ties), .cat (categories).
 
 ::
 
@@ -8,6 +8,9 @@
     ...
     3: 1,2,3
     2: 2,{1,3}
+
+In a .cat file each group is a category; they are read as ranks, the first the best. Without a header, the candidates
+1, 2, 3, ... can be named by a list.
 """
 
 from __future__ import annotations
@@ -22,14 +25,16 @@ from hubbub.voting.ballots import Ballots, checked_candidates
 from hubbub.voting.reading import Reading
 
 KINDS: Final = ("soc", "soi", "toc", "toi")
+CATEGORIES: Final = "cat"
+_CATEGORY_REMARK: Final = "the categories of the file were read as ranks, the first the best"
 
 _NUMBERED = re.compile(r"ALTERNATIVE NAME\s+(\d{1,9})", re.ASCII)
-_PART = re.compile(r"\s*(?:(\d{1,9})|\{\s*(\d{1,9}(?:\s*,\s*\d{1,9})*)\s*\})\s*(?:,|$)", re.ASCII)
+_PART = re.compile(r"\s*(?:(\d{1,9})|\{\s*(\d{1,9}(?:\s*,\s*\d{1,9})*)?\s*\})\s*(?:,|$)", re.ASCII)
 _WHOLE = re.compile(r"\d{1,17}", re.ASCII)
 
 
-def read(text: str, kind: str, reading: Reading) -> BallotFile:
-    """The ballots of a PrefLib file of that kind."""
+def read(text: str, kind: str, reading: Reading, *, listed: Sequence[str] | None = None) -> BallotFile:
+    """The ballots of a PrefLib file of that kind; `listed` names the candidates of one without a header."""
     fields: dict[str, str] = {}
     stated_at: dict[str, int] = {}  # the line of each field
     names: dict[int, str] = {}
@@ -55,27 +60,44 @@ def read(text: str, kind: str, reading: Reading) -> BallotFile:
                 stated_at[field.strip()] = number
             continue
         if not candidates:
-            candidates = _candidates(fields, stated_at, names, kind)
+            candidates = _named(fields, stated_at, names, kind, listed)
         weight, separator, order = line.partition(":")
         if not separator:
             raise WrongUse(f"{where}: a ballot is a weight and a ranking, like 3: 1,2; is this another format?")
         levels = _levels(order, candidates, kind, where)
         counts[levels] = counts.get(levels, 0) + weight_of(weight, where)
-    ballots = gather(candidates or _candidates(fields, stated_at, names, kind), counts)
+    ballots = gather(candidates or _named(fields, stated_at, names, kind, listed), counts)
     stated = fields.get("NUMBER VOTERS", "")
     if _WHOLE.fullmatch(stated) and int(stated) != ballots.voters:
         raise WrongUse(
             f"line {stated_at['NUMBER VOTERS']}: the header says {stated} voters and the weights add up to "
             f"{ballots.voters}; they must agree"
         )
-    return BallotFile(ballots=ballots, format=kind, title=fields.get("TITLE", ""), reading=reading)
+    remarks = (_CATEGORY_REMARK,) if kind == CATEGORIES else ()
+    return BallotFile(ballots=ballots, format=kind, title=fields.get("TITLE", ""), reading=reading, remarks=remarks)
+
+
+def _named(
+    fields: dict[str, str],
+    stated_at: dict[str, int],
+    names: dict[int, str],
+    kind: str,
+    listed: Sequence[str] | None,
+) -> tuple[str, ...]:
+    """The candidates, by the header or by a list."""
+    if listed is None:
+        return _candidates(fields, stated_at, names, kind)
+    if fields or names:
+        raise WrongUse("the file has a header that names its candidates; leave --candidates out")
+    return checked_candidates(listed)
 
 
 def _candidates(fields: dict[str, str], stated_at: dict[str, int], names: dict[int, str], kind: str) -> tuple[str, ...]:
     stated = fields.get("NUMBER ALTERNATIVES", "")
     if not _WHOLE.fullmatch(stated):
         raise WrongUse(
-            "line 1: a PrefLib file starts with lines like # NUMBER ALTERNATIVES: 3; is this another format?"
+            "line 1: a PrefLib file starts with lines like # NUMBER ALTERNATIVES: 3; if this one has none, name the "
+            "candidates 1, 2, ... on the lines of a text file, --candidates FILE, or is this another format?"
         )
     declared = fields.get("DATA TYPE", kind)
     if declared != kind:
@@ -102,9 +124,12 @@ def _levels(order: str, candidates: tuple[str, ...], kind: str, where: str) -> L
         part = _PART.match(order, at)
         if part is None or (part.end() == len(order) and order.endswith(",")):
             raise WrongUse(f"{where}: a ranking is numbers of candidates, equal ones in braces, like 2,{{1,3}}")
-        groups.append([int(text) for text in (part[1] or part[2]).split(",")])
+        found = part[1] or part[2]
+        if found is None and kind != CATEGORIES:
+            raise WrongUse(f"{where}: an empty group, which only .cat files have; is it one?")
+        groups.append([int(text) for text in found.split(",")] if found else [])
         at = part.end()
-        if len(groups) > len(candidates):  # a line of megabytes is not read to its end
+        if sum(map(bool, groups)) > len(candidates):  # a line of megabytes is not read to its end
             raise WrongUse(f"{where}: a candidate is there twice; a ballot ranks each at most once")
     ranked = [i for group in groups for i in group]
     if any(not 1 <= i <= len(candidates) for i in ranked):
@@ -115,7 +140,7 @@ def _levels(order: str, candidates: tuple[str, ...], kind: str, where: str) -> L
         raise WrongUse(f"{where}: candidates in braces, and a .{kind} file holds strict rankings only; is it .toi?")
     if kind in ("soc", "toc") and len(ranked) != len(candidates):
         raise WrongUse(f"{where}: some candidates are missing, and a .{kind} file holds complete rankings only")
-    return tuple(frozenset(candidates[i - 1] for i in group) for group in groups)
+    return tuple(frozenset(candidates[i - 1] for i in group) for group in groups if group)
 
 
 def kind_of(ballots: Ballots) -> str:

@@ -4,14 +4,18 @@ What a voter marked is a list of ranks, each with no candidate (skipped), one, o
 first named being the default:
 
 =============  ==================================================================================================
-overvotes      ``stop``: the ballot ends there; ``skip``: that rank is ignored; ``refuse``: the file is refused
+overvotes      ``stop``: the ballot ends there; ``skip``: that rank is ignored; ``several``: the ballot ends there while
+               several of them are still in, counts for the last of them who is, and goes on when none is
+               (instant-runoff alone); ``refuse``: the file is refused
 skips          ``skip``: ranks below move up; ``stop``: the ballot ends there; ``stop-at-two``: it ends at two in a row
 repeats        ``first``: the best rank counts, later ones are ignored and are no skipped ranks; ``stop``: the ballot
                ends at the repeat; ``refuse``: the file is refused. Cast-vote records hold what voters marked, and
-               there ``first`` is the default; files with counts hold rankings, and there it is ``refuse``. PrefLib
-               and BLT files know no repeats, so they are always refused
+               there ``first`` is the default; files with counts hold rankings, and there it is ``refuse``, unless
+               labels such as undervote show that they hold marks. PrefLib and BLT files know no repeats, so they
+               are always refused
 truncation     ``keep``: a short ballot counts while somebody it ranks is in; ``refuse``: every ballot must rank all
-write_ins      ``candidate``: all write-ins are one candidate; ``skip``: a write-in is a skipped rank
+write_ins      ``together``: all write-ins are one candidate; ``apart``: each stands under the words that were
+               written; ``drop``: a write-in is a skipped rank
 =============  ==================================================================================================
 """
 
@@ -20,36 +24,61 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from hubbub.errors import WrongUse
 from hubbub.voting.ballots import Ballots
 
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
-    "overvotes": ("stop", "skip", "refuse"),
+    "overvotes": ("stop", "skip", "several", "refuse"),
     "skips": ("skip", "stop", "stop-at-two"),
     "repeats": ("first", "stop", "refuse"),
     "truncation": ("keep", "refuse"),
-    "write_ins": ("candidate", "skip"),
+    "write_ins": ("together", "apart", "drop"),
 }
 
 Rank: TypeAlias = frozenset[str] | None
 """What one rank holds: candidates, nobody if it was skipped, None for an overvote of unknown candidates."""
 
 
+EMPTY: Final = (
+    "undervote",
+    "blank",
+    "n/a",
+    "#n/a",
+    "no vote",
+    "no choice",
+    "no selection",
+    "exhausted",
+    "none",
+    "null",
+)
+"""Words that say that nobody is at a rank. Case, spaces, hyphens and dots do not matter; "-" alone is one too."""
+
+WRITE_INS: Final = ("uwi", "write-in", "write-ins")
+"""Words for write-ins; unless others are named, every cell is one that has the word "write-in" in it."""
+
+
+_LABELS: Final = ("undervote_labels", "skip_labels", "overvote_labels", "write_in_labels")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """The rules by which ballots are read, and the labels that are no candidates (compared without case)."""
+    """The rules by which ballots are read, and the labels that are no candidates.
+
+    `aliases` are spellings and whom they mean: ``(("ANN LEE", "Ann Lee"),)``.
+    """
 
     overvotes: str = "stop"
     skips: str = "skip"
     repeats: str | None = None  # by the format, as above
     truncation: str = "keep"
-    write_ins: str = "candidate"
-    undervote_labels: tuple[str, ...] = ("undervote",)  # and empty cells
+    write_ins: str = "together"
+    undervote_labels: tuple[str, ...] = EMPTY  # and empty cells
     skip_labels: tuple[str, ...] = ("skip", "skipped")  # the same thing under another name
     overvote_labels: tuple[str, ...] = ("overvote",)
-    write_in_labels: tuple[str, ...] = ("uwi", "write-in", "writein", "write in")
+    write_in_labels: tuple[str, ...] = WRITE_INS
+    aliases: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         for what, allowed in CHOICES.items():
@@ -59,6 +88,22 @@ class Reading:
     def for_marks(self, *, counted: bool) -> Reading:
         """With the default for repeats that a file has, with counts or without."""
         return self if self.repeats else replace(self, repeats="refuse" if counted else "first")
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it, as it goes into a record."""
+        labels = {name: list(getattr(self, name)) for name in _LABELS}
+        return {**self.rules(), **labels, "aliases": [list(pair) for pair in self.aliases]}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Reading:
+        """What :meth:`as_json` gave."""
+        try:
+            rules: dict[str, Any] = {what: str(value[what]) for what in CHOICES}
+            labels: dict[str, Any] = {name: tuple(str(label) for label in value[name]) for name in _LABELS}
+            aliases = tuple((str(old), str(new)) for old, new in value["aliases"])
+            return cls(**rules, **labels, aliases=aliases)
+        except (KeyError, TypeError, ValueError) as error:
+            raise WrongUse("these are no rules by which ballots are read; were they changed?") from error
 
     def rules(self) -> dict[str, str]:
         """The rules by name, as they go into a result."""
@@ -92,7 +137,7 @@ def ranking_of(
             if reading.overvotes == "refuse":
                 raise WrongUse(f"{where}: an overvote, which the rule overvotes=refuse forbids; choose stop or skip")
             noted.add("overvotes")
-            if reading.overvotes == "stop":
+            if reading.overvotes != "skip":  # of an overvote without names several may be in
                 break
             continue
         if not rank:
@@ -105,7 +150,10 @@ def ranking_of(
         fresh = rank - seen
         if len(fresh) < len(rank):
             if reading.repeats in (None, "refuse"):
-                raise WrongUse(f"{where}: a candidate is there twice, which the rule repeats=refuse forbids")
+                raise WrongUse(
+                    f"{where}: a candidate is there twice, which the rule repeats=refuse forbids; --repeats first "
+                    "takes the best rank"
+                )
             noted.add("repeats")
             if reading.repeats == "stop":
                 break
@@ -119,10 +167,11 @@ def ranking_of(
 
 def settled(ballots: Ballots, overvotes: str = "stop") -> Ballots:
     """Strict ballots: a rank that several candidates share ends the ballot (``stop``), is ignored (``skip``), or is
-    refused (``refuse``). Who is equal at the end of a complete ballot is simply not ranked, whatever the rule."""
+    refused (``refuse``). Who is equal at the end of a complete ballot is simply not ranked, whatever the rule. With
+    ``several`` they stay as they are, because only the count knows who is still in."""
     if overvotes not in CHOICES["overvotes"]:
         raise WrongUse(f"the rule for overvotes must be one of {', '.join(CHOICES['overvotes'])}")
-    if not len(ballots.levels):
+    if not len(ballots.levels) or overvotes == "several":
         return ballots
     if overvotes == "refuse" and (shared := overvoted(ballots)):
         raise WrongUse(

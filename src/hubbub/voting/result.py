@@ -21,12 +21,18 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draw:
-    """Chance chose one of `among`, each with its probability; `why` says what was left to chance."""
+    """Chance chose one of `among`, each with its probability; `why` says what was left to chance.
+
+    What was drawn is `number`, one of 0 to `of` - 1, all alike: the first of `among` has the lowest of them, as many as
+    its probability is of all, and so on.
+    """
 
     why: str
     among: tuple[str, ...]
     chances: tuple[Fraction, ...]
     chosen: str
+    number: int = 0
+    of: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ import pytest
 from hubbub.errors import WrongUse
 from hubbub.voting import cast_votes
 from hubbub.voting.ballot_file import BallotFile
+from hubbub.voting.ballot_text import TextInHand
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.formats import read, strict, write
 from hubbub.voting.reading import Reading
@@ -18,7 +19,7 @@ from hubbub.voting.reading import Reading
 def parse(
     text: str, *, named: dict[str, str] | None = None, candidates: list[str] | None = None, **rules: Any
 ) -> BallotFile:
-    return cast_votes.read(text, Reading(**rules), named=named, candidates=candidates)
+    return cast_votes.read(TextInHand(text), Reading(**rules), named=named, candidates=candidates)
 
 
 def test_one_column_per_rank() -> None:
@@ -66,7 +67,7 @@ def test_labels_are_no_candidates() -> None:
 
 
 def test_labels_and_rules_are_options() -> None:
-    assert parse(MARKS, write_ins="skip").ballots.candidates == ("Ann", "Bob")
+    assert parse(MARKS, write_ins="drop").ballots.candidates == ("Ann", "Bob")
     text = "rank1,rank2\nAnn,--\n??,Ann\nBob,\n"
     file = parse(text, undervote_labels=("--",), overvote_labels=("??",), overvotes="skip")
     assert file.ballots.counts() == {("Ann",): 2, ("Bob",): 1}

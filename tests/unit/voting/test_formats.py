@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -39,28 +40,71 @@ def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
                 with pytest.raises(WrongUse, match="another format"):
                     read(file(tmp_path, f"wrong-{name}", text))
     with pytest.raises(WrongUse, match="this is none of them"):
+        read(file(tmp_path, "b.doc", "x"))
+    with pytest.raises(WrongUse, match="save the sheet with the ballots as CSV"):
         read(file(tmp_path, "b.xlsx", "x"))
+    with pytest.raises(WrongUse, match="a workbook or a zip archive"):
+        read(file(tmp_path, "b.csv", b"PK\x03\x04..."))
     assert read(file(tmp_path, "b.txt", texts["b.blt"]), format="blt").ballots.voters == 1
 
 
 def test_what_cannot_be_opened_or_is_no_text_is_refused(tmp_path: Path) -> None:
     with pytest.raises(WrongUse, match="cannot be read"):
         read(tmp_path / "missing.soi")
-    with pytest.raises(WrongUse, match="line 2: the ballot file is not text in UTF-8"):
-        read(file(tmp_path, "b.csv", b"rank1\n\xff\xfe\n"))
+    with pytest.raises(WrongUse, match="line 2: the ballot file is not text in CP1252"):
+        read(file(tmp_path, "b.csv", b"rank1\nA\x81\n"))
+    with pytest.raises(WrongUse, match="not text in UTF-8; name its --encoding"):
+        read(file(tmp_path, "b.csv", b"rank1\n\xff\n"), encoding="utf8")
+    with pytest.raises(WrongUse, match="no such encoding"):
+        read(file(tmp_path, "b.csv", b"rank1\n\xff\n"), encoding="klingon")
+    with pytest.raises(WrongUse, match="cannot be unpacked"):
+        read(file(tmp_path, "b.csv.gz", b"\x1f\x8b123"))
     with pytest.raises(WrongUse, match="for CSV files alone"):
-        read(file(tmp_path, "b.soi", "x"), candidates=["A", "B"])
+        read(file(tmp_path, "b.blt", "x"), candidates=["A", "B"])
     with pytest.raises(WrongUse, match="by their ending"):
         write(Ballots.of("ab", {("a",): 1}), tmp_path / "b.doc")
     with pytest.raises(WrongUse, match="cannot be written"):
         write(Ballots.of("ab", {("a",): 1}), tmp_path / "no" / "b.csv")
 
 
-@pytest.mark.parametrize("control", ["\0", "\x1b[31m", "\x07", "\x7f", "\x85", "\x9b"])
+@pytest.mark.parametrize("control", ["\x1b[31m", "\x07", "\x7f", "\x85", "\x9b", "\u202e", "\u2028"])
 def test_no_name_can_rewrite_the_screen(control: str, tmp_path: Path) -> None:
-    for name, text in (("b.csv", f"rank1,rank2\nA,B{control}\n"), ("b.blt", f"2 1\n1 1 0\n0\nA\n{control}B\n")):
-        with pytest.raises(WrongUse, match=r"line [25]: a control character"):
+    """Control characters are shown escaped, and names that differ in them stay different."""
+    preflib = f"# NUMBER ALTERNATIVES: 2\n# ALTERNATIVE NAME 1: A\n# ALTERNATIVE NAME 2: B{control}\n1: 1,2\n"
+    texts = {"b.csv": f"rank1,rank2\nA,B{control}\n", "b.blt": f"2 1\n1 1 2 0\n0\nA\nB{control}\n", "b.soi": preflib}
+    for name, text in texts.items():
+        read_back = read(file(tmp_path, name, text))
+        a, b = read_back.ballots.candidates
+        assert (a, b.encode().startswith(b"B\\")) == ("A", True)
+        assert control[0] not in b
+        assert "shown escaped" in " ".join(read_back.remarks)
+    both = read(file(tmp_path, "both.csv", "rank1,rank2\nB\x07,B\\x07\n")).ballots.candidates
+    assert len(set(both)) == 2
+
+
+def test_a_zero_byte_means_that_this_is_no_text(tmp_path: Path) -> None:
+    for name, text in (("b.csv", "rank1,rank2\nA,B\0\n"), ("b.blt", "2 1\n1 1 0\n0\nA\n\0B\n")):
+        with pytest.raises(WrongUse, match=r"line [25]: a zero byte"):
             read(file(tmp_path, name, text))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252", "latin-1", "mac-roman"])
+def test_files_in_other_encodings(encoding: str, tmp_path: Path) -> None:
+    path = file(tmp_path, "b.csv", "rank1,rank2\r\nJosé,Zoë\r\nZoë,\r\n".encode(encoding))
+    told = encoding if encoding in ("utf-16-le", "mac-roman") else None
+    after = read(path, encoding=told)
+    assert after.ballots.counts() == {("José", "Zoë"): 1, ("Zoë",): 1}
+    assert bool(after.remarks) == (encoding in ("cp1252", "latin-1"))
+
+
+def test_packed_files_and_files_called_txt(tmp_path: Path) -> None:
+    texts = {"csv": "rank1;rank2\nA;B\n", "blt": "2 1\n1 1 2 0\n0\nA\nB\n", "abif": "1:A>B\n"}
+    texts["soi"] = (
+        "# DATA TYPE: soi\n# NUMBER ALTERNATIVES: 2\n# ALTERNATIVE NAME 1: A\n# ALTERNATIVE NAME 2: B\n1: 1,2\n"
+    )
+    for kind, text in texts.items():
+        for name, raw in ((f"b.{kind}.gz", gzip.compress(text.encode())), (f"{kind}.txt", text.encode())):
+            assert read(file(tmp_path, name, raw)).ballots.counts() == {("A", "B"): 1}
 
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])

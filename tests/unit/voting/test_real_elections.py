@@ -10,6 +10,8 @@ import pytest
 from hubbub.noise.source import SystemSource
 from hubbub.voting.ballot_file import BallotFile
 from hubbub.voting.formats import read, strict
+from hubbub.voting.places import rule_set
+from hubbub.voting.reading import Reading
 from hubbub.voting.result import Result
 from hubbub.voting.rules import Borda, InstantRunoff, Plurality, RepeatedPlurality, Rule
 
@@ -90,6 +92,23 @@ def test_minneapolis_2013_by_the_rules_for_marks() -> None:
     assert file.reading.rules()["repeats"] == "first"
     assert set(file.changed) == {"overvotes", "skips", "repeats"}
     assert run("mn_2013_cast_vote_record.csv", InstantRunoff()).winner_name == "BETSY HODGES"
+
+
+def test_minneapolis_2013_by_its_own_rules() -> None:
+    """The city published 38,870 ballots for Hodges and 24,972 for Andrew in the last round."""
+    place = rule_set("minneapolis")
+    file = strict(read(ELECTIONS / "mn_2013_cast_vote_record.csv", place.reading(Reading())))
+    result = InstantRunoff().run(file.ballots, SystemSource())
+    ended = {result.candidates[i]: count for i, count in result.rounds[-1].counts}
+    assert ended == {"BETSY HODGES": 38_870, "MARK ANDREW": 24_972}
+
+
+def test_known_winners_of_the_other_files() -> None:
+    winners = {name: run(name, InstantRunoff()).winner_name for name in ("00030-00000001.soi", "00016-00000002.toi")}
+    assert winners == {"00030-00000001.soi": "D.Milbnd", "00016-00000002.toi": "Mick Ireland"}
+    assert election("edinburgh_2017_ward12.blt").seats == election("edinburgh_2017_ward12.csv").seats == 4
+    assert election("highland_2022_thurso.blt").seats == 4
+    assert election("eilean_siar_2022_ward3.blt").seats == 2
 
 
 def test_the_two_files_of_one_ward_agree() -> None:

@@ -1,0 +1,305 @@
+"""Which column of a CSV file holds what: found by the names that offices and form tools give them, or named.
+
+::
+
+    rank1, Choice 2, Ranking 3, 1st Choice, Your second choice      a rank each
+    Mayor 1st Choice District 2, DEM Mayor Choice 2 of 5 (226916)   a rank of one contest of several
+    1, 2, 3                                                         a rank each, if the cells are no numbers
+    Rank the candidates [Ann], Rank the candidates [Bob]            a grid: a candidate each, ranks in the cells
+    ballot, rank, candidate                                         one row per ballot and rank
+    count, ranking                                                  one row per ranking
+
+What cannot be told is refused with the header that was seen and the option that settles it.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from hubbub.errors import WrongUse
+
+KNOWN: Final[Mapping[str, tuple[str, ...]]] = {
+    "ballot": ("ballot", "ballot_id", "ballotid", "ballot id", "cvr", "record", "voter", "voter_id"),
+    "rank": ("rank", "rank_id", "position"),
+    "candidate": ("candidate", "choice", "vote", "name"),
+    "count": ("count", "counts", "weight", "weights"),
+    "ranking": ("ranking",),
+}
+ASKED: Final = (*KNOWN, "ranks", "grid")
+"""What ``--columns`` can name."""
+
+_WORDS: Final = (
+    *("first", "second", "third", "fourth", "fifth", "sixth"),
+    *("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"),
+)
+_PLACE: Final = r"(?:rank(?:ing)?|choice|preference|pref|place|vote)"
+_ORDINAL: Final = rf"(\d{{1,3}})(?:st|nd|rd|th)|({'|'.join(_WORDS)})"
+_RANKS: Final = (
+    re.compile(rf"(?<![a-z])(?:{_ORDINAL})[ _-]*{_PLACE}(?![a-z])", re.IGNORECASE),
+    re.compile(
+        r"(?<![a-z])(?:rank(?:ing)?|choice|preference|pref)[ _#-]*(\d{1,3})(?:[ _-]+of[ _-]+\d{1,3})?(?![0-9a-z])()",
+        re.IGNORECASE,
+    ),
+)
+_ORDINAL_ALONE: Final = re.compile(rf"(?:{_ORDINAL})", re.IGNORECASE)
+_NUMBER_OF_CONTEST: Final = re.compile(r"\s*\(\d+\)\s*$")
+_BRACKET: Final = re.compile(r"(.*?)\s*\[(.+)\]\s*")
+_BESIDE: Final = re.compile(
+    r"timestamp|time|date|precinct|ward|ballot ?style|cast vote record|id|e-?mail.*|.*\bid|submitted.*|session|batch.*",
+    re.IGNORECASE,
+)
+_PART: Final = re.compile(r'\s*("(?:[^"]|"")*"|[^,/"]*)\s*([,/]|$)')
+_SHOWN: Final = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """Where a CSV file has what, as indices; `ranks` in the order of the ranks, `grid` with a name for each column.
+
+    `marks` are columns that hold a 1 where a candidate was given a rank: index, candidate, rank.
+    """
+
+    ranks: tuple[int, ...] = ()
+    ballot: int | None = None
+    rank: int | None = None
+    candidate: int | None = None
+    count: int | None = None
+    ranking: int | None = None
+    grid: tuple[tuple[int, str], ...] = ()
+    marks: tuple[tuple[int, str, int], ...] = ()
+
+    @property
+    def used(self) -> tuple[int, ...]:
+        """Every column that says who is ranked where."""
+        singles = (self.ballot, self.rank, self.candidate, self.ranking)
+        return (
+            *self.ranks,
+            *(i for i, _ in self.grid),
+            *(i for i, _, _ in self.marks),
+            *(i for i in singles if i is not None),
+        )
+
+
+def asked_columns(text: str) -> dict[str, tuple[str, ...]]:
+    """The option ``--columns``: ``ballot=ID,count=N`` or ``ranks="1st, choice"/"a/b"/c`` or ``ranks=#2/#3``.
+
+    >>> asked_columns('ranks="1st, choice"/"a/b"/c,count=#4')
+    {'ranks': ('1st, choice', 'a/b', 'c'), 'count': ('#4',)}
+    """
+    out: dict[str, tuple[str, ...]] = {}
+    at = 0
+    while at < len(text):
+        equals = text.find("=", at)
+        what = text[at:equals].strip() if equals >= 0 else ""
+        if what not in ASKED:
+            raise WrongUse(
+                "--columns says which column is which, like ballot=ID,rank=Rank,candidate=Name,count=N or ranks=a/b/c; "
+                'a name with a comma or a slash goes in quotes, ranks="a, b"/"c/d", and #3 is the third column'
+            )
+        names: list[str] = []
+        at, end = equals + 1, "/"
+        while end == "/":
+            part = _PART.match(text, at)
+            if part is None:
+                raise WrongUse("--columns has a quotation mark that is not closed, or something after one that is")
+            names.append(part[1][1:-1].replace('""', '"') if part[1].startswith('"') else part[1].strip())
+            at, end = part.end(), part[2]
+        out[what] = tuple(names)
+    return out
+
+
+def shown(header: Sequence[str]) -> str:
+    """A header as a sentence can hold it."""
+    names = [f'"{name}"' if not name or re.search(r'[,;/"]|\s$|^\s', name) else name for name in header[:_SHOWN]]
+    more = f" and {len(header) - _SHOWN} more" if len(header) > _SHOWN else ""
+    return ", ".join(names) + more
+
+
+def _option(header: Sequence[str], what: str, columns: Sequence[int]) -> str:
+    """The option to type, quoted for a shell."""
+    lowered = [name.casefold() for name in header]
+    names = []
+    for i in columns[:_SHOWN]:
+        plain = header[i] and lowered.count(lowered[i]) == 1 and not header[i].startswith("#")
+        name = header[i] if plain else f"#{i + 1}"
+        names.append('"' + name.replace('"', '""') + '"' if re.search(r'[,/"]', name) else name)
+    return f"--columns {shlex.quote(what + '=' + '/'.join(names))}"
+
+
+def find_columns(
+    header: Sequence[str],
+    named: Mapping[str, str | Sequence[str]],
+    *,
+    contest: str | None = None,
+    first: Sequence[str] = (),
+) -> Columns:
+    """The columns of a CSV file of ballots, by their names, or as `named` says; `first` is a row of it."""
+    head = _Header([" ".join(name.split()) for name in header], first)
+    found = head.found(named)
+    count = found.get("count")
+    if "ranks" in named:
+        return Columns(ranks=head.indices("ranks", named["ranks"]), count=count)
+    if "grid" in named:
+        grid = head.indices("grid", named["grid"])
+        return Columns(grid=tuple((i, _in_brackets(head.names[i])) for i in grid), count=count)
+    if "ranking" in found:
+        return Columns(ranking=found["ranking"], count=count)
+    if by_name := head.ranks(contest):
+        return replace(by_name, count=count)
+    if {"ballot", "rank", "candidate"} <= found.keys():
+        return Columns(ballot=found["ballot"], rank=found["rank"], candidate=found["candidate"], count=count)
+    free = [i for i, name in enumerate(head.names) if i != count and name and not head.beside(i)]
+    raise WrongUse(
+        "line 1: a CSV file of ballots needs columns rank1, rank2, ..., or ballot, rank and candidate, or count and "
+        f"ranking, and this one has {shown(head.names)}; say which is which, like "
+        f"{_option(head.names, 'ranks', free or range(len(head.names)))}, or is this another format?"
+    )
+
+
+class _Header:
+    def __init__(self, names: list[str], first: Sequence[str]) -> None:
+        self.names = names
+        self.lowered = [name.casefold() for name in names]
+        self.first = first
+
+    def beside(self, i: int) -> bool:
+        """Whether a column is about the ballot and not about whom it ranks."""
+        known = any(self.lowered[i] in names for what, names in KNOWN.items() if what in ("ballot", "count"))
+        return known or bool(_BESIDE.fullmatch(self.lowered[i]))
+
+    def found(self, named: Mapping[str, str | Sequence[str]]) -> dict[str, int]:
+        """The columns that are one each."""
+        out: dict[str, int] = {}
+        for what, names in KNOWN.items():
+            if what in named:
+                asked = named[what]
+                (out[what],) = self.indices(what, [asked] if isinstance(asked, str) else asked[:1])
+                continue
+            here = [self.lowered.index(name) for name in names if name in self.lowered]
+            if here:
+                out[what] = here[0]
+                if self.lowered.count(self.lowered[here[0]]) > 1:
+                    raise WrongUse(
+                        f"line 1: two columns have the name that says {what}; give each a name of its own, or say "
+                        f"which is meant: {_option(self.names, what, here[:1])}"
+                    )
+        return out
+
+    def indices(self, what: str, asked: str | Sequence[str]) -> tuple[int, ...]:
+        if isinstance(asked, str):
+            asked = [asked] if asked.casefold() in self.lowered else asked.split("/")
+        return tuple(self._index(what, " ".join(name.split())) for name in asked)
+
+    def _index(self, what: str, name: str) -> int:
+        if self.lowered.count(name.casefold()) == 1:
+            return self.lowered.index(name.casefold())
+        if re.fullmatch(r"#\d{1,5}", name) and 1 <= int(name[1:]) <= len(self.names):
+            return int(name[1:]) - 1
+        wrong = "two columns are called" if name.casefold() in self.lowered else "there is no column"
+        raise WrongUse(
+            f"{wrong} {name!r} for {what}; the columns are {shown(self.names)}, and #2 would be the second of them"
+        )
+
+    def ranks(self, contest: str | None) -> Columns | None:
+        """Columns for ranks, or a grid, by their names."""
+        contests: dict[str, list[tuple[int, int]]] = {}  # contest -> rank and column
+        for i, name in enumerate(self.names):
+            for rank, about in _rank_of(name):
+                contests.setdefault(about, []).append((rank, i))
+        if not contests:
+            grid = self._grid()
+            return Columns(grid=grid) if grid else self._numbered()
+        chosen = self._chosen(contests, contest)
+        if len({rank for rank, _ in chosen}) != len(chosen):
+            once = list(dict(sorted(chosen, reverse=True)).values())[::-1]
+            raise WrongUse(
+                f"line 1: two columns hold the same rank ({shown(self.names)}); say which are meant, in their order, "
+                f"like {_option(self.names, 'ranks', once)}"
+            )
+        return Columns(ranks=tuple(i for _, i in sorted(chosen)))
+
+    def _chosen(self, contests: Mapping[str, list[tuple[int, int]]], contest: str | None) -> list[tuple[int, int]]:
+        together = [pair for pairs in contests.values() for pair in pairs]
+        apart = len(contests) < len(together) or len({rank for rank, _ in together}) < len(together)
+        if contest is None and (
+            len(contests) == 1 or not apart
+        ):  # "First choice (required)", "Second choice (optional)"
+            return together
+        picked = chosen_contest(list(contests), contest, self.names)
+        return contests[picked]
+
+    def _grid(self) -> tuple[tuple[int, str], ...]:
+        """Columns like "question [candidate]", several of one question."""
+        questions: dict[str, list[tuple[int, str]]] = {}
+        for i, name in enumerate(self.names):
+            if found := _BRACKET.fullmatch(name):
+                questions.setdefault(found[1], []).append((i, found[2].strip()))
+        grids = [grid for grid in questions.values() if len(grid) > 1]
+        if len(grids) > 1:
+            options = _option(self.names, "grid", [i for i, _ in grids[0]])
+            raise WrongUse(f"line 1: several questions have a column for each candidate; say which, like {options}")
+        return tuple(grids[0]) if grids else ()
+
+    def _numbered(self) -> Columns | None:
+        """Columns called 1, 2, 3, ...: ranks, if the cells hold names."""
+        found = [i for i, name in enumerate(self.names) if name.isascii() and name.isdigit() and len(name) < 4]
+        if [int(self.names[i]) for i in found] != list(range(1, len(found) + 1)) or len(found) < 2:
+            return None
+        cells = [self.first[i].strip() for i in found if i < len(self.first)]
+        if all(cell.isdigit() for cell in cells if cell):
+            raise WrongUse(
+                f"line 1: the columns are {shown(self.names)} and hold numbers, so they may be ranks or candidates; "
+                f"say which: {_option(self.names, 'ranks', found)} or {_option(self.names, 'grid', found)}"
+            )
+        return Columns(ranks=tuple(found))
+
+
+def chosen_contest(contests: Sequence[str], asked: str | None, header: Sequence[str]) -> str:
+    """The contest that was asked for, by its name or a part that no other has."""
+    named = [name for name in contests if asked is not None and asked.casefold() in name.casefold()]
+    exact = [name for name in named if asked is not None and name.casefold() == asked.casefold()]
+    if len(exact) == 1 or len(named) == 1:
+        return (exact or named)[0]
+    if len(contests) == 1 and asked is None:
+        return contests[0]
+    which = ", ".join(f'"{name}"' for name in contests[:_SHOWN])
+    example = next((name for name in contests if name), contests[0])
+    raise WrongUse(f"line 1: the file holds the contests {which}; say which, like --contest {shlex.quote(example)}")
+
+
+def _rank_of(name: str) -> Iterator[tuple[int, str]]:
+    """The rank that a column's name says, and of which contest."""
+    bracket = _BRACKET.fullmatch(name)
+    inner = bracket[2].strip() if bracket else name
+    for pattern in _RANKS:
+        if found := pattern.search(inner):
+            rest = f"{inner[: found.start()]} {inner[found.end() :]}" if bracket is None else bracket[1]
+            yield _ranked(found), " ".join(_NUMBER_OF_CONTEST.sub("", rest).split())
+            return
+    if bracket and (found := _ORDINAL_ALONE.fullmatch(inner)):
+        yield _ranked(found), bracket[1].strip()
+
+
+def _ranked(found: re.Match[str]) -> int:
+    return int(found[1]) if found[1] else _WORDS.index(found[2].casefold()) + 1
+
+
+def _in_brackets(name: str) -> str:
+    found = _BRACKET.fullmatch(name)
+    return found[2].strip() if found else name
+
+
+_CELL: Final = re.compile(rf"(?:{_PLACE}\s*)?(\d{{1,5}})(?:\.0+|st|nd|rd|th)?(?:\s*{_PLACE})?", re.IGNORECASE)
+_WORD_CELL: Final = re.compile(rf"({'|'.join(_WORDS)})(?:\s*{_PLACE})?", re.IGNORECASE)
+
+
+def rank_in_cell(cell: str) -> int | None:
+    """The rank that a cell of a grid holds: 1, 1.0, 1st, First choice, Rank 1; None if it holds no rank."""
+    if found := _CELL.fullmatch(cell):
+        return int(found[1]) or None
+    found = _WORD_CELL.fullmatch(cell)
+    return _WORDS.index(found[1].casefold()) + 1 if found else None
