@@ -24,7 +24,6 @@ PAIRS: Final = (
     ("src", "dst"),
     ("node_1", "node_2"),
     ("id_1", "id_2"),
-    ("a", "b"),
 )
 """Names of the two columns that are understood where there are more than two."""
 
@@ -43,6 +42,8 @@ def two_of(names: Sequence[str], wanted: Sequence[str] | None) -> tuple[str, str
         if missing:
             raise WrongUse(f"there is no column {missing[0][:40]!r} in the file; name two that it has")
         return wanted[0], wanted[1]
+    if len({*names}) < len(names):
+        raise WrongUse("two columns have one name; rename one of them")
     if len(names) == 2:
         return names[0], names[1]
     small = [name.strip().lower() for name in names]

@@ -110,7 +110,10 @@ def _from_object(given: Any, columns: Sequence[str] | None) -> Graph:
     if isinstance(given, np.ndarray):
         return _from_array(given)
     if hasattr(given, "__arrow_c_stream__"):
-        table = pa.table(given)
+        try:
+            table = pa.table(given)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+            raise WrongUse("the table has cells of different types in one column; make each column one type") from None
         one, other = two_of(table.column_names, columns)
         return from_columns(table.column(one), table.column(other))
     if isinstance(given, Iterable):

@@ -77,8 +77,8 @@ class GraphPlan:
         if self.sampling is None:
             return f"{words}, differentially, for a vertex with all its edges."
         return (
-            f"{words}: zero-knowledge with respect to {self.sampling.k:,} random people and a walk from each; "
-            "degree-histogram and triangles differentially, for a vertex with all its edges."
+            f"{words}: zero-knowledge with respect to {self.sampling.k:,} random people and a walk from each that sees "
+            "so many; degree-histogram and triangles differentially, for a vertex with all its edges."
         )
 
 
