@@ -60,7 +60,7 @@ def parquet_columns(path: Path, wanted: Sequence[str] | None, one_column: bool =
     try:
         names = parquet.ParquetFile(path).schema_arrow.names
         chosen = names[:1] if one_column else two_of(names, wanted)
-        table = parquet.read_table(path, columns=list(chosen))
+        table = parquet.read_table(path, columns=list(chosen), pre_buffer=False)  # two columns are read once, in order
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError):
         raise WrongUse(UNREADABLE) from None
     return tuple(table.column(name) for name in chosen)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -180,3 +182,31 @@ def test_graphs_without_edges(vertices: int) -> None:
     found = facts(simple(none, none, vertices))
     assert (found.components, found.edges, found.largest_degree) == (vertices, 0, 0)
     assert triangles(simple(none, none, vertices)) == 0
+
+
+@pytest.mark.parametrize(
+    ("of", "d", "graphs", "wrong"),
+    [
+        (Statistic.CONNECTIVITY, 2, 1858, 312),
+        (Statistic.CONNECTIVITY, 3, 12_068, 30),
+        (Statistic.EULERIAN, 3, 12_068, 810),
+    ],
+)
+def test_the_formulas_fail_if_the_nearest_graph_had_to_keep_the_degrees(
+    of: Statistic, d: int, graphs: int, wrong: int
+) -> None:
+    known = all_facts(6)
+    small = np.asarray(known.largest_degree) <= d
+    held = np.asarray(known.components) == 1
+    if of is Statistic.EULERIAN:
+        held &= np.asarray(known.odd) <= 2
+    apart = np.asarray(edges_away(of, known)) != fewest_changes(held & small)
+    assert (int(small.sum()), int((apart & small).sum())) == (graphs, wrong)
+
+
+def test_a_distance_exceeds_1_where_nobody_has_two_friends() -> None:
+    """The paper takes the range of a distance to be 1; without any edge and with d = 1 it is 2 - 2/n."""
+    none = np.empty(0, dtype=np.int64)
+    size = Size(vertices=10, max_degree=1)
+    away = edges_away(Statistic.CONNECTIVITY, facts(simple(none, none, 10)))
+    assert away / size.most_edges == 2 - Fraction(2, 10) > 1
