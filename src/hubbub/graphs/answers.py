@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+from hubbub.channels.channel import LARGEST_COUNT
 from hubbub.channels.estimate import interval
 from hubbub.channels.geometric import Geometric
 from hubbub.errors import Refused
@@ -107,24 +108,30 @@ def _noise(spec: GraphSpec, of: Statistic, size: int, source: Source) -> list[in
 
 
 def _told(spec: GraphSpec, of: Statistic, counts: list[int]) -> Iterator[Answer]:
-    noise = Geometric(1 / spec.scale(of.count))
+    scale = spec.scale(of.count)
+    reach = _reach(scale, spec.coverage)
     top = most(of, spec.size, spec.average_at_most)
     unit = Fraction(2, spec.size.vertices) if of is Statistic.AVERAGE_DEGREE else Fraction(1)
     for degree, count in enumerate(counts, 1):
-        within = interval(noise, count, coverage=spec.coverage)
-        assert within.high is not None
+        low, high = (min(max(Fraction(end), Fraction(0)), top) for end in (count - reach, count + reach))
         yield Answer(
             of=of,
             edges=count,
             value=count * unit,
-            low=min(Fraction(within.low), top) * unit,
-            high=min(Fraction(within.high), top) * unit,
+            low=low * unit,
+            high=high * unit,
             coverage=spec.coverage,
-            scale=spec.scale(of.count),
+            scale=scale,
             distance=Fraction(count) / spec.size.most_edges if of.explores else None,
             aggregate=str(aggregate(spec)) if spec.zero_knowledge else None,
             degree=degree if of is Statistic.DEGREE_HISTOGRAM else None,
         )
+
+
+def _reach(scale: Fraction, coverage: Fraction) -> int:
+    """How far the noise reaches with that probability, either way; the same around every count."""
+    within = interval(Geometric(1 / scale), LARGEST_COUNT, coverage=coverage)
+    return LARGEST_COUNT - within.low
 
 
 def falling(counts: list[int], top: int) -> list[Fraction]:

@@ -58,9 +58,10 @@ def parquet_columns(path: Path, wanted: Sequence[str] | None, one_column: bool =
     from pyarrow import parquet
 
     try:
-        names = parquet.ParquetFile(path).schema_arrow.names
-        chosen = names[:1] if one_column else two_of(names, wanted)
-        table = parquet.read_table(path, columns=list(chosen), pre_buffer=False)  # two columns are read once, in order
+        with parquet.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            chosen = names[:1] if one_column else two_of(names, wanted)
+            table = file.read(columns=list(chosen))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError):
         raise WrongUse(UNREADABLE) from None
     return tuple(table.column(name) for name in chosen)

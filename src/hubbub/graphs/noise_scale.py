@@ -56,7 +56,11 @@ class Spread:
 
 
 def spread(bounds: Bounds, k: int, n: int, share: Fraction | None = None) -> Spread:
-    """A and sigma^2 for k of n vertices drawn without replacement."""
+    """A and sigma^2 for k of n vertices drawn without replacement.
+
+    Guarantee: if the bounds hold, ln E e^(t(T - E T)) <= t^2 sigma^2/2 for every t, and the variance of T is at most
+    sigma^2 (Serfling 1974).
+    """
     variance = bounds.reach**2 / (4 * k) * (1 - Fraction(k - 1, n))
     return Spread(shift=bounds.shift, variance=variance, reach=bounds.reach, k=k, share=share)
 

@@ -36,7 +36,11 @@ def promises(spec: GraphSpec) -> tuple[Derivation, ...]:
 
 
 def aggregate(spec: GraphSpec) -> Aggregate:
-    """What the simulator may know: k people and what a walk of s vertices sees, or only their friends."""
+    """What the simulator may know: k people and what a walk of s vertices sees, or only their friends.
+
+    Guarantee: the class holds the samplers of all counts together (:mod:`hubbub.graphs.samplers`): a walk reads the
+    degrees of those it visits, and the degree of somebody is the number of their friends.
+    """
     how = spec.sampling
     if any(of.explores for of in spec.counts):
         return ExplorationSample(k=how.k, s=how.s)
