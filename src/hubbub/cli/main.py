@@ -9,6 +9,7 @@ from hubbub.cli import Commands, examples
 from hubbub.cli.account import account
 from hubbub.cli.channel import channel
 from hubbub.cli.demo import demo
+from hubbub.cli.graph import graph
 from hubbub.cli.ledger import ledger
 from hubbub.cli.plan import plan
 from hubbub.cli.release import release
@@ -37,6 +38,7 @@ def commands() -> None:
 commands.add_command(account)
 commands.add_command(channel)
 commands.add_command(demo)
+commands.add_command(graph)
 commands.add_command(plan)
 commands.add_command(release)
 commands.add_command(vote)

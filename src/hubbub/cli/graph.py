@@ -1,0 +1,213 @@
+"""``hubbub graph``: statistics of a social network that do not give friends away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from hubbub.cli import Command, Commands, examples, json_option, page, print_json, say, waiting
+from hubbub.cli.account_answer import short, table
+from hubbub.cli.account_numbers import a_loss, a_size
+from hubbub.errors import WrongUse
+
+if TYPE_CHECKING:
+    from hubbub.graphs.graph import Graph
+    from hubbub.graphs.plan import GraphPlan
+    from hubbub.graphs.statistics import Size, Statistic
+
+ALL: Final = "connectivity,eulerian,cycle-freeness,average-degree,edges"
+EXAMPLE: Final = "millbrook"
+
+
+@click.group(
+    "graph",
+    cls=Commands,
+    epilog=examples(
+        "hubbub graph plan --vertices 1000000 --max-degree 200 --samples 10000 --epsilon 1",
+        "hubbub graph estimate millbrook --samples 500",
+    ),
+)
+def graph() -> None:
+    """Social networks: how far from connected, Eulerian or free of cycles, and how many friends people have."""
+
+
+def _what(default: str) -> Callable[[Command], Command]:
+    return click.option("--of", "of", metavar="A,B,..", default=default, show_default=True, help="What is asked.")
+
+
+def reading_options(command: Command) -> Command:
+    """How a file of links is read."""
+    for flag, takes, text in (
+        ("--vertex-file", "FILE", "A list of all people, so that those without links count too."),
+        ("--columns", "A,B", "The columns with the two ends of a link; without it, the two that there are."),
+    ):
+        command = click.option(flag, metavar=takes, help=text)(command)
+    return click.option("--header/--no-header", default=None, help="Whether the first line names the columns.")(command)
+
+
+@graph.command(
+    "plan",
+    epilog=examples(
+        "hubbub graph plan --vertices 1000000 --max-degree 200 --samples 10000 --epsilon 1",
+        "hubbub graph plan --vertices 4039 --max-degree 1045 --samples 254 --epsilon 1 --average-at-most 50 --json",
+        "hubbub graph plan --vertices 50000 --max-degree 100 --epsilon 1 --of degree-histogram,triangles",
+    ),
+)
+@click.option("--vertices", metavar="N", required=True, help="How many people there are; public.")
+@click.option("--max-degree", metavar="D", required=True, help="How many friends nobody exceeds; public.")
+@click.option("--samples", metavar="K", help="How many random people the simulator may know.")
+@click.option("--explore", metavar="S", help="How many people it may see from each; without it 2 sqrt(K).")
+@click.option("--epsilon", metavar="EPS", required=True, help="The loss of each statistic.")
+@click.option("--average-at-most", metavar="L", help="A public bound on the average degree.")
+@_what(ALL)
+@json_option
+def plan(as_json: bool, of: str, **given: Any) -> None:
+    """The noise that each statistic of a graph would get. No data is read.
+
+    Scales are of integer noise on a number of edges: ours (MGF theorem, zero-knowledge with respect to K random people
+    and a walk of S from each), that of the paper's Proposition 12 with its best parameters, and that of differential
+    privacy alone, for a person with all their edges. Eulerian means a path that uses every edge, in a graph connected
+    on all its vertices; distances are to the nearest graph with the property, whatever its degrees, and count edges
+    divided by N D/2.
+    """
+    from hubbub.exact import positive, rational
+    from hubbub.graphs.plan import plan as planned
+    from hubbub.graphs.statistics import Statistic, sampling
+
+    size = _size(given["vertices"], given["max_degree"])
+    asked = read_statistics(of)
+    epsilon = positive(a_loss(given["epsilon"], "--epsilon"), "--epsilon")
+    how = None
+    if given["samples"] is not None:
+        explore = None if given["explore"] is None else a_size(given["explore"], "--explore")
+        how = sampling(size, a_size(given["samples"], "--samples"), explore)
+    elif any(each.sampled for each in asked):
+        raise WrongUse("zero-knowledge is with respect to a number of random people; say how many with --samples")
+    bound: Fraction | None = None
+    if given["average_at_most"] is not None:
+        bound = rational(given["average_at_most"], "--average-at-most")
+        if not 0 < bound <= size.max_degree or not {Statistic.EDGES, Statistic.AVERAGE_DEGREE} & set(asked):
+            raise WrongUse(
+                "--average-at-most is above 0, at most --max-degree, and for --of average-degree or edges; change one"
+            )
+    with waiting("Working it out"):
+        found = planned(size, asked, epsilon, how, bound)
+    if as_json:
+        print_json(found.as_json())
+    else:
+        _tell_plan(found)
+
+
+def _tell_plan(found: GraphPlan) -> None:
+    rows = []
+    for row in found.rows:
+        told = row.as_json()
+        paper = "-" if row.paper is None else f"{row.paper.scale:,.0f}"
+        as_told = "" if row.unit == 1 else f"{told['told_as']} {short(row.scale * row.unit, 3)}"
+        rows.append([row.of.value, _edges(row.scale), paper, _edges(row.node_dp), as_told, str(row.explores or "-")])
+    table(
+        rows, ["scale of the noise, in edges", "ours", "Proposition 12", "DP alone", "ours, told as", "with respect to"]
+    )
+    page().print(f"\n{found.sentence()}")
+
+
+def _edges(scale: Fraction) -> str:
+    from hubbub.exact import rounded
+
+    return f"{float(rounded(scale, up=True, digits=6)):,.6g}" if scale else "0"
+
+
+@graph.command(
+    "estimate",
+    epilog=examples(
+        "hubbub graph estimate millbrook --samples 500",
+        "hubbub graph estimate millbrook --samples 1000 --explore 30 --of connectivity,average-degree --json",
+    ),
+)
+@click.argument("file")
+@click.option("--samples", metavar="K", required=True, help="How many random people are drawn.")
+@click.option("--explore", metavar="S", help="How many people a walk from each may see; without it 2 sqrt(K).")
+@click.option("--vertices", metavar="N", help="How many people there are, those without links too.")
+@click.option("--max-degree", metavar="D", help="How many friends nobody exceeds; without it, those of the graph.")
+@click.option("--confidence", metavar="C", default="0.95", show_default=True, help="How often an interval is right.")
+@_what("connectivity,eulerian,cycle-freeness,average-degree")
+@reading_options
+@json_option
+def estimate(file: str, as_json: bool, of: str, **given: Any) -> None:
+    """What K random people of a graph tell about it, with proved errors. This protects nobody: it is for you alone.
+
+    FILE is a list of links (.csv, .tsv, .txt, .parquet), a .gml or a .graphml; millbrook is an invented network. The
+    direction of a link is ignored, links between the same two are one edge, links from one to itself are dropped. These
+    are the samplers that the simulator of a private release runs: breadth-first walks (Marko and Ron, with the middle
+    of what is possible for what was not seen), the degrees of random people, and a random friend of each (Seshadhri).
+    """
+    from hubbub.exact import rational
+    from hubbub.graphs.distances import facts
+    from hubbub.graphs.estimates import NOT_PRIVATE, estimates
+    from hubbub.graphs.statistics import sampling
+    from hubbub.noise.source import SystemSource
+
+    asked = read_statistics(of)
+    wrong = [each.value for each in asked if not each.sampled]
+    if wrong:
+        raise WrongUse(f"{wrong[0]} has no sampler; ask for some of {ALL}")
+    confidence = rational(given["confidence"], "--confidence")
+    if not 0 < confidence < 1:
+        raise WrongUse(f"--confidence must lie between 0 and 1, not {confidence}")
+    with waiting("Reading"):
+        read = read_graph(file, given)
+    largest = given["max_degree"]
+    degree = facts(read).largest_degree
+    if largest is not None and a_size(largest, "--max-degree") < degree:
+        raise WrongUse("somebody has more friends than --max-degree says; raise it, or leave it out")
+    size = _size(str(read.vertices), str(max(degree, 1)) if largest is None else largest)
+    explore = None if given["explore"] is None else a_size(given["explore"], "--explore")
+    how = sampling(size, a_size(given["samples"], "--samples"), explore)
+    with waiting("Walking"):
+        found = estimates(read, size, asked, how, confidence, SystemSource())
+    if as_json:
+        print_json({"private": False, "warning": NOT_PRIVATE, "estimates": [each.as_json() for each in found]})
+        return
+    table([[*each.words()] for each in found], ["", "by", "estimate", f"between ({given['confidence']})"])
+    say(f"\n{NOT_PRIVATE}")
+
+
+def read_statistics(text: str) -> tuple[Statistic, ...]:
+    """The statistics that ``connectivity,edges`` names, each once."""
+    from hubbub.graphs.statistics import Statistic
+
+    known = {each.value: each for each in Statistic}
+    found = []
+    for name in (part.strip() for part in text.split(",")):
+        if name not in known:
+            raise WrongUse(f"--of takes names out of {', '.join(known)}, not {name[:40]!r}")
+        if known[name] in found:
+            raise WrongUse(f"--of names {name} twice; name it once")
+        found.append(known[name])
+    return tuple(found)
+
+
+def read_graph(file: str, given: dict[str, Any]) -> Graph:
+    """The graph of a file, or the invented one."""
+    if file == EXAMPLE:
+        from hubbub.demo.friends import friends
+
+        return friends().graph
+    from hubbub.graphs.loading import load
+
+    return load(
+        file,
+        columns=None if given["columns"] is None else [part.strip() for part in given["columns"].split(",")],
+        header=given["header"],
+        vertices=None if given["vertices"] is None else a_size(given["vertices"], "--vertices"),
+        vertex_file=given["vertex_file"],
+    )
+
+
+def _size(vertices: str, max_degree: str) -> Size:
+    from hubbub.graphs.statistics import Size
+
+    return Size(vertices=a_size(vertices, "--vertices"), max_degree=a_size(max_degree, "--max-degree"))

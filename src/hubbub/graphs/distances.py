@@ -1,0 +1,64 @@
+"""Exact counts of a graph, and from them how many edges it is away from each property."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hubbub.errors import WrongUse
+from hubbub.graphs.components import components
+from hubbub.graphs.graph import Graph
+from hubbub.graphs.statistics import Statistic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What the distances are made of. As private as the graph."""
+
+    vertices: int
+    edges: int
+    components: int
+    odd: int  # vertices of odd degree
+    even_components: int  # components without such a vertex
+    largest_degree: int
+
+
+def facts(graph: Graph) -> Facts:
+    """One pass for degrees, one for components; vertices that are not listed are components of their own."""
+    degrees = graph.degrees()
+    count, label = components(graph)
+    odd = np.flatnonzero(degrees & 1)
+    touched = np.zeros(count, dtype=np.bool_)
+    touched[label[odd]] = True
+    alone = graph.vertices - graph.listed
+    return Facts(
+        vertices=graph.vertices,
+        edges=graph.edges,
+        components=count + alone,
+        odd=int(odd.size),
+        even_components=count - int(touched.sum()) + alone,
+        largest_degree=int(degrees.max()) if degrees.size else 0,
+    )
+
+
+def edges_away(of: Statistic, known: Facts) -> int:
+    """The count behind a statistic: the fewest edges to add or take away until the property holds, or all there are.
+
+    Guarantee: exact for every simple graph with at least one vertex. Connectivity: each new edge joins at most two
+    components. Cycle-freeness: a spanning forest stays. Eulerian (a path through all edges, connected on all
+    vertices): each changed edge mends at most two odd vertices, and an even component needs two ends of changed edges
+    to be joined; two such ends may be saved. Chaining the components through odd vertices, and then pairing the odd
+    vertices that are left, reaches the bound.
+    """
+    match of:
+        case Statistic.CONNECTIVITY:
+            return known.components - 1
+        case Statistic.EULERIAN:
+            return known.odd // 2 + known.even_components - 1
+        case Statistic.CYCLE_FREENESS:
+            return known.edges - known.vertices + known.components
+        case Statistic.EDGES | Statistic.AVERAGE_DEGREE:
+            return known.edges
+        case _:
+            raise WrongUse(f"{of.value} is no distance; see hubbub.graphs.degrees")

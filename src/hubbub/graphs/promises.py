@@ -1,0 +1,116 @@
+"""What a graph release promises, derived from its public description before any graph is opened.
+
+The unit is a vertex with all its edges: "without the person" means without these edges, and two graphs are neighbours
+when they differ in the edges of one vertex. (With `per_edge` the unit is one edge, and the derivation says so.)
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Final
+
+from hubbub.exact import to_text
+from hubbub.graphs.graph import RULE
+from hubbub.graphs.noise_scale import THEOREM, TOGETHER, epsilon_together
+from hubbub.graphs.spec import GraphSpec
+from hubbub.graphs.statistics import Statistic, bounds
+from hubbub.guarantees.aggregates import Aggregate, ExplorationSample, NeighbourhoodSample
+from hubbub.guarantees.composition import differential, zero_knowledge
+from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, ZeroKnowledge
+from hubbub.guarantees.derivation import DMNS, GLP, HERE, Derivation, stated, texts
+
+VERTEX: Final = "a person is a vertex with all its edges; without the person means without these edges"
+EDGE: Final = "what is protected is one edge, and not the person with all their edges"
+FRIENDS: Final = "who visits a vertex reads the list of its friends, and so knows its degree"
+LIMITLESS: Final = "a distance is to the nearest graph with the property, whatever degrees that graph has"
+
+
+def promises(spec: GraphSpec) -> tuple[Derivation, ...]:
+    """Every promise of the release, the one for all that is published first.
+
+    Guarantee: each is a theorem applied to the public description; nothing here depends on the graph.
+    """
+    if spec.zero_knowledge:
+        return (*_zero_knowledge(spec), _differential(spec))
+    return (_differential(spec),)
+
+
+def aggregate(spec: GraphSpec) -> Aggregate:
+    """What the simulator may know: k people and what a walk of s vertices sees, or only their friends.
+
+    Guarantee: the class holds the samplers of all counts together (:mod:`hubbub.graphs.samplers`): a walk reads the
+    degrees of those it visits, and the degree of somebody is the number of their friends.
+    """
+    how = spec.sampling
+    if any(of.explores for of in spec.counts):
+        return ExplorationSample(k=how.k, s=how.s)
+    return NeighbourhoodSample(k=how.k, radius=1)
+
+
+def _declared(spec: GraphSpec) -> tuple[str, ...]:
+    bound = spec.average_at_most
+    return (
+        f"it is public and true that there are {spec.size.vertices} vertices and that none has a degree above "
+        f"{spec.size.max_degree}" + (f", the average being at most {to_text(bound)}" if bound is not None else ""),
+        RULE,
+        EDGE if spec.per_edge else VERTEX,
+    )
+
+
+def _zero_knowledge(spec: GraphSpec) -> tuple[Derivation, ...]:
+    known = aggregate(spec)
+    each = tuple(_one(spec, of, known) for of in spec.counts)
+    if len(each) == 1:
+        return each
+    together = epsilon_together([(spec.spread(of), spec.scale(of)) for of in spec.counts])
+    one_sample = Derivation(
+        conclusion=ZeroKnowledge(epsilon=together, aggregate=known),
+        theorem=TOGETHER,
+        source=f"{GLP}, section 5; {HERE}",
+        premises=each,
+        numbers=texts(counts=len(each), epsilon_out=together),
+        assumptions=("the noises of the counts are drawn independently of each other",),
+    )
+    return one_sample, zero_knowledge(*each)
+
+
+def _one(spec: GraphSpec, of: Statistic, known: Aggregate) -> Derivation:
+    limits, how = bounds(of, spec.size, spec.sampling), spec.sampling
+    return stated(
+        ZeroKnowledge(epsilon=spec.epsilon, aggregate=known),
+        theorem=THEOREM,
+        source=f"{GLP}, section 5 (Theorem 26); {HERE}",
+        numbers=(
+            ("of", of.value),
+            *texts(
+                vertices=spec.size.vertices,
+                max_degree=spec.size.max_degree,
+                samples=how.k,
+                explores=how.s,
+                sensitivity=limits.sensitivity,
+                bias=limits.bias,
+                reach=limits.reach,
+                scale=spec.scale(of),
+                epsilon=spec.epsilon,
+            ),
+        ),
+        assumptions=(*_declared(spec), FRIENDS, *((LIMITLESS,) if of.explores else ())),
+    )
+
+
+def _differential(spec: GraphSpec) -> Derivation:
+    """Noise of that scale is differentially private too, whatever it was chosen for."""
+    neighbours = Neighbours.ADD_REMOVE if spec.per_edge else Neighbours.REPLACE
+    each = []
+    for of in spec.counts:
+        moved, scale = spec.sensitivity(of), spec.scale(of)
+        each.append(
+            stated(
+                DifferentialPrivacy(epsilon=Fraction(moved) / scale, neighbours=neighbours),
+                theorem="two-sided geometric noise",
+                source=DMNS,
+                numbers=(("of", of.value), *texts(sensitivity=moved, scale=scale)),
+                assumptions=_declared(spec),
+            )
+        )
+    return each[0] if len(each) == 1 else differential(*each)
