@@ -9,7 +9,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-from hubbub.exact import to_text
 from hubbub.graphs.graph import RULE
 from hubbub.graphs.noise_scale import THEOREM, TOGETHER, epsilon_together
 from hubbub.graphs.spec import GraphSpec
@@ -17,12 +16,23 @@ from hubbub.graphs.statistics import Statistic, bounds
 from hubbub.guarantees.aggregates import Aggregate, ExplorationSample, NeighbourhoodSample
 from hubbub.guarantees.composition import differential, zero_knowledge
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, ZeroKnowledge
-from hubbub.guarantees.derivation import DMNS, GLP, HERE, Derivation, stated, texts
+from hubbub.guarantees.derivation import DMNS, GLP, HERE, Assumption, Derivation, Theorem, stated, texts
 
-VERTEX: Final = "a person is a vertex with all its edges; without the person means without these edges"
-EDGE: Final = "what is protected is one edge, and not the person with all their edges"
-FRIENDS: Final = "who visits a vertex reads the list of its friends, and so knows its degree"
-LIMITLESS: Final = "a distance is to the nearest graph with the property, whatever degrees that graph has"
+VERTEX: Final = Assumption(
+    "graph.vertex", "a person is a vertex with all its edges; without the person means without these edges"
+)
+EDGE: Final = Assumption("graph.edge", "what is protected is one edge, and not the person with all their edges")
+FRIENDS: Final = Assumption(
+    "graph.friends", "who visits a vertex reads the list of its friends, and so knows its degree"
+)
+LIMITLESS: Final = Assumption(
+    "graph.limitless", "a distance is to the nearest graph with the property, whatever degrees that graph has"
+)
+SIMPLE: Final = Assumption("graph.simple", RULE)
+NOISES: Final = Assumption("graph.noises", "the noises of the counts are drawn independently of each other")
+MGF: Final = Theorem("graph.mgf", THEOREM, f"{GLP}, section 5 (Theorem 26); {HERE}")
+MGF_TOGETHER: Final = Theorem("graph.mgf-together", TOGETHER, f"{GLP}, section 5; {HERE}")
+GEOMETRIC: Final = Theorem("graph.geometric", "two-sided geometric noise", DMNS)
 
 
 def promises(spec: GraphSpec) -> tuple[Derivation, ...]:
@@ -47,14 +57,14 @@ def aggregate(spec: GraphSpec) -> Aggregate:
     return NeighbourhoodSample(k=how.k, radius=1)
 
 
-def _declared(spec: GraphSpec) -> tuple[str, ...]:
-    bound = spec.average_at_most
-    return (
-        f"it is public and true that there are {spec.size.vertices} vertices and that none has a degree above "
-        f"{spec.size.max_degree}" + (f", the average being at most {to_text(bound)}" if bound is not None else ""),
-        RULE,
-        EDGE if spec.per_edge else VERTEX,
-    )
+def _declared(spec: GraphSpec) -> tuple[Assumption, ...]:
+    says = "it is public and true that there are {vertices} vertices and that none has a degree above {max_degree}"
+    given = texts(vertices=spec.size.vertices, max_degree=spec.size.max_degree)
+    known = Assumption("graph.size", says, given)
+    if spec.average_at_most is not None:
+        says = f"{says}, the average being at most {{average_at_most}}"
+        known = Assumption("graph.size-average", says, (*given, *texts(average_at_most=spec.average_at_most)))
+    return known, SIMPLE, EDGE if spec.per_edge else VERTEX
 
 
 def _zero_knowledge(spec: GraphSpec) -> tuple[Derivation, ...]:
@@ -65,11 +75,10 @@ def _zero_knowledge(spec: GraphSpec) -> tuple[Derivation, ...]:
     together = epsilon_together([(spec.spread(of), spec.scale(of)) for of in spec.counts])
     one_sample = Derivation(
         conclusion=ZeroKnowledge(epsilon=together, aggregate=known),
-        theorem=TOGETHER,
-        source=f"{GLP}, section 5; {HERE}",
+        theorem=MGF_TOGETHER,
         premises=each,
         numbers=texts(counts=len(each), epsilon_out=together),
-        assumptions=("the noises of the counts are drawn independently of each other",),
+        assumptions=(NOISES,),
     )
     return one_sample, zero_knowledge(*each)
 
@@ -78,8 +87,7 @@ def _one(spec: GraphSpec, of: Statistic, known: Aggregate) -> Derivation:
     limits, how = bounds(of, spec.size, spec.sampling), spec.sampling
     return stated(
         ZeroKnowledge(epsilon=spec.epsilon, aggregate=known),
-        theorem=THEOREM,
-        source=f"{GLP}, section 5 (Theorem 26); {HERE}",
+        theorem=MGF,
         numbers=(
             ("of", of.value),
             *texts(
@@ -107,8 +115,7 @@ def _differential(spec: GraphSpec) -> Derivation:
         each.append(
             stated(
                 DifferentialPrivacy(epsilon=Fraction(moved) / scale, neighbours=neighbours),
-                theorem="two-sided geometric noise",
-                source=DMNS,
+                theorem=GEOMETRIC,
                 numbers=(("of", of.value), *texts(sensitivity=moved, scale=scale)),
                 assumptions=_declared(spec),
             )

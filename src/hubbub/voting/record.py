@@ -5,7 +5,7 @@
     {"wire": "tally/1", "ballots": {"digest", "candidates", "voters"}, "rule": {...}, "reading": {...},
      "file": {...}, "dice": "the public words" or null, "draws": [...], "rounds": [...], "winners": [...]}
 
-Its canonical bytes (:mod:`hubbub.guarantees.canonical`) are what is signed. Equal counts give equal bytes on every
+Its canonical bytes (:mod:`hubbub.wire.canonical`) are what is signed. Equal counts give equal bytes on every
 machine: names, whole numbers and exact texts are all that is in it.
 """
 
@@ -22,7 +22,6 @@ import numpy as np
 
 from hubbub.errors import CheckFailed
 from hubbub.exact import to_text
-from hubbub.guarantees.canonical import canonical
 from hubbub.noise.source import PublicDice, ReplaySource, Source
 from hubbub.noise.source import Record as Recording
 from hubbub.voting.ballot_file import BallotFile
@@ -33,6 +32,7 @@ from hubbub.voting.result import Draw, Result
 from hubbub.voting.row_keys import row_keys
 from hubbub.voting.rule_json import rule_as_json, rule_from_json
 from hubbub.voting.stv_result import Seats
+from hubbub.wire.canonical import canonical
 
 WIRE: Final = "tally/1"
 
