@@ -16,6 +16,7 @@ from hubbub.exact import Infinite, Loss, to_text
 from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values
 
 _MOST_COMPARISONS = 4096
+_FIRST_MOMENT, _LAST_MOMENT = "290309-12-22 (BC) 00:00:00", "294247-01-10 04:00:54"  # that microseconds can hold
 
 
 def identifier(name: str) -> str:
@@ -66,9 +67,23 @@ def _check_edges(axis: Edges | Steps, kind: Kind) -> None:
             )
 
 
+def _sound(column: Column) -> str:
+    """The cell, or NULL where what is stored is no value of its type: DuckDB fails when it meets such a one."""
+    cell = identifier(column.name)
+    if column.moment is not None:
+        first, last, *ends = (
+            f"CAST('{end}' AS {column.moment})" for end in (_FIRST_MOMENT, _LAST_MOMENT, "infinity", "-infinity")
+        )
+        return f"CASE WHEN {cell} BETWEEN {first} AND {last} OR {cell} IN ({', '.join(ends)}) THEN {cell} END"
+    if column.kind is Kind.DECIMAL and column.number is not None:
+        ends = [f"CAST('{to_text(end)}' AS {column.number.type})" for end in (column.number.least, column.number.most)]
+        return f"CASE WHEN {cell} BETWEEN {ends[0]} AND {ends[1]} THEN {cell} END"
+    return cell
+
+
 def text(column: Column) -> str:
     """A cell as text, compared sign by sign whatever the collation; not-a-number is missing and -0.0 is 0.0."""
-    cell = identifier(column.name)
+    cell = _sound(column)
     if column.kind is Kind.FLOAT:
         cell = f"CASE WHEN {_not_a_number(cell)} THEN NULL WHEN {cell} = 0 THEN 0 ELSE {cell} END"
     return f"TRY_CAST({cell} AS VARCHAR) COLLATE C"
@@ -84,7 +99,7 @@ def code(axis: Edges | Steps | Dates, column: Column) -> str:
     number, inside = code_where(axis, column)
     other = str(len(axis) + axis.null) if axis.other else "NULL"
     null = str(len(axis)) if axis.null else other
-    missing = f"{identifier(axis.column)} IS NULL"
+    missing = f"{_sound(column)} IS NULL"
     if not isinstance(axis, Dates) and _is_float(column):
         missing += f" OR {_not_a_number(_as_number(column))}"
     return f"CASE WHEN {missing} THEN {null} WHEN {inside} THEN {number} ELSE {other} END"
@@ -148,7 +163,7 @@ def _as_number(column: Column) -> str:
 
 def _as_date(column: Column) -> str:
     # A time that microseconds cannot hold is none; one with a time zone is taken in UTC.
-    return f"TRY_CAST({identifier(column.name)} AS TIMESTAMP)"
+    return f"TRY_CAST({_sound(column)} AS TIMESTAMP)"
 
 
 def _stepped(axis: Steps, value: str, number: Number) -> str:

@@ -41,9 +41,11 @@ class Column:
     name: str
     kind: Kind
     number: Number | None = None
+    moment: str | None = None  # the type of a time stamp that may hold what is no time
 
 
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
+_MOMENTS = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP WITH TIME ZONE")  # nanoseconds are all times
 _KINDS = {"VARCHAR": Kind.TEXT, "BOOLEAN": Kind.BOOLEAN, "DATE": Kind.DATE}
 
 
@@ -75,6 +77,6 @@ def column(name: str, type_name: str) -> Column:
         most = (10 ** int(decimal[1]) - 1) * grid
         return Column(name, Kind.DECIMAL, Number(type_name, -most, most, grid))
     if type_name.startswith("TIMESTAMP"):
-        return Column(name, Kind.DATE)
+        return Column(name, Kind.DATE, moment=type_name if type_name in _MOMENTS else None)
     kind = Kind.TEXT if type_name.startswith("ENUM") else _KINDS.get(type_name, Kind.OTHER)
     return Column(name, kind, DOUBLE if kind is Kind.TEXT else None)
