@@ -32,6 +32,7 @@ bench: .venv/with-bench .venv/peers/installed ## measure, side by side with the 
 	@$(BIN)/python -m benchmarks.noise
 	@$(BIN)/python -m benchmarks.channels
 	@$(BIN)/python -m benchmarks.release
+	@$(BIN)/python -m benchmarks.csv_files
 	@$(BIN)/python -m benchmarks.ledger
 	@PYTHONPATH=src .venv/peers/bin/python -m benchmarks.voting
 
