@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from hubbub.voting.protocol import Rule
     from hubbub.voting.result import Result, Round
 
+_MOST: Final = 30  # rounds, draws, and candidates of one of them, that are shown
+_FIRST: Final = 5
+
 
 def as_json(result: Result, read: BallotFile, eta: Fraction) -> dict[str, Any]:
     """The whole answer."""
@@ -37,7 +41,7 @@ def as_json(result: Result, read: BallotFile, eta: Fraction) -> dict[str, Any]:
             {
                 "why": draw.why,
                 "among": list(draw.among),
-                "chances": [to_text(chance) for chance in draw.chances],
+                "chances": _texts(draw.chances),
                 "chosen": draw.chosen,
                 "source": "the operating system" if result.secure else "a script",
             }
@@ -117,6 +121,13 @@ def _lottery(rule: Rule, ballots: Ballots) -> dict[str, str] | None:
     return {name: to_text(chance) for name, chance in zip(ballots.candidates, law, strict=True) if chance}
 
 
+def _texts(chances: tuple[Fraction, ...]) -> list[str]:
+    """The chances of a draw; of thousands alike, one is written and repeated."""
+    if all(chance is chances[0] for chance in chances):
+        return [to_text(chances[0])] * len(chances)
+    return [to_text(chance) for chance in chances]
+
+
 def _q(rule: Rule) -> float | None:
     return _up(rule.probability if isinstance(rule, Mix) else None)
 
@@ -175,15 +186,32 @@ def tell(answer: Mapping[str, Any], read: BallotFile) -> None:
         rules = read.reading.rules()
         parts = [f"{what}={rules[what]} changed {count:,}" for what, count in sorted(changed.items())]
         click.echo(f"Of these ballots {'; '.join(parts)}.")
-    for number, counted in enumerate(answer["rounds"], 1):
-        _draw_round(number, len(answer["rounds"]), counted, answer["winner"])
-    for draw in answer["ties"]:
-        among = ", ".join(f"{name} {chance}" for name, chance in zip(draw["among"], draw["chances"], strict=True))
-        click.echo(f"Drawn from {draw['source']}, {draw['why']}: {draw['chosen']} (of {among}).")
+    rounds, draws = answer["rounds"], answer["ties"]
+    for i in _some(len(rounds), "rounds"):
+        _draw_round(i + 1, len(rounds), rounds[i], answer["winner"])
+    for i in _some(len(draws), "draws"):
+        _tell_draw(draws[i])
     click.echo(f"\n{answer['winner']} wins.")
     _tell_promise(answer)
     if "compare" in answer:
         _draw_comparison(answer["compare"])
+
+
+def _some(number: int, what: str) -> Iterator[int]:
+    """All of them, or the first and the last, with a line for what is left out."""
+    if number <= _MOST:
+        yield from range(number)
+        return
+    yield from range(_FIRST)
+    click.echo(f"\n({number - _MOST:,} {what} are left out here; --json has them all)")
+    yield from range(number - _MOST + _FIRST, number)
+
+
+def _tell_draw(draw: Mapping[str, Any]) -> None:
+    pairs = list(zip(draw["among"], draw["chances"], strict=True))
+    among = ", ".join(f"{name} {chance}" for name, chance in pairs[:_MOST])
+    more = f" and {len(pairs) - _MOST:,} others" if len(pairs) > _MOST else ""
+    click.echo(f"Drawn from {draw['source']}, {draw['why']}: {draw['chosen']} (of {among}{more}).")
 
 
 def _draw_round(number: int, rounds: int, counted: Mapping[str, Any], winner: str) -> None:
@@ -197,9 +225,16 @@ def _draw_round(number: int, rounds: int, counted: Mapping[str, Any], winner: st
     table.add_column("")
     most = max(counted["counts"].values())
     last = number == rounds
-    for name, count in counted["counts"].items():
-        fate = "out" if name in counted["eliminated"] else ("wins" if last and name == winner else "")
+    out, counts = set(counted["eliminated"]), counted["counts"]
+    for name, count in islice(counts.items(), _MOST):
+        fate = "out" if name in out else ("wins" if last and name == winner else "")
         table.add_row(name, f"{count:,}", f"{most - count:,}" if most != count else "", fate)
+    if len(counts) > _MOST:
+        rest = list(counts.items())[_MOST:]
+        gone = sum(name in out for name, _ in rest)
+        table.add_row(
+            f"({len(rest):,} others)", f"{sum(count for _, count in rest):,}", "", f"{gone:,} out" if gone else ""
+        )
     if counted["exhausted"]:
         table.add_row("(exhausted)", f"{counted['exhausted']:,}", "", "")
     click.echo()
