@@ -29,6 +29,7 @@ bench: .venv/with-bench .venv/peers/installed ## measure, side by side with the 
 	@$(BIN)/python -m benchmarks.channels
 	@$(BIN)/python -m benchmarks.release
 	@$(BIN)/python -m benchmarks.ledger
+	@$(BIN)/python -m benchmarks.commands
 	@PYTHONPATH=src .venv/peers/bin/python -m benchmarks.voting
 
 .venv/pyvenv.cfg:

@@ -1,8 +1,7 @@
 """A release as files: the values as CSV or Parquet, with the certificate that goes with them.
 
 Files are written beside their places, readable by their owner only, and moved there when all of them are whole and the
-ledger knows them (:mod:`hubbub.staging`). In a CSV, a text that a spreadsheet would run as a formula gets an apostrophe
-in front.
+ledger knows them (:mod:`hubbub.staging`).
 """
 
 from __future__ import annotations
@@ -22,38 +21,29 @@ from hubbub.ledger.book import Ledger
 from hubbub.ledger.durable import sha256
 from hubbub.release import Release
 from hubbub.staging import CERTIFICATE, REPORT, Staged, opened, publish
+from hubbub.tables.written import NUMBERS, STATUS, key_columns, safe
 
 FORMATS: Final = ("csv", "parquet")
 _BATCH: Final = 1 << 20
-_FORMULA: Final = tuple("=+-@\t\r\n＝＋－＠")  # noqa: RUF001 (the wide ones run as formulas too, in some countries)
-_NUMBERS: Final = ("count", "low", "high")
-_STATUS: Final = "status"
 
 Page = Callable[..., str]
 
 
 def columns(release: Release) -> list[str]:
-    """The names of the key columns; one that would collide with a column of ours gets `by_` in front."""
-    taken, names = {*_NUMBERS, _STATUS}, []
-    for axis in release.axes:
-        name = axis.column
-        while name in taken:
-            name = f"by_{name}"
-        taken.add(name)
-        names.append(name)
-    return names
+    """The names of the key columns."""
+    return key_columns(release.axes)
 
 
 def batches(release: Release, *, safe_text: bool) -> Iterator[pa.RecordBatch]:
     """The release, a million bins at a time: keys, published value (null if hidden), interval, status."""
     keys = columns(release)
-    names = [*(_safe(keys) if safe_text else keys), *_NUMBERS, _STATUS]
+    names = [*(safe(keys) if safe_text else keys), *NUMBERS, STATUS]
     shown = release.shown
     statuses = [name or "shown" for name in release.published.names]
     for start in range(0, release.bins, _BATCH) or [0]:
         stop = min(start + _BATCH, release.bins)
         label = _written if safe_text else _labelled
-        arrays = [label(which, _safe(labels) if safe_text else labels) for which, labels in release.keys(start, stop)]
+        arrays = [label(which, safe(labels) if safe_text else labels) for which, labels in release.keys(start, stop)]
         arrays.append(_whole(release.published.values[start:stop], shown[start:stop]))
         arrays.append(_whole(release.low[start:stop]))
         arrays.append(_whole(release.high[start:stop], release.high[start:stop] >= 0))
@@ -102,11 +92,6 @@ def _texts(
 
 def _bits(known: np.ndarray[Any, Any] | None) -> pa.Buffer | None:
     return None if known is None else pa.py_buffer(np.packbits(known, bitorder="little"))
-
-
-def _safe(labels: Sequence[str | None]) -> list[str | None]:
-    """With an apostrophe before a formula, and one more before apostrophes and a formula: different labels stay so."""
-    return [f"'{label}" if label is not None and label.lstrip("'").startswith(_FORMULA) else label for label in labels]
 
 
 def save(

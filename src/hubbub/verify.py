@@ -32,6 +32,7 @@ from hubbub.ledger.key import ALGORITHM, signed
 from hubbub.tables.description import described
 from hubbub.tables.histogram import Histogram
 from hubbub.tables.promises import promises
+from hubbub.tables.written import difference
 
 _MOST_COUNTS: Final = 12  # at which the channel's laws are compared; beyond them stands its proof
 _MOST_PARTS: Final = 3_000  # of a law that is compared
@@ -52,6 +53,7 @@ _DESCRIBED: Final = (
     "remarks",
 )
 _ENTRY: Final = {"id": str, "dataset": str, "hash": str, "nonce": str}
+_MARKS: Final = {"id": 32, "hash": 64, "nonce": 32}  # hexadecimal digits
 _NAMES: Final = {
     "release_file": r"release\.(csv|parquet)",
     "release_sha256": r"[0-9a-f]{64}",
@@ -77,6 +79,7 @@ class Checked:
     certificate: Mapping[str, Any] | None = None
     spec: Histogram | None = None
     promises: tuple[Derivation, ...] = ()
+    signer: str | None = None  # the public key of a signature that fits
 
     @property
     def passed(self) -> bool:
@@ -112,13 +115,14 @@ def verify(
         checks.extend(_checks(data, release, key, dataset, seen))
     except _Failed as failed:
         checks.extend((*failed.before, failed.check))
-    return Checked(tuple(checks), seen.body, seen.spec, seen.promises)
+    return Checked(tuple(checks), seen.body, seen.spec, seen.promises, seen.signer)
 
 
 class _Seen:
     body: Mapping[str, Any] | None = None
     spec: Histogram | None = None
     promises: tuple[Derivation, ...] = ()
+    signer: str | None = None
 
 
 class _Failed(Exception):
@@ -145,6 +149,7 @@ def _checks(data: bytes, release: str | Path | None, key: str | None, dataset: s
     check("format", body.get("format") == FORMAT, FORMAT, wrong=other)
     signature = body.pop(SIGNATURE, None)
     _signature(check, body, signature, key)
+    seen.signer = signature["public_key"]
     _entry(check, body, dataset)
     if release is not None:
         _file(check, body, release)
@@ -156,6 +161,8 @@ def _checks(data: bytes, release: str | Path | None, key: str | None, dataset: s
         raise _Failed(done, Check("what was released", False, printable(why))) from None
     seen.body, seen.spec, seen.promises = body, spec, derived
     check("what was released", True, f"a histogram by {', '.join(axis.column for axis in spec.axes)}")
+    if release is not None:
+        _keys(check, spec, release, str(body.get("release_file")))
     given = body.get("guarantees")
     right = isinstance(given, list) and len(given) == len(derived)
     check("the promises", right, f"{len(derived)} of them", wrong=f"{len(derived)} follow from the description")
@@ -192,7 +199,7 @@ def _is_place(entry: Mapping[str, Any]) -> bool:
     """Whether a ledger may have written this."""
     with suppress(WrongUse):
         name = dataset_name(entry["dataset"]) == entry["dataset"]
-        marks = [re.fullmatch("[0-9a-f]+", entry[part]) for part in ("id", "hash", "nonce")]
+        marks = [re.fullmatch(f"[0-9a-f]{{{digits}}}", entry[part]) for part, digits in _MARKS.items()]
         return name and all(marks)
     return False
 
@@ -205,6 +212,13 @@ def _file(check: Any, body: Mapping[str, Any], release: str | Path) -> None:
         return
     right = body.get("release_sha256") == found
     check("the release file", right, f"SHA-256 {found}", wrong="it is another file than the certificate is about")
+
+
+def _keys(check: Any, spec: Histogram, release: str | Path, name: str) -> None:
+    """The file has the columns and bins that the certificate describes."""
+    found = difference(release, "parquet" if name.endswith(".parquet") else "csv", spec.axes)
+    wrong = f"{found}, and not those that are described; get the originals of both"
+    check("the columns and bins of the file", found is None, "are those described", wrong=wrong)
 
 
 def _derivation(check: Any, step: Derivation, said: Any) -> None:
@@ -336,3 +350,25 @@ CANNOT_KNOW: Final = (
     "what else was published about the same people: ask for hubbub ledger show",
 )
 """What a certificate cannot show, beside its assumptions."""
+
+
+def free(done: Checked, *, with_file: bool) -> tuple[str, ...]:
+    """What whoever signed it could write as they liked: no theorem and no other part of it says otherwise."""
+    if done.certificate is None or done.spec is None:
+        return ()
+    entry, person = done.certificate["ledger"], done.spec.unit.person
+    told = [
+        f"the name of the dataset, {entry['dataset']}, and its marks in the ledger (id, hash, nonce): the publisher's "
+        "own hubbub ledger check knows them",
+        f"the version of the software, {done.certificate['software']}",
+        f"how often an interval is right, {done.certificate['coverage']}: no promise to people rests on it",
+    ]
+    if done.spec.sample is None and done.spec.collected is None:
+        told.append("at_delta: without a sample no promise rests on it")
+    if person is not None:
+        told.append(f"the name of the column that says who is who, {person}")
+    if not with_file:
+        told.append("the names of columns and bins, and where ranges begin and end: give the file with --release")
+    if done.spec.collected is not None and done.spec.collected.low < done.spec.collected.high:
+        told.append("the lowest rate at which people were collected: no promise rests on it")
+    return tuple(told)

@@ -20,7 +20,7 @@ from hubbub.guarantees.canonical import canonical
 from hubbub.ledger import key
 from hubbub.tables import description
 from hubbub.tables.promises import promises
-from hubbub.verify import Checked, load, printable, verify
+from hubbub.verify import Checked, free, load, printable, verify
 from tests.fresh import ENTRY, enter
 from tests.unit.test_certificate import TOWNS, WORDS
 
@@ -335,6 +335,59 @@ def test_any_parameter_that_is_changed_fails_though_signed_again(name: str, tmp_
             path[0] in ("channel", "collected", "remarks", "unit") and path[-1] != "low"
         ):  # no theorem uses a lower limit
             assert not verify(sign(forger, _changed(body, path))).passed, path
+
+
+def _edits(body: dict[str, Any]) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """Every word and number changed, each in a few ways that look right."""
+    for path in _leaves(body):
+        yield path, _changed(body, path)
+        old = _at(body, path)[1]
+        if isinstance(old, str) and re.fullmatch("[0-9a-f]{32,64}", old):
+            yield path, _with(body, path, old[:-1] + ("0" if old[-1] != "0" else "1"))
+        elif isinstance(old, str) and re.fullmatch(r"-?\d+", old):
+            yield path, _with(body, path, str(int(old) + 1))
+
+
+def _at(body: Any, path: tuple[Any, ...]) -> tuple[Any, Any]:
+    place = body
+    for name in path[:-1]:
+        place = place[name]
+    return place, place[path[-1]]
+
+
+def _with(body: dict[str, Any], path: tuple[Any, ...], new: Any) -> dict[str, Any]:
+    changed = deepcopy(body)
+    _at(changed, path)[0][path[-1]] = new
+    return changed
+
+
+LISTED_AS_FREE = {("ledger", "dataset"), ("ledger", "id"), ("ledger", "hash"), ("ledger", "nonce"), ("software",)}
+LISTED_AS_FREE |= {("coverage",), ("at_delta",)}
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize("by", ["town=Bath,York,other", "age:[0,20,50,inf)", "age:0..50:10", "day:year:2024..2026"])
+def test_what_passes_though_signed_again_is_free_text_and_listed(
+    by: str, form: str, tmp_path: Path, forger: Path
+) -> None:
+    written = save(enter(TABLE).histogram([by], epsilon=1), tmp_path / "out", form=form)
+    body = json.loads(load(written["certificate"]))
+    del body[SIGNATURE]
+    passed = {path for path, edit in _edits(body) if verify(sign(forger, edit), release=written["release"]).passed}
+    assert passed
+    assert passed <= LISTED_AS_FREE
+    done = verify(sign(forger, body), release=written["release"])
+    told = " ".join(free(done, with_file=True))
+    assert all(words in told for words in ("the name of the dataset", "id, hash, nonce", "the version of the software"))
+    assert all(words in told for words in ("how often an interval is right", "at_delta"))
+    alone = {path for path, edit in _edits(body) if verify(sign(forger, edit)).passed} - LISTED_AS_FREE
+    assert {path[0] for path in alone} <= {"bins", "release_sha256", "release_file"}
+    assert "the names of columns and bins, and where ranges begin and end" in " ".join(free(done, with_file=False))
+
+
+def test_marks_of_a_ledger_have_their_length(forger: Path) -> None:
+    for name, value in (("id", "1" * 31), ("hash", "2" * 65), ("nonce", "a"), ("hash", "G" * 64)):
+        assert not verify(described(forger, ledger=ENTRY | {name: value})).passed
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hubbub.cli import Commands, examples, json_option, page, print_json, say, waiting
+from hubbub.cli import Commands, examples, json_option, page, print_json, say, shown, waiting
 from hubbub.cli.channel import channel_options
 from hubbub.errors import HubbubError
 
@@ -144,12 +144,12 @@ def _tell(done: Release, written: dict[str, str]) -> None:
     console = page()
     table = Grid(box=None, pad_edge=False)
     for name in columns(done):
-        table.add_column(name, max_width=32)
+        table.add_column(shown(name), max_width=32)
     for name in ("count", "low", "high"):
         table.add_column(name, justify="right")
     keys = list(done.keys(0, min(_FIRST, done.bins)))
     for i in range(min(_FIRST, done.bins)):
-        labels = ["(missing)" if (text := labels[int(which[i])]) is None else str(text) for which, labels in keys]
+        labels = ["(missing)" if (text := labels[int(which[i])]) is None else shown(text) for which, labels in keys]
         value, _ = done.published.outcome(i)
         high = int(done.high[i])
         table.add_row(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hubbub.cli import examples, json_option, page, print_json, say
+from hubbub.cli import examples, json_option, page, print_json, say, shown
 from hubbub.errors import CheckFailed
 
 if TYPE_CHECKING:
@@ -29,23 +29,27 @@ def verify(certificate: str, release: str | None, key: str | None, dataset: str 
     wrong. Without --key it is not known whose key signed it.
     """
     from hubbub.ledger.key import given
-    from hubbub.verify import load
+    from hubbub.verify import free, load
     from hubbub.verify import verify as check
 
     data = load(certificate)
     file = release if release is not None else _beside(certificate, data)
     done = check(data, release=file, key=None if key is None else given(key), dataset=dataset)
     unknown = _unknown(done, key is None, file is None)
+    said = list(free(done, with_file=file is not None)) if done.passed else []
     if as_json:
         print_json(
             {
                 "passed": done.passed,
                 "checks": [{"what": each.what, "passed": each.passed, "found": each.found} for each in done.checks],
                 "not_checked": unknown if done.passed else [],
+                "free_text": said,
+                "signed_by": done.signer,
+                "vouched_for": key is not None and done.passed,
             }
         )
     else:
-        _tell(done, unknown)
+        _tell(done, unknown, said, vouched=key is not None)
     if not done.passed:
         wrong = done.checks[-1]
         raise CheckFailed(f"the certificate does not hold: {wrong.what}: {wrong.found}")
@@ -73,18 +77,22 @@ def _unknown(done: Checked, any_key: bool, no_file: bool) -> list[str]:
     return [*told, *(f"whether this is so: {text}" for text in done.assumptions)]
 
 
-def _tell(done: Checked, unknown: list[str]) -> None:
-    from hubbub.verify import printable
-
+def _tell(done: Checked, unknown: list[str], said: list[str], *, vouched: bool) -> None:
     console = page()
     for each in done.checks:
         found = f": {each.found}" if each.found else ""
         console.print(f"{'✓' if each.passed else '✗'} {each.what}{found}", soft_wrap=True)
-    if done.passed:
-        console.print("\nNot checked, because nobody can from here:")
-        for text in unknown:
-            console.print(f"- {printable(text)}", soft_wrap=True)
-        console.print("\nThe certificate holds.")
+    if not done.passed:
+        return
+    for title, texts in (
+        ("Not checked, because nobody can from here:", unknown),
+        ("Free text, which whoever signed it chose:", said),
+    ):
+        console.print(f"\n{title}")
+        for text in texts:
+            console.print(f"- {shown(text)}", soft_wrap=True)
+    whose = "the key that you gave" if vouched else "a key that nobody vouched for: anybody can make one"
+    console.print(f"\nThe certificate holds. It is signed by {done.signer}, {whose}.", soft_wrap=True)
 
 
 @click.command("explain", epilog=examples("hubbub explain hubbub-demo/certificate.json"))
@@ -96,7 +104,7 @@ def explain(certificate: str, as_json: bool) -> None:
     The certificate is checked first, as by hubbub verify.
     """
     from hubbub.explain import explain_release
-    from hubbub.verify import load, printable
+    from hubbub.verify import load
     from hubbub.verify import verify as check
 
     done = check(load(certificate))
@@ -114,5 +122,5 @@ def explain(certificate: str, as_json: bool) -> None:
     width = min(console.width, 100)
     for line in text.splitlines():
         indent = " " * (len(line) - len(line.lstrip(" -")))
-        console.print(textwrap.fill(printable(line), width, subsequent_indent=indent), soft_wrap=True)
+        console.print(textwrap.fill(shown(line), width, subsequent_indent=indent), soft_wrap=True)
     say("\nChecked: every number follows. Who signed it, and that the file is the one meant: hubbub verify.")

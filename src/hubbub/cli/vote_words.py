@@ -7,9 +7,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-import click
-
-from hubbub.cli import page
+from hubbub.cli import echo, page, shown
 from hubbub.errors import Refused
 from hubbub.exact import rational, to_float, to_text
 from hubbub.guarantees.verdict import Proved, Refuted, Verdict
@@ -179,19 +177,19 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
 def tell(answer: Mapping[str, Any], read: BallotFile) -> None:
     """Tables, one for each round, and what is promised."""
     size = answer["ballots"]
-    title = f"{size['title']}: " if size["title"] else ""
-    click.echo(f"{title}{size['voters']:,} ballots, {len(size['candidates'])} candidates, {answer['rule']}")
+    title = f"{shown(size['title'])}: " if size["title"] else ""
+    echo(f"{title}{size['voters']:,} ballots, {len(size['candidates'])} candidates, {answer['rule']}")
     changed = {rule: count for rule, count in read.changed.items() if count}
     if changed:
         rules = read.reading.rules()
         parts = [f"{what}={rules[what]} changed {count:,}" for what, count in sorted(changed.items())]
-        click.echo(f"Of these ballots {'; '.join(parts)}.")
+        echo(f"Of these ballots {'; '.join(parts)}.")
     rounds, draws = answer["rounds"], answer["ties"]
     for i in _some(len(rounds), "rounds"):
         _draw_round(i + 1, len(rounds), rounds[i], answer["winner"])
     for i in _some(len(draws), "draws"):
         _tell_draw(draws[i])
-    click.echo(f"\n{answer['winner']} wins.")
+    echo(f"\n{shown(answer['winner'])} wins.")
     _tell_promise(answer)
     if "compare" in answer:
         _draw_comparison(answer["compare"])
@@ -203,15 +201,15 @@ def _some(number: int, what: str) -> Iterator[int]:
         yield from range(number)
         return
     yield from range(_FIRST)
-    click.echo(f"\n({number - _MOST:,} {what} are left out here; --json has them all)")
+    echo(f"\n({number - _MOST:,} {what} are left out here; --json has them all)")
     yield from range(number - _MOST + _FIRST, number)
 
 
 def _tell_draw(draw: Mapping[str, Any]) -> None:
     pairs = list(zip(draw["among"], draw["chances"], strict=True))
-    among = ", ".join(f"{name} {chance}" for name, chance in pairs[:_MOST])
+    among = ", ".join(f"{shown(name)} {chance}" for name, chance in pairs[:_MOST])
     more = f" and {len(pairs) - _MOST:,} others" if len(pairs) > _MOST else ""
-    click.echo(f"Drawn from {draw['source']}, {draw['why']}: {draw['chosen']} (of {among}{more}).")
+    echo(f"Drawn from {draw['source']}, {draw['why']}: {shown(draw['chosen'])} (of {among}{more}).")
 
 
 def _draw_round(number: int, rounds: int, counted: Mapping[str, Any], winner: str) -> None:
@@ -228,7 +226,7 @@ def _draw_round(number: int, rounds: int, counted: Mapping[str, Any], winner: st
     out, counts = set(counted["eliminated"]), counted["counts"]
     for name, count in islice(counts.items(), _MOST):
         fate = "out" if name in out else ("wins" if last and name == winner else "")
-        table.add_row(name, f"{count:,}", f"{most - count:,}" if most != count else "", fate)
+        table.add_row(shown(name), f"{count:,}", f"{most - count:,}" if most != count else "", fate)
     if len(counts) > _MOST:
         rest = list(counts.items())[_MOST:]
         gone = sum(name in out for name, _ in rest)
@@ -237,7 +235,7 @@ def _draw_round(number: int, rounds: int, counted: Mapping[str, Any], winner: st
         )
     if counted["exhausted"]:
         table.add_row("(exhausted)", f"{counted['exhausted']:,}", "", "")
-    click.echo()
+    echo()
     page().print(table)
 
 
@@ -252,18 +250,18 @@ def _tell_promise(answer: Mapping[str, Any]) -> None:
         if promise["utility_apart_text"]:
             apart = approximately(rational(promise["utility_apart_text"]), digits=3)
             who += f" and her utilities are equal or at least {apart} apart"
-        click.echo(f"No lie gains {gain}, {who} ({promise['theorem']}).")
+        echo(f"No lie gains {gain}, {who} ({promise['theorem']}).")
         for remark in promise["remarks"]:
-            click.echo(f"Note: {remark}.")
+            echo(f"Note: {remark}.")
     else:
-        click.echo(f"Nothing is promised about lies: {promise['reason']}.")
+        echo(f"Nothing is promised about lies: {promise['reason']}.")
     if promise["margin"] is not None and (not promise["holds"] or promise["remarks"]):
-        click.echo("How many voters a promise takes: hubbub vote guarantee --help.")
+        echo("How many voters a promise takes: hubbub vote guarantee --help.")
     if answer["punishing_probability"] is not None:
         often = " A smaller --eta makes it rarer." if answer["punishing_probability"] > 0.01 else ""
-        click.echo(f"The punishing rule had a chance of {_told_up(answer['punishing_probability'])}.{often}")
+        echo(f"The punishing rule had a chance of {_told_up(answer['punishing_probability'])}.{often}")
     for what, key in (("Pareto efficient", "pareto"), ("Close to optimal", "close_to_optimal")):
-        click.echo(f"{what}: {answer[key]['answer']}, {answer[key]['reason']}.")
+        echo(shown(f"{what}: {answer[key]['answer']}, {answer[key]['reason']}."))
 
 
 def _told_up(x: float) -> str:
@@ -290,8 +288,8 @@ def _draw_comparison(rows: list[dict[str, Any]]) -> None:
         coarse = ""
         if promise["holds"]:
             coarse = f"{_told_up(promise['alpha_min'])}-coarse" if promise["alpha_min"] else "any"
-        table.add_row(row["rule"], row["winner"], told, gain, coarse, row["pareto"]["answer"])
-    click.echo()
+        table.add_row(row["rule"], shown(row["winner"]), told, gain, coarse, row["pareto"]["answer"])
+    echo()
     page().print(table)
 
 
