@@ -225,7 +225,7 @@ def _write_record(path: str | None, result: Any, read: BallotFile, dice: PublicD
     if path is None:
         return
     try:
-        Path(path).write_bytes(record_of(result, read.ballots, read.reading, dice).canonical())
+        Path(path).write_bytes(record_of(result, read, dice).canonical())
     except OSError as error:
         raise WrongUse(f"the record cannot be written: {error.strerror or error}; choose another file") from error
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from hubbub.errors import WrongUse
 from hubbub.voting.ballots import MOST_VOTERS, Ballots
@@ -31,6 +32,7 @@ class BallotFile:
     seats: int = 1
     withdrawn: tuple[str, ...] = ()  # candidates who were struck out
     remarks: tuple[str, ...] = ()
+    asked: Mapping[str, Any] = field(default_factory=dict)  # what the reader was told beside the rules, as JSON
 
 
 def weight_of(text: str, where: str) -> int:

@@ -69,7 +69,15 @@ def read(
     names = file.ballots.candidates
     own = numbers_for_names(names) if kind in ("csv", "abif") else label_names(names)
     told = (*text.remarks, *file.remarks, *own, *near_equal(names))
-    return replace(file, remarks=told)
+    named = {what: [names] if isinstance(names, str) else list(names) for what, names in (columns or {}).items()}
+    asked = {
+        "format": kind,
+        "columns": named or None,
+        "candidates": list(candidates) if candidates else None,
+        "contest": contest,
+        "encoding": encoding,
+    }
+    return replace(file, remarks=told, asked=asked)
 
 
 def _read(

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from hubbub.errors import WrongUse
 from hubbub.voting.ballots import Ballots
@@ -59,6 +59,9 @@ WRITE_INS: Final = ("uwi", "write-in", "write-ins")
 """Words for write-ins; unless others are named, every cell is one that has the word "write-in" in it."""
 
 
+_LABELS: Final = ("undervote_labels", "skip_labels", "overvote_labels", "write_in_labels")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """The rules by which ballots are read, and the labels that are no candidates.
@@ -85,6 +88,22 @@ class Reading:
     def for_marks(self, *, counted: bool) -> Reading:
         """With the default for repeats that a file has, with counts or without."""
         return self if self.repeats else replace(self, repeats="refuse" if counted else "first")
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it, as it goes into a record."""
+        labels = {name: list(getattr(self, name)) for name in _LABELS}
+        return {**self.rules(), **labels, "aliases": [list(pair) for pair in self.aliases]}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Reading:
+        """What :meth:`as_json` gave."""
+        try:
+            rules: dict[str, Any] = {what: str(value[what]) for what in CHOICES}
+            labels: dict[str, Any] = {name: tuple(str(label) for label in value[name]) for name in _LABELS}
+            aliases = tuple((str(old), str(new)) for old, new in value["aliases"])
+            return cls(**rules, **labels, aliases=aliases)
+        except (KeyError, TypeError, ValueError) as error:
+            raise WrongUse("these are no rules by which ballots are read; were they changed?") from error
 
     def rules(self) -> dict[str, str]:
         """The rules by name, as they go into a result."""

@@ -3,7 +3,7 @@
 ::
 
     {"wire": "tally/1", "ballots": {"digest", "candidates", "voters"}, "rule": {...}, "reading": {...},
-     "dice": "the public words" or null, "draws": [...], "rounds": [...], "winners": [...]}
+     "file": {...}, "dice": "the public words" or null, "draws": [...], "rounds": [...], "winners": [...]}
 
 Its canonical bytes (:mod:`hubbub.guarantees.canonical`) are what is signed. Equal counts give equal bytes on every
 machine: names, whole numbers and exact texts are all that is in it.
@@ -15,6 +15,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -24,7 +25,9 @@ from hubbub.exact import to_text
 from hubbub.guarantees.canonical import canonical
 from hubbub.noise.source import PublicDice, ReplaySource, Source
 from hubbub.noise.source import Record as Recording
+from hubbub.voting.ballot_file import BallotFile
 from hubbub.voting.ballots import Ballots, merged_rows
+from hubbub.voting.formats import read, strict
 from hubbub.voting.reading import Reading
 from hubbub.voting.result import Draw, Result
 from hubbub.voting.row_keys import row_keys
@@ -63,6 +66,7 @@ class CountRecord:
     answer: Answer
     ballots: str  # their digest
     reading: Reading
+    asked: Mapping[str, Any]  # what the reader of the file was told beside the rules
     dice: str | None = None  # the public sentence, None where the operating system's entropy was used
 
     def as_json(self) -> dict[str, Any]:
@@ -77,7 +81,8 @@ class CountRecord:
                 "voters": answer.voters,
             },
             "rule": rule_as_json(answer.rule),
-            "reading": {**self.reading.rules(), "aliases": [list(pair) for pair in self.reading.aliases]},
+            "reading": self.reading.as_json(),
+            "file": dict(self.asked),
             "dice": self.dice,
             "draws": [draw_as_json(draw) for draw in answer.draws],
             "rounds": answer.as_json()["stages"] if isinstance(answer, Seats) else _rounds(answer),
@@ -123,13 +128,34 @@ def _rounds(result: Result) -> list[dict[str, Any]]:
     ]
 
 
-def record_of(answer: Answer, ballots: Ballots, reading: Reading, dice: PublicDice | None = None) -> CountRecord:
-    """The record of a count that was just made."""
-    said = None if dice is None else dice.sentence
-    return CountRecord(answer=answer, ballots=ballots_digest(ballots), reading=reading, dice=said)
+def record_of(answer: Answer, file: BallotFile, dice: PublicDice | None = None) -> CountRecord:
+    """The record of a count that was just made of the ballots of a file."""
+    return CountRecord(
+        answer=answer,
+        ballots=ballots_digest(file.ballots),
+        reading=file.reading,
+        asked=file.asked,
+        dice=None if dice is None else dice.sentence,
+    )
 
 
-def count_again(record: Mapping[str, Any], ballots: Ballots, reading: Reading) -> CountRecord:
+def read_again(record: Mapping[str, Any], path: str | Path) -> BallotFile:
+    """The ballots of a file, read as the record says that they were."""
+    asked = record.get("file") or {}
+    return strict(
+        read(
+            path,
+            Reading.from_json(record.get("reading") or {}),
+            format=asked.get("format"),
+            columns=asked.get("columns"),
+            candidates=asked.get("candidates"),
+            contest=asked.get("contest"),
+            encoding=asked.get("encoding"),
+        )
+    )
+
+
+def count_again(record: Mapping[str, Any], file: BallotFile) -> CountRecord:
     """The same count, made anew from the ballots: by the record's rule, with the draws of its public words, or, where
     the operating system drew, with the numbers that it recorded.
 
@@ -140,7 +166,7 @@ def count_again(record: Mapping[str, Any], ballots: Ballots, reading: Reading) -
     if record.get("wire") != WIRE:
         raise CheckFailed(f"the record of the count is not of the kind {WIRE}; a newer version may read it")
     rule, dice = rule_from_json(record.get("rule") or {}), record.get("dice")
-    digest = ballots_digest(ballots)
+    digest = ballots_digest(file.ballots)
     stated = record.get("ballots") or {}
     if digest != stated.get("digest"):
         raise CheckFailed(
@@ -148,13 +174,14 @@ def count_again(record: Mapping[str, Any], ballots: Ballots, reading: Reading) -
         )
     source: Source = _recorded(record) if dice is None else PublicDice(str(dice))
     again = CountRecord(
-        answer=rule.run(ballots, source),
+        answer=rule.run(file.ballots, source),
         ballots=digest,
-        reading=reading,
+        reading=file.reading,
+        asked=file.asked,
         dice=source.sentence if isinstance(source, PublicDice) else None,
     )
     new = again.as_json()
-    for part in ("winners", "draws", "rounds", "reading", "rule", "dice", "ballots"):
+    for part in ("winners", "draws", "rounds", "reading", "file", "rule", "dice", "ballots"):
         if new[part] != record.get(part):
             raise CheckFailed(f"the count was made again and its {part} differ from those of the record")
     if set(new) != set(record):

@@ -92,7 +92,7 @@ def _links(
         moved[key] = moved.get(key, Fraction(0)) + cut
     stay = _piles(before, label, order)
     for (pile, _), votes in moved.items():
-        stay[pile] -= votes
+        stay[pile] = stay.get(pile, Fraction(0)) - votes
     return {(name, name): votes for name, votes in stay.items()} | moved
 
 

@@ -12,10 +12,11 @@ from click.testing import CliRunner, Result
 from hubbub import charts
 from hubbub.cli.main import commands
 from hubbub.cli.vote_reading import PLACES
+from hubbub.guarantees.canonical import read as read_canonical
 from hubbub.voting import places
 from hubbub.voting.formats import read, strict
 from hubbub.voting.reading import CHOICES, Reading
-from hubbub.voting.record import count_again
+from hubbub.voting.record import count_again, read_again
 from hubbub.voting.stv import RULES as TRANSFERS
 
 
@@ -135,15 +136,24 @@ def test_a_promise_holds_with_public_dice_if_nobody_could_foretell_them() -> Non
     assert "nobody could foretell the words of --dice while votes were cast" in promise["assumptions"]
 
 
-@pytest.mark.parametrize("args", [["--rule", "instant-runoff", "--dice", "swans"], ["--rule", "random-dictator"]])
-def test_a_record_is_counted_again_from_the_file(args: list[str], tmp_path: Path) -> None:
-    path, record = file(tmp_path, "tie.csv", TIE), tmp_path / "count.json"
+COLUMNS = ["--columns", 'ranks="1st, one"/b,count=n', "--alias", "ANN=Ann", "--undervote-label", "nix", "--as", "maine"]
+
+
+@pytest.mark.parametrize(
+    ("text", "args"),
+    [
+        (TIE, ["--rule", "instant-runoff", "--dice", "swans"]),
+        (TIE, ["--rule", "random-dictator"]),
+        ('"1st, one",b,n\nANN,Bob,2\nnix,Ann,1\nBob,nix,3\nZoe,Zoe,1\n', COLUMNS),
+    ],
+)
+def test_a_record_is_counted_again_from_the_file(text: str, args: list[str], tmp_path: Path) -> None:
+    path, record = file(tmp_path, "tie.csv", text), tmp_path / "count.json"
     winner = ask(path, *args, "--record", str(record))["winner"]
-    written = json.loads(record.read_bytes())
-    again = strict(read(path))
-    assert count_again(written, again.ballots, again.reading).canonical() == record.read_bytes()
+    written = read_canonical(record.read_bytes(), "the record")
+    assert count_again(written, read_again(written, path)).canonical() == record.read_bytes()
     assert written["winners"] == [winner]
-    assert "cannot be written" in run(path, "--record", str(tmp_path / "no" / "x.json")).stderr
+    assert "cannot be written" in run(path, *args, "--record", str(tmp_path / "no" / "x.json")).stderr
 
 
 def test_aliases_contests_and_encodings(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,6 +17,7 @@ from hubbub.errors import CheckFailed
 from hubbub.guarantees.canonical import read as read_canonical
 from hubbub.noise.source import PublicDice, SystemSource
 from hubbub.voting import rules
+from hubbub.voting.ballot_file import BallotFile
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.continuing import RunoffByContinuing
 from hubbub.voting.reading import Reading
@@ -25,6 +27,7 @@ from hubbub.voting.stv import ALBANY, TransferableVote
 from hubbub.voting.ties import FixedTies
 
 TIED = Ballots.of("abcd", {("a", "b"): 3, ("b", "a"): 3, ("c",): 3, ("d", "c"): 3, (): 2})
+FILE = BallotFile(ballots=TIED, format="csv-columns", title="", reading=Reading(repeats="first"))
 ORDER = FixedTies(("d", "c", "b", "a"))
 ALL: list[Counted] = [
     rules.RepeatedPlurality(),
@@ -52,19 +55,19 @@ ALL: list[Counted] = [
 def test_every_count_is_repeated_bit_for_bit(rule: Counted, said: str | None) -> None:
     dice = None if said is None else PublicDice(said)
     answer = rule.run(TIED, SystemSource() if said is None else PublicDice(said))
-    written = record_of(answer, TIED, Reading(), dice).canonical()
+    written = record_of(answer, FILE, dice).canonical()
     record = read_canonical(written, "the record")  # no float, one form
     assert rule_from_json(record["rule"]) == rule
     shuffled = Ballots.from_rows("abcd", TIED.rankings[::-1], np.ascontiguousarray(TIED.weights[::-1]))
-    assert count_again(record, shuffled, Reading()).canonical() == written
+    assert count_again(record, replace(FILE, ballots=shuffled)).canonical() == written
     if said is not None:
-        assert record_of(rule.run(TIED, PublicDice(said)), TIED, Reading(), dice).canonical() == written
+        assert record_of(rule.run(TIED, PublicDice(said)), FILE, dice).canonical() == written
 
 
 def written(rule: Counted, dice: str | None = None) -> dict[str, Any]:
     source = SystemSource() if dice is None else PublicDice(dice)
     said = None if dice is None else PublicDice(dice)
-    record: dict[str, Any] = json.loads(record_of(rule.run(TIED, source), TIED, Reading(), said).canonical())
+    record: dict[str, Any] = json.loads(record_of(rule.run(TIED, source), FILE, said).canonical())
     return record
 
 
@@ -77,6 +80,7 @@ def written(rule: Counted, dice: str | None = None) -> dict[str, Any]:
         (("dice",), "other words", "differ from those of the record"),
         (("rule", "name"), "majority", "names no rule"),
         (("reading", "skips"), "stop", "its reading differ"),
+        (("file", "contest"), "Mayor", "its file differ"),
         (("rounds", 0, "exhausted"), 3, "its rounds differ"),
         (("winners",), ["nobody"], "its winners differ"),
         (("more",), 1, "fields that a count does not have"),
@@ -90,7 +94,7 @@ def test_what_was_changed_is_noticed(path: tuple[str | int, ...], value: object,
         place = place[step]
     place[path[-1]] = value
     with pytest.raises(CheckFailed, match=sentence):
-        count_again(record, TIED, Reading())
+        count_again(record, FILE)
 
 
 def test_recorded_draws_are_numbers_below_their_bounds_and_all_are_used() -> None:
@@ -100,11 +104,11 @@ def test_recorded_draws_are_numbers_below_their_bounds_and_all_are_used() -> Non
         wrong = copy.deepcopy(record)
         wrong["draws"][0]["number"] = number
         with pytest.raises(CheckFailed, match=sentence):
-            count_again(wrong, TIED, Reading())
+            count_again(wrong, FILE)
     with pytest.raises(CheckFailed):
-        count_again({**record, "draws": [*record["draws"], first]}, TIED, Reading())
+        count_again({**record, "draws": [*record["draws"], first]}, FILE)
     with pytest.raises(CheckFailed):
-        count_again({**record, "draws": record["draws"][:-1]}, TIED, Reading())
+        count_again({**record, "draws": record["draws"][:-1]}, FILE)
 
 
 RANKINGS = st.lists(st.sampled_from("abc"), unique=True, max_size=3).map(tuple)
