@@ -56,7 +56,7 @@ def vote() -> None:
         "hubbub vote tally millbrook",
         "hubbub vote tally millbrook --rule approximate-runoff --eta 1e-6 --json",
         "hubbub vote tally millbrook --compare",
-        'hubbub vote tally millbrook --as oakland --dice "said aloud when all ballots were in"',
+        "hubbub vote tally millbrook --as oakland --dice three-white-swans",
     ),
 )
 @click.argument("file")
