@@ -187,7 +187,7 @@ def _bound(question: Question, answer: Gain) -> Gain | None:
 def _answer(answer: Gain, bound: Gain | None, verdict: Verdict, eta: Fraction) -> dict[str, Any]:
     from hubbub.exact import to_float, to_text
     from hubbub.voting.beliefs import ranking_text
-    from hubbub.voting.gain import approximately
+    from hubbub.voting.figures import approximately
     from hubbub.voting.guarantee import gain_bound
 
     question = answer.question
@@ -252,7 +252,7 @@ def _verdict(verdict: Verdict, belief: Belief) -> dict[str, object]:
 
 def _tell(said: dict[str, Any], rule: str) -> None:
     from hubbub.exact import rational
-    from hubbub.voting.gain import approximately
+    from hubbub.voting.figures import approximately
 
     console = page()
     margin = "" if said["margin"] is None else f", margin {said['margin']:,}"

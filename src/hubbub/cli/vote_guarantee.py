@@ -143,7 +143,7 @@ def _promise(
     from hubbub.exact import INFINITY, to_text, whole
     from hubbub.voting import guarantee as promises
     from hubbub.voting import margins
-    from hubbub.voting.gain import approximately
+    from hubbub.voting.figures import approximately
 
     needed = None
     if more["voters"] is None:
@@ -262,7 +262,7 @@ def _thesis(kind: str, voters: int, m: int, r: int, power: Fraction, alpha: Frac
 
 
 def _curve(rule: str, voters: int, m: int, margin: int, r: int) -> list[dict[str, Any]]:
-    from hubbub.voting.gain import approximately
+    from hubbub.voting.figures import approximately
     from hubbub.voting.guarantee import gain_bound
 
     found = []
@@ -294,7 +294,7 @@ def _or_null(x: Loss) -> float | None:
 
 def _short(text: str) -> str:
     from hubbub.exact import rational
-    from hubbub.voting.gain import approximately
+    from hubbub.voting.figures import approximately
 
     return text if len(text) <= 8 else approximately(rational(text))
 

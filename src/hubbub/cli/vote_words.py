@@ -13,8 +13,8 @@ from hubbub.errors import Refused
 from hubbub.exact import rational, to_float, to_text
 from hubbub.guarantees.verdict import Proved, Refuted, Verdict
 from hubbub.voting.efficiency import close_to_optimal, pareto
+from hubbub.voting.figures import approximately
 from hubbub.voting.flow import Column, flow
-from hubbub.voting.gain import approximately
 from hubbub.voting.honesty import Honesty, Promised, honesty
 from hubbub.voting.punishing import Mix
 
