@@ -9,7 +9,7 @@ import click
 
 from hubbub.cli import Command, Commands, examples, json_option, print_json, say, waiting
 from hubbub.cli.vote_gain import gain
-from hubbub.cli.vote_guarantee import guarantee, read_share
+from hubbub.cli.vote_guarantee import guarantee
 from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
@@ -124,27 +124,34 @@ def tally(file: str, as_json: bool, compare: bool, chart: str | None, **words: A
     """
     from hubbub.cli import vote_words
     from hubbub.noise.source import SystemSource
+    from hubbub.voting.comparison import compare as compare_rules
+    from hubbub.voting.counted import count
+    from hubbub.voting.threshold import share
 
     if chart is not None:
         from hubbub import charts
 
         charts.ready(chart)
-    eta = read_share(words["eta"], "--eta")
+    eta = share(words["eta"], "--eta")
     with waiting("Reading"):
         read = _read(file, words)
         rule = _rule(words, eta, read)
     with waiting("Counting"):
-        result = rule.run(read.ballots, SystemSource())
-        answer = vote_words.as_json(result, read, eta)
+        answer = count(rule, read.ballots, eta, SystemSource())
+        comparison = None
         if compare:
-            answer["compare"] = _compared(read, eta, words["ties"])
+            ties = _ties(words["ties"], read.ballots.candidates)
+            comparison = compare_rules(read.ballots, eta, SystemSource(), ties)
     if chart is not None:
-        vote_words.draw_flow(result, read, chart)
-        answer["chart"] = chart
+        vote_words.draw_flow(answer, read, chart)
     if as_json:
-        print_json(answer)
+        told = answer.as_json(read)
+        if comparison is not None:
+            told["compare"] = comparison.as_json()
+            told["pairwise"] = None if comparison.pairs is None else comparison.pairs.as_json()
+        print_json(told if chart is None else {**told, "chart": chart})
         return
-    vote_words.tell(answer, read)
+    vote_words.tell(answer, read, comparison)
     if chart is not None:
         say(f"Chart: {chart}")
 
@@ -230,36 +237,15 @@ def _ties(asked: str, names: tuple[str, ...]) -> Ties:
 
 
 def _margin(text: str | None) -> Margin | None:
-    from hubbub.exact import rational
-    from hubbub.voting.threshold import Power, margin
+    from hubbub.voting.threshold import margin
 
-    if text is None:
-        return None
-    if text.strip().startswith("n^"):
-        return Power(rational(text.strip().removeprefix("n^"), "the power of --margin") - Fraction(1, 2))
-    return margin(text)
+    return None if text is None else margin(text)
 
 
 def _points(text: str | None) -> tuple[int, ...] | None:
     from hubbub.exact import whole
 
     return None if text is None else tuple(whole(part, "a number of --points") for part in text.split(","))
-
-
-def _compared(read: BallotFile, eta: Fraction, ties: str) -> list[dict[str, object]]:
-    from hubbub.cli.vote_words import compared
-    from hubbub.noise.source import SystemSource
-    from hubbub.voting import rules
-
-    source = SystemSource()
-    rows = []
-    for name in RULES:
-        if name == "positional":
-            continue  # has no points of its own
-        margin = rules.ForGain(eta) if name in rules.MARGINED else None
-        rule = rules.make(name, margin=margin, ties=_ties(ties, read.ballots.candidates))
-        rows.append(compared(rule, read.ballots, eta, source))
-    return rows
 
 
 vote.add_command(guarantee)

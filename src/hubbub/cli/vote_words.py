@@ -1,269 +1,111 @@
-"""What ``hubbub vote tally`` says: one JSON object, or tables for people, from the same result."""
+"""How ``hubbub vote tally`` shows a count: tables for people, and the picture of how ballots moved."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from hubbub.cli import page
-from hubbub.errors import Refused
-from hubbub.exact import rational, to_float, to_text
-from hubbub.guarantees.verdict import Proved, Refuted, Verdict
-from hubbub.voting.efficiency import close_to_optimal, pareto
-from hubbub.voting.figures import approximately
 from hubbub.voting.flow import Column, flow
-from hubbub.voting.honesty import Honesty, Promised, honesty
-from hubbub.voting.punishing import Mix
 
 if TYPE_CHECKING:
-    from hubbub.noise.source import Source
     from hubbub.voting.ballot_file import BallotFile
-    from hubbub.voting.ballots import Ballots
-    from hubbub.voting.protocol import Rule
-    from hubbub.voting.result import Result, Round
+    from hubbub.voting.comparison import Comparison
+    from hubbub.voting.counted import Counted
+    from hubbub.voting.pairwise import Pairwise
+    from hubbub.voting.result import Result
+
+MOST_PAIRS = 6  # candidates up to whom every pair is shown
 
 
-def as_json(result: Result, read: BallotFile, eta: Fraction) -> dict[str, Any]:
-    """The whole answer."""
-    names, ballots = result.candidates, read.ballots
-    return {
-        "winner": result.winner_name,
-        "rule": result.rule.name,
-        "rounds": [_round(counted, names) for counted in result.rounds],
-        "ties": [
-            {
-                "why": draw.why,
-                "among": list(draw.among),
-                "chances": [to_text(chance) for chance in draw.chances],
-                "chosen": draw.chosen,
-                "source": "the operating system" if result.secure else "a script",
-            }
-            for draw in result.draws
-        ],
-        "lottery": _lottery(result.rule, ballots),
-        **_claims(result, ballots, eta),
-        "punishing_probability": _q(result.rule),
-        "ballots": {
-            "format": read.format,
-            "title": read.title,
-            "candidates": list(names),
-            "voters": ballots.voters,
-            "complete": ballots.complete,
-            "truncated": ballots.truncated,
-            "blank": ballots.blank,
-            "different": len(ballots.rankings),
-            "weights": "numbers of identical ballots, one voter each",
-        },
-        "reading": {**read.reading.rules(), "changed": dict(read.changed)},
-    }
-
-
-def compared(rule: Rule, ballots: Ballots, eta: Fraction, source: Source) -> dict[str, Any]:
-    """One rule of a comparison."""
-    result = rule.run(ballots, source)
-    return {
-        "rule": rule.name,
-        "winner": result.winner_name,
-        "lottery": _lottery(rule, ballots),
-        "rounds": len(result.rounds),
-        **_claims(result, ballots, eta),
-    }
-
-
-def _claims(result: Result, ballots: Ballots, eta: Fraction) -> dict[str, Any]:
-    promised = honesty(
-        result.rule,
-        voters=ballots.voters,
-        candidates=len(ballots.candidates),
-        truncated=ballots.truncated > 0,
-        eta=eta,
-        secure=result.secure,
-    )
-    return {
-        "guarantee": _guarantee(promised),
-        "pareto": _verdict(pareto(ballots, result.winner)),
-        "close_to_optimal": _verdict(close_to_optimal(result, ballots)),
-    }
-
-
-def _round(counted: Round, names: tuple[str, ...]) -> dict[str, Any]:
-    by_count = sorted(counted.counts, key=lambda pair: (-pair[1], pair[0]))
-    return {
-        "counts": {names[i]: count for i, count in by_count},
-        "eliminated": [names[i] for i in counted.eliminated],
-        "margin": counted.margin,
-        "exhausted": counted.exhausted,
-        "counted": counted.what,
-        "transfers": [
-            {
-                "from": names[moved.origin],
-                "to": None if moved.target is None else names[moved.target],
-                "ballots": moved.ballots,
-            }
-            for moved in counted.transfers
-        ],
-    }
-
-
-def _lottery(rule: Rule, ballots: Ballots) -> dict[str, str] | None:
-    """The chance of everybody who has one; None where ties branch too much for an exact law."""
-    try:
-        law = rule.lottery(ballots)
-    except Refused:
-        return None
-    return {name: to_text(chance) for name, chance in zip(ballots.candidates, law, strict=True) if chance}
-
-
-def _q(rule: Rule) -> float | None:
-    return _up(rule.probability if isinstance(rule, Mix) else None)
-
-
-def _up(x: Fraction | None) -> float | None:
-    return None if x is None else to_float(x, round_up=True)
-
-
-def _asked(eta: Fraction) -> float:
-    """As it was asked for, 1e-12 and not the float above it; the text is exact. What is above 0 never becomes 0."""
-    return float(eta) or to_float(eta, round_up=True)
-
-
-def _guarantee(promised: Honesty) -> dict[str, Any]:
-    if isinstance(promised, Promised):
-        return {
-            "holds": True,
-            "eta": _asked(promised.eta),
-            "eta_text": to_text(promised.eta),
-            "alpha_min": to_float(promised.alpha_min, round_up=True),
-            "utility_apart": _up(promised.utility_apart),
-            "utility_apart_text": None if promised.utility_apart is None else to_text(promised.utility_apart),
-            "margin": promised.margin,
-            "theorem": promised.theorem,
-            "assumptions": list(promised.assumptions),
-            "remarks": list(promised.remarks),
-        }
-    return {
-        "holds": False,
-        "eta": _asked(promised.eta),
-        "eta_text": to_text(promised.eta),
-        "alpha_min": None,
-        "margin": promised.margin,
-        "reason": promised.reason,
-    }
-
-
-def _verdict(verdict: Verdict) -> dict[str, Any]:
-    if isinstance(verdict, Proved):
-        return {"answer": "proved", "reason": verdict.reason}
-    if isinstance(verdict, Refuted):
-        return {"answer": "refuted", "reason": verdict.reason, "witness": dict(verdict.witness)}
-    return {"answer": "undecided", "reason": verdict.why}
-
-
-# --- for people -------------------------------------------------------------------------------------------------
-
-
-def tell(answer: Mapping[str, Any], read: BallotFile) -> None:
-    """Tables, one for each round, and what is promised."""
-    size = answer["ballots"]
-    title = f"{size['title']}: " if size["title"] else ""
-    click.echo(f"{title}{size['voters']:,} ballots, {len(size['candidates'])} candidates, {answer['rule']}")
+def tell(answer: Counted, read: BallotFile, comparison: Comparison | None) -> None:
+    """What the count was, a table for each round, and what is promised."""
+    result = answer.result
+    if answer.struck_nobody is not None:
+        click.echo(answer.struck_nobody)
+    title = f"{read.title}: " if read.title else ""
+    click.echo(f"{title}{result.voters:,} ballots, {len(result.candidates)} candidates, {result.rule.name}")
     changed = {rule: count for rule, count in read.changed.items() if count}
     if changed:
         rules = read.reading.rules()
         parts = [f"{what}={rules[what]} changed {count:,}" for what, count in sorted(changed.items())]
         click.echo(f"Of these ballots {'; '.join(parts)}.")
-    for number, counted in enumerate(answer["rounds"], 1):
-        _draw_round(number, len(answer["rounds"]), counted, answer["winner"])
-    for draw in answer["ties"]:
-        among = ", ".join(f"{name} {chance}" for name, chance in zip(draw["among"], draw["chances"], strict=True))
-        click.echo(f"Drawn from {draw['source']}, {draw['why']}: {draw['chosen']} (of {among}).")
-    click.echo(f"\n{answer['winner']} wins.")
-    _tell_promise(answer)
-    if "compare" in answer:
-        _draw_comparison(answer["compare"])
+    for number in range(len(result.rounds)):
+        _draw_round(number, result)
+    for sentence in answer.drawn():
+        click.echo(sentence)
+    click.echo()
+    said = answer.sentences()
+    for sentence in said[1:] if answer.struck_nobody is not None else said:
+        click.echo(sentence)
+    if answer.honesty.margin is not None and answer.honesty.promise()["empty"]:
+        click.echo("How many voters a promise takes: hubbub vote guarantee --help.")
+    if comparison is not None:
+        _draw_comparison(comparison)
 
 
-def _draw_round(number: int, rounds: int, counted: Mapping[str, Any], winner: str) -> None:
+def _draw_round(at: int, result: Result) -> None:
     from rich.table import Table
 
-    margin = "" if counted["margin"] is None else f", margin {counted['margin']:,}"
-    table = Table(title=f"Round {number} of {rounds}: {counted['counted']}{margin}", title_justify="left", box=None)
+    counted, rounds = result.rounds[at], len(result.rounds)
+    margin = "" if counted.margin is None else f", margin {counted.margin:,}"
+    table = Table(title=f"Round {at + 1} of {rounds}: {counted.what}{margin}", title_justify="left", box=None)
     table.add_column("", min_width=24)
-    table.add_column(counted["counted"], justify="right")
+    table.add_column(counted.what, justify="right")
     table.add_column("behind", justify="right")
     table.add_column("")
-    most = max(counted["counts"].values())
-    last = number == rounds
-    for name, count in counted["counts"].items():
-        fate = "out" if name in counted["eliminated"] else ("wins" if last and name == winner else "")
-        table.add_row(name, f"{count:,}", f"{most - count:,}" if most != count else "", fate)
-    if counted["exhausted"]:
-        table.add_row("(exhausted)", f"{counted['exhausted']:,}", "", "")
+    most = max(count for _, count in counted.counts)
+    for candidate, count in sorted(counted.counts, key=lambda pair: (-pair[1], pair[0])):
+        wins = at + 1 == rounds and candidate == result.winner
+        fate = "out" if candidate in counted.eliminated else ("wins" if wins else "")
+        behind = f"{most - count:,}" if most != count else ""
+        table.add_row(result.candidates[candidate], f"{count:,}", behind, fate)
+    if counted.exhausted:
+        table.add_row("(exhausted)", f"{counted.exhausted:,}", "", "")
     click.echo()
     page().print(table)
 
 
-def _tell_promise(answer: Mapping[str, Any]) -> None:
-    promise = answer["guarantee"]
-    if promise["holds"]:
-        eta = rational(promise["eta_text"])
-        gain = f"more than {approximately(eta)} in expected utility" if eta else "anything"
-        who = "whatever a voter believes"
-        if promise["alpha_min"]:
-            who = f"if a voter's belief is at least {_told_up(promise['alpha_min'])}-coarse"
-        if promise["utility_apart_text"]:
-            apart = approximately(rational(promise["utility_apart_text"]), digits=3)
-            who += f" and her utilities are equal or at least {apart} apart"
-        click.echo(f"No lie gains {gain}, {who} ({promise['theorem']}).")
-        for remark in promise["remarks"]:
-            click.echo(f"Note: {remark}.")
-    else:
-        click.echo(f"Nothing is promised about lies: {promise['reason']}.")
-    if promise["margin"] is not None and (not promise["holds"] or promise["remarks"]):
-        click.echo("How many voters a promise takes: hubbub vote guarantee --help.")
-    if answer["punishing_probability"] is not None:
-        often = " A smaller --eta makes it rarer." if answer["punishing_probability"] > 0.01 else ""
-        click.echo(f"The punishing rule had a chance of {_told_up(answer['punishing_probability'])}.{often}")
-    for what, key in (("Pareto efficient", "pareto"), ("Close to optimal", "close_to_optimal")):
-        click.echo(f"{what}: {answer[key]['answer']}, {answer[key]['reason']}.")
-
-
-def _told_up(x: float) -> str:
-    return approximately(Fraction(x), digits=3)
-
-
-def _draw_comparison(rows: list[dict[str, Any]]) -> None:
+def _draw_comparison(comparison: Comparison) -> None:
     from rich.table import Table
 
     table = Table(title="All rules", title_justify="left", box=None)
-    for heading in ("rule", "winner", "chance", "a lie gains", "if beliefs are", "Pareto"):
+    for heading in ("rule", "winner", "chance", "a lie gains", "if beliefs are", "beats all"):
         table.add_column(
             heading,
-            justify="left" if heading in ("rule", "winner", "Pareto") else "right",
+            justify="left" if heading in ("rule", "winner") else "right",
             no_wrap=heading != "winner",
             overflow="fold",
         )
-    for row in rows:
-        promise = row["guarantee"]
-        chance = Fraction((row["lottery"] or {}).get(row["winner"], 0))
-        told = "certain" if chance == 1 else (f"{float(chance):.3f}" if chance else "")
-        eta = rational(promise["eta_text"])
-        gain = (f"<= {approximately(eta)}" if eta else "nothing") if promise["holds"] else "no promise"
-        coarse = ""
-        if promise["holds"]:
-            coarse = f"{_told_up(promise['alpha_min'])}-coarse" if promise["alpha_min"] else "any"
-        table.add_row(row["rule"], row["winner"], told, gain, coarse, row["pareto"]["answer"])
+    for row in comparison.rows():
+        table.add_row(*row)
+    click.echo()
+    page().print(table)
+    if comparison.pairs is not None and len(comparison.pairs.candidates) <= MOST_PAIRS:
+        _draw_pairs(comparison.pairs)
+    for sentence in comparison.sentences():
+        click.echo(sentence)
+
+
+def _draw_pairs(pairs: Pairwise) -> None:
+    from rich.table import Table
+
+    table = Table(title="Who would win each pair", title_justify="left", box=None)
+    for heading in ("preferred", "to", "by", "against"):
+        table.add_column(heading, justify="right" if heading in ("by", "against") else "left", overflow="fold")
+    for one, other, more, less in pairs.pairs():
+        name = pairs.candidates[one] if more > less else f"{pairs.candidates[one]} (a tie)"
+        table.add_row(name, pairs.candidates[other], f"{more:,}", f"{less:,}")
     click.echo()
     page().print(table)
 
 
-def draw_flow(result: Result, read: BallotFile, path: str) -> None:
+def draw_flow(answer: Counted, read: BallotFile, path: str) -> None:
     """The picture of a count."""
     from hubbub import charts
 
+    result = answer.result
     drawn = flow(result)
     last = sorted(result.rounds[-1].counts, key=lambda pair: -pair[1])
     leads = len(last) > 1 and last[0][0] == result.winner
@@ -285,6 +127,7 @@ def draw_flow(result: Result, read: BallotFile, path: str) -> None:
         plain=[name for name in drawn.order if name not in result.candidates],
         title=f"{result.winner_name} wins{score}",
         subtitle=[
+            *([] if answer.struck_nobody is None else _two_lines(answer.struck_nobody)),
             " · ".join(
                 part
                 for part in (
@@ -297,9 +140,16 @@ def draw_flow(result: Result, read: BallotFile, path: str) -> None:
                 if part
             ),
             *([f"then {ended} in top choices between the last two"] if ended and not drawn_too else []),
+            *(["nothing is promised about lies"] if margin is not None and answer.honesty.promise()["empty"] else []),
         ],
     )
     charts.save(chart, path)
+
+
+def _two_lines(sentence: str) -> list[str]:
+    """A sentence cut at its last comma, so that a chart does not cut it elsewhere."""
+    first, _, rest = sentence.rpartition(", ")
+    return [f"{first},", rest] if first else [sentence]
 
 
 def _gone(column: Column) -> str:

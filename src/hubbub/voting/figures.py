@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import floor, log10
+from typing import Any
 
 from hubbub.exact import rounded, to_float
+from hubbub.guarantees.verdict import Proved, Refuted, Verdict
 
 
 def approximately(x: Fraction, *, up: bool = True, digits: int = 4) -> str:
@@ -32,3 +34,12 @@ def float_up(x: Fraction) -> float:
 def as_asked(x: Fraction) -> float:
     """As it was asked for, 1e-12 and not the float above it, beside exact text. What is above 0 never becomes 0."""
     return float(x) or float_up(x)
+
+
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
+    """An answer of three kinds as plain values."""
+    if isinstance(verdict, Proved):
+        return {"answer": "proved", "reason": verdict.reason}
+    if isinstance(verdict, Refuted):
+        return {"answer": "refuted", "reason": verdict.reason, "witness": dict(verdict.witness)}
+    return {"answer": "undecided", "reason": verdict.why}
