@@ -10,6 +10,7 @@ import click
 from hubbub.cli import Command, Commands, examples, json_option, print_json, say, waiting
 from hubbub.cli.vote_gain import gain
 from hubbub.cli.vote_guarantee import guarantee
+from hubbub.cli.vote_map import gain_map
 from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ LABELS: Final = ("undervote", "skip", "overvote", "write-in")
         "hubbub vote tally millbrook",
         "hubbub vote guarantee --voters 10000 --candidates 3",
         "hubbub vote gain --belief abc:1/2,bac:1/2 --truth cab --voters 1001 --rule plurality",
+        "hubbub vote map --rules plurality,borda --voters 101 --steps 6",
     ),
 )
 def vote() -> None:
@@ -250,3 +252,4 @@ def _points(text: str | None) -> tuple[int, ...] | None:
 
 vote.add_command(guarantee)
 vote.add_command(gain)
+vote.add_command(gain_map)
