@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from typing import Final, TypeAlias
@@ -39,6 +38,8 @@ BELOW, LEVEL, FREE, OR_LEVEL = range(4)
 
 Kind: TypeAlias = tuple[int, int]  # which probability, and how it may stand
 Series: TypeAlias = tuple[int, Floats]  # the power of the first entry, and the entries
+Product: TypeAlias = tuple[Series, ...]
+"""What some candidates may have together: a series for each number of them that are tied at v."""
 
 
 def work(belief: Belief, voters: int) -> int:
@@ -98,13 +99,6 @@ def gain_of(flows: dict[tuple[int, int], Bounds], truth: int, lie: int | None, w
     return low, high
 
 
-@dataclass(frozen=True, slots=True)
-class _Product:
-    """What some candidates may have together: a series for each number of them that are tied at v."""
-
-    series: tuple[Series, ...]
-
-
 class _Count:
     """The factors of one election, and the products that several pairs share."""
 
@@ -123,7 +117,7 @@ class _Count:
         self.least = max(0, max(w.low for w in mine))  # whoever has the most has at least as many as any of them
         self.most = max(w.high for w in mine) + 1
         self.width = max(w.high - w.low + 2 for w in self.windows)
-        self.known: dict[tuple[Kind, ...], _Product] = {}
+        self.known: dict[tuple[Kind, ...], Product] = {}
 
     def meet(self, v: int, c: int, x: int, terms: dict[tuple[int, int], list[float]]) -> None:
         """Add what happens at the most votes v between c and x, either way."""
@@ -171,17 +165,17 @@ class _Count:
         stands.sort()
         half = len(stands) // 2
         one, two = self._product(tuple(stands[:half]), v), self._product(tuple(stands[half:]), v)
-        found = [0.0] * (len(one.series) + len(two.series) - 1)
-        for i, (start, first) in enumerate(one.series):
-            for j, (start_two, second) in enumerate(two.series):
+        found = [0.0] * (len(one) + len(two) - 1)
+        for i, (start, first) in enumerate(one):
+            for j, (start_two, second) in enumerate(two):
                 found[i + j] += _coefficient(first, second, ballots - start - start_two)
         return found
 
-    def _product(self, stands: tuple[Kind, ...], v: int) -> _Product:
+    def _product(self, stands: tuple[Kind, ...], v: int) -> Product:
         if stands in self.known:
             return self.known[stands]
         if not stands:
-            made = _Product(((0, np.ones(1)),))
+            made: Product = ((0, np.ones(1)),)
         elif len(stands) == 1:
             made = self._single(stands[0], v)
         else:
@@ -190,14 +184,14 @@ class _Count:
         self.known[stands] = made
         return made
 
-    def _single(self, stands: Kind, v: int) -> _Product:
+    def _single(self, stands: Kind, v: int) -> Product:
         kind, stand = stands
         low, high = self.windows[kind].low, self.windows[kind].high
         end = {BELOW: min(v - 1, high), LEVEL: min(v - 1, high), OR_LEVEL: min(v, high), FREE: high}[stand]
         series: list[Series] = [(low, self.factors[kind][low : max(end + 1, low)])]
         if stand == LEVEL and low <= v <= high:
             series.append((v, self.factors[kind][v : v + 1]))
-        return _Product(tuple(series))
+        return tuple(series)
 
     def bounds(self, terms: Sequence[float]) -> Bounds:
         total = Fraction(math.fsum(terms)) * Fraction(self.norm)
@@ -206,13 +200,13 @@ class _Count:
         return max(total - error - UNDERFLOW, Fraction(0)), min(total + error + UNDERFLOW + self.beyond, Fraction(1))
 
 
-def _times(one: _Product, two: _Product) -> _Product:
-    parts: list[list[Series]] = [[] for _ in range(len(one.series) + len(two.series) - 1)]
-    for i, (start, first) in enumerate(one.series):
-        for j, (start_two, second) in enumerate(two.series):
+def _times(one: Product, two: Product) -> Product:
+    parts: list[list[Series]] = [[] for _ in range(len(one) + len(two) - 1)]
+    for i, (start, first) in enumerate(one):
+        for j, (start_two, second) in enumerate(two):
             if first.size and second.size:
                 parts[i + j].append((start + start_two, np.convolve(first, second)))
-    return _Product(tuple(_added(found) for found in parts))
+    return tuple(_added(found) for found in parts)
 
 
 def _added(parts: Sequence[Series]) -> Series:

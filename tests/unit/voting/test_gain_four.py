@@ -8,6 +8,7 @@ import pytest
 
 from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource
+from hubbub.voting import gain_four
 from hubbub.voting.beliefs import Belief, dirichlet
 from hubbub.voting.gain import Contest, Question, gain
 from hubbub.voting.gain_exact import changes
@@ -46,6 +47,21 @@ def test_chances_add_up_where_piles_are_long() -> None:
         ranked = [law[c] for c in report]
         assert ranked == sorted(ranked, reverse=True)
         assert max(abs(a - b) for a, b in zip(ranked, [laws[REPORTS[0]][c] for c in range(4)], strict=True)) < 1e-13
+
+
+def test_narrow_windows_are_paid_for_in_the_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    shares = tuple((r, Fraction(k, 9)) for r, k in (((0, 1, 2, 3), 2), ((1, 3, 0, 2), 3), ((2, 3, 1, 0), 4)))
+    question = Question(
+        belief=Belief(candidates=tuple("abcd"), shares=shares),
+        truth=(3, 0, 1, 2),
+        voters=16,
+        contest=Contest(kind="instant-runoff"),
+    )
+    exact = gain(question, "enumerate")
+    monkeypatch.setattr(gain_four, "_BEYOND", Fraction(1, 10**4))
+    narrow = gain(question, "four")
+    assert narrow.low <= exact.low <= narrow.high
+    assert narrow.high - narrow.low > Fraction(1, 10**3)
 
 
 def test_a_fourth_candidate_without_votes_is_no_candidate() -> None:

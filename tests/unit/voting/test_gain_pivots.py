@@ -10,6 +10,7 @@ import pytest
 
 from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource
+from hubbub.voting import gain_pivots
 from hubbub.voting.beliefs import Belief, dirichlet
 from hubbub.voting.gain import Contest, Question, gain
 from hubbub.voting.gain_exact import changes
@@ -75,6 +76,26 @@ def test_windows_leave_out_only_what_they_say(m: int, voters: int) -> None:
     )
     assert found.low == 0
     assert found.high < Fraction(1, 10**13)
+
+
+@pytest.mark.parametrize("order", [None, (2, 0, 1)])
+def test_narrow_windows_are_paid_for_in_the_upper_bound(
+    order: tuple[int, ...] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With windows so narrow that they cut off what matters, exact rationals still lie between the bounds."""
+    shares = tuple((r, Fraction(k, 9)) for r, k in (((0, 1, 2), 2), ((1, 0, 2), 3), ((2, 1, 0), 4)))
+    question = Question(
+        belief=Belief(candidates=tuple("abc"), shares=shares),
+        truth=(0, 1, 2),
+        voters=30,
+        contest=Contest(kind="plurality", order=order),
+    )
+    exact = gain(question, "enumerate")
+    whole = gain(question, "pivots")
+    monkeypatch.setattr(gain_pivots, "window", lambda others, chance: window(others, chance, Fraction(1, 20)))
+    narrow = gain(question, "pivots")
+    assert narrow.low <= exact.low <= narrow.high
+    assert narrow.high - narrow.low > 10**6 * (whole.high - whole.low)
 
 
 def test_three_candidates_by_top_counts_agree() -> None:
