@@ -75,6 +75,7 @@ def three(voters: int) -> str:
 def real(folder: Path) -> str:
     """Of the elections in a folder with a Condorcet winner, how many each rule elects, on average over its draws."""
     elected, elections = dict.fromkeys(REAL, Fraction(0)), 0
+    seen = set()  # the same election in two formats is one
     for path in sorted(folder.glob("*.*")):
         try:
             ballots = formats.strict(formats.read(str(path))).ballots
@@ -83,6 +84,10 @@ def real(folder: Path) -> str:
         pairs = pairwise(ballots)
         if pairs is None or pairs.winner is None or len(ballots.candidates) < 3:
             continue
+        votes = (ballots.voters, *sorted(count for row in pairs.table for count in row))
+        if votes in seen:
+            continue
+        seen.add(votes)
         elections += 1
         for name in REAL:
             elected[name] += make(name).lottery(ballots)[pairs.winner]

@@ -50,8 +50,8 @@ def quick(belief: Belief, voters: int) -> bool:
 def laws_of_four(belief: Belief, voters: int, order: Ranking | None = None) -> dict[Ranking, tuple[Fraction, ...]]:
     """For every report the chance of each candidate to win, in doubles (as rationals): see `gain_of`.
 
-    Guarantee: relative to itself each is wrong by at most `error_units` 2^-52, and by `beyond` more in all, for
-    complete ballots of four candidates, the others drawn independently from `belief`.
+    Guarantee: relative to itself each is wrong by at most `error_units` 2^-52, and too small by 48 `_BEYOND` at most,
+    for complete ballots of four candidates, the others drawn independently from `belief`.
     """
     if voters > MOST_VOTERS:
         raise WrongUse(
@@ -79,11 +79,11 @@ def gain_of(
     honest, moved = laws[truth], laws[lie]
     gained = sum((u * (b - a) for u, a, b in zip(worth, honest, moved, strict=True)), Fraction(0))
     error = sum((u * (a + b) for u, a, b in zip(worth, honest, moved, strict=True)), Fraction(0))
-    error = error * Fraction(error_units(voters), 1 << 52) + 24 * (_BEYOND * 2 * voters + UNDERFLOW)
+    error = error * Fraction(error_units(voters), 1 << 52) + 48 * _BEYOND + UNDERFLOW
     return gained - error, gained + error
 
 
-_BEYOND: Final = Fraction(1, 1 << 80)  # what lies outside the windows of k and n_g, on each of two sides
+_BEYOND: Final = Fraction(1, 1 << 80)  # outside the windows of k and n_g, on either side, on each of twelve ways
 
 
 class _Path:
