@@ -136,7 +136,7 @@ def main() -> None:
         print(
             "All orders equally likely: how often the Condorcet winner is elected, if there is one (exact to 1e-6). "
             f"Then the most that any voter gains by a lie, over beliefs in parts of 1/{STEPS}: about first choices, "
-            "with seconds even; and in the rankings abc, bca and cab, where runoffs are at their worst.\n"
+            "with seconds even; and in the rankings abc, bca and cab, which show what a lie gains in a runoff.\n"
         )
         print(f"{three(voters)}\n")
     if len(sys.argv) > 1:

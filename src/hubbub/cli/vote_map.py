@@ -190,7 +190,8 @@ def _draw(found: GainMap, path: str) -> None:
         steps=found.steps,
         title="What the best lie gains, by what a voter believes of the others",
         subtitle=[
-            f"{found.voters:,} voters, three candidates; each corner: all others for it, each cell: a mixture",
+            f"{found.voters:,} voters, three candidates; corners: all others vote so"
+            f"{', second choices even' if found.labels == ('a', 'b', 'c') else ''}; cells: mixtures of the three",
             *(["diamonds: where a poll puts a voter (uniform prior and its ballots)"] if polls else []),
         ],
     )

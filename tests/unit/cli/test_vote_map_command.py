@@ -81,7 +81,7 @@ def test_corners_of_ones_own() -> None:
     assert [corner["belief"] for corner in answer["corners"]] == ["abc:1", "bca:1", "cab:1"]
     middle = next(cell for cell in answer["rules"][0]["cells"] if cell["weights"] == ["1/3", "1/3", "1/3"])
     assert middle["belief"] == "abc:1/3,bca:1/3,cab:1/3"
-    assert middle["gain_high"] > 0.01  # a cycle is where instant-runoff is worst
+    assert middle["gain_high"] > 0.01  # which even second choices hide
 
 
 def test_condorcet_efficiency_stands_beside_it() -> None:
@@ -97,6 +97,7 @@ def test_for_people() -> None:
     assert "21 voters, 3 candidates, 15 beliefs" in told.stdout
     assert "repeated-plurality" in told.stdout
     assert "what the best lie gains the voter who can gain most" in told.stderr
+    assert "Second choices are even here, which hides what a lie gains in a runoff" in told.stderr
 
 
 def test_the_examples_in_the_help_run() -> None:
