@@ -143,7 +143,7 @@ def tally(file: str, as_json: bool, compare: bool, chart: str | None, **words: A
         comparison = None
         if compare:
             ties = _ties(words["ties"], read.ballots.candidates)
-            comparison = compare_rules(read.ballots, eta, SystemSource(), ties)
+            comparison = compare_rules(read.ballots, eta, SystemSource, ties)
     if chart is not None:
         vote_words.draw_flow(answer, read, chart)
     if as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -67,13 +68,21 @@ class Comparison:
         return said
 
 
-def compare(ballots: Ballots, eta: Fraction, source: Source, ties: Ties = RANDOM) -> Comparison:
-    """Count by every rule that needs no more than a margin.
+def compare(
+    ballots: Ballots,
+    eta: Fraction,
+    source: Callable[[], Source],
+    ties: Ties = RANDOM,
+    *,
+    dice: str | None = None,
+) -> Comparison:
+    """Count by every rule that needs no more than a margin; each draws from a `source` of its own.
 
     Guarantee: each row is that of `count`; the pairs are exact.
     """
+    ballots.strictly("a comparison of all rules")
     found = []
     for name in COMPARED:
         margin = rules.ForGain(eta) if name in rules.MARGINED else None
-        found.append(count(rules.make(name, margin=margin, ties=ties), ballots, eta, source))
+        found.append(count(rules.make(name, margin=margin, ties=ties), ballots, eta, source(), dice=dice))
     return Comparison(counted=tuple(found), pairs=pairwise(ballots))

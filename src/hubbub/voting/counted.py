@@ -6,20 +6,21 @@ a count in which the margin struck nobody out it is told first what it was.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from hubbub.errors import Refused
 from hubbub.exact import to_text
-from hubbub.guarantees.verdict import Verdict
+from hubbub.guarantees.verdict import Undecided, Verdict
 from hubbub.noise.source import Source
 from hubbub.voting.ballot_file import BallotFile
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.choices import Choices
 from hubbub.voting.efficiency import close_to_optimal, pareto
 from hubbub.voting.figures import approximately, float_up, verdict_json
-from hubbub.voting.honesty import Honesty, NotPromised, alternatives, honesty
+from hubbub.voting.honesty import Honesty, NotPromised, Promised, alternatives, honesty
 from hubbub.voting.protocol import Lottery, Rule
 from hubbub.voting.punishing import Mix
 from hubbub.voting.result import Draw, Result, Round
@@ -31,7 +32,7 @@ class Counted:
     """A result, and what is promised and was found about it.
 
     `lottery` is the exact law of the winner, None where ties branch too much; `instead` what to choose where nothing
-    is promised and something could be.
+    is promised and something could be; `dice` the public words that draws came from, None where there are none.
     """
 
     result: Result
@@ -40,6 +41,7 @@ class Counted:
     instead: Choices | None
     pareto: Verdict
     close_to_optimal: Verdict
+    dice: str | None = None
 
     @property
     def struck_nobody(self) -> str | None:
@@ -71,27 +73,20 @@ class Counted:
 
     def as_json(self, read: BallotFile) -> dict[str, Any]:
         """The whole answer, with where the ballots came from."""
-        result, ballots = self.result, read.ballots
+        result = self.result
+        drawn = draws_json(result.draws, secure=result.secure, dice=self.dice)
         return {
             "winner": result.winner_name,
             "rule": result.rule.name,
             "words": self.sentences(),
             "rounds": [_round(counted, result.candidates) for counted in result.rounds],
-            "ties": [_draw(draw, secure=result.secure) for draw in result.draws],
+            "ties": drawn,
+            "draws": drawn,
+            "dice": self.dice,
             "lottery": self.chances(),
             **self.claims(),
             "punishing_probability": None if self.punishing is None else float_up(self.punishing),
-            "ballots": {
-                "format": read.format,
-                "title": read.title,
-                "candidates": list(result.candidates),
-                "voters": ballots.voters,
-                "complete": ballots.complete,
-                "truncated": ballots.truncated,
-                "blank": ballots.blank,
-                "different": len(ballots.rankings),
-                "weights": "numbers of identical ballots, one voter each",
-            },
+            "ballots": ballots_json(read),
             "reading": {**read.reading.rules(), "changed": dict(read.changed)},
         }
 
@@ -113,32 +108,80 @@ class Counted:
     def drawn(self) -> list[str]:
         """Every draw, in a sentence each."""
         told = []
-        for draw in self.result.draws:
-            said = _draw(draw, secure=self.result.secure)
+        for said in draws_json(self.result.draws, secure=self.result.secure, dice=self.dice):
             among = ", ".join(f"{name} {chance}" for name, chance in zip(said["among"], said["chances"], strict=True))
-            told.append(f"Drawn from {said['source']}, {draw.why}: {draw.chosen} (of {among}).")
+            told.append(f"Drawn from {said['source']}, {said['why']}: {said['chosen']} (of {among}).")
         return told
 
 
-def count(rule: Rule, ballots: Ballots, eta: Fraction, source: Source) -> Counted:
-    """Count, and say what it promises at `eta`.
+_UNFORETOLD: Final = "nobody could foretell the public words of the dice while votes were cast"
+_EQUAL: Final = Undecided("some ballots rank candidates equal, and the count settled them")
 
-    Guarantee: the promise is that of `honesty` for this electorate, the verdicts those of `efficiency` for this result.
+
+def count(rule: Rule, ballots: Ballots, eta: Fraction, source: Source, *, dice: str | None = None) -> Counted:
+    """Count, and say what it promises at `eta`; with `dice`, draws came from these public words.
+
+    Guarantee: the promise is that of `honesty` for this electorate, the verdicts those of `efficiency` for this result;
+    with public words it holds if nobody could foretell them, which it says.
     """
     result = rule.run(ballots, source)
-    size = (ballots.voters, len(ballots.candidates), ballots.truncated > 0)
-    promised = honesty(rule, voters=size[0], candidates=size[1], truncated=size[2], eta=eta, secure=result.secure)
+    voters, candidates, truncated = ballots.voters, len(ballots.candidates), ballots.truncated > 0
+    secure = result.secure or dice is not None
+    promised = honesty(rule, voters=voters, candidates=candidates, truncated=truncated, eta=eta, secure=secure)
+    if dice is not None and isinstance(promised, Promised):
+        promised = replace(promised, assumptions=(*promised.assumptions, _UNFORETOLD))
     instead = None
     if isinstance(promised, NotPromised) and promised.margin is not None:
-        instead = alternatives(rule, voters=size[0], candidates=size[1], truncated=size[2], eta=eta)
+        instead = alternatives(rule, voters=voters, candidates=candidates, truncated=truncated, eta=eta)
+    equal = len(ballots.levels) > 0
     return Counted(
         result=result,
         lottery=_lottery(rule, ballots),
         honesty=promised,
         instead=instead,
-        pareto=pareto(ballots, result.winner),
-        close_to_optimal=close_to_optimal(result, ballots),
+        pareto=_EQUAL if equal else pareto(ballots, result.winner),
+        close_to_optimal=_EQUAL if equal else close_to_optimal(result, ballots),
+        dice=dice,
     )
+
+
+def draws_json(draws: Sequence[Draw], *, secure: bool, dice: str | None = None) -> list[dict[str, Any]]:
+    """Every draw, and where it came from.
+
+    Guarantee: draws are recorded, none is repeated here.
+    """
+    source = "the operating system" if secure else "a script"
+    if dice is not None:
+        source = "the public words of the dice"
+    return [
+        {
+            "why": draw.why,
+            "among": list(draw.among),
+            "chances": [to_text(chance) for chance in draw.chances],
+            "chosen": draw.chosen,
+            "source": source,
+        }
+        for draw in draws
+    ]
+
+
+def ballots_json(read: BallotFile) -> dict[str, Any]:
+    """What was counted.
+
+    Guarantee: numbers of ballots, and no ballot.
+    """
+    ballots = read.ballots
+    return {
+        "format": read.format,
+        "title": read.title,
+        "candidates": list(ballots.candidates),
+        "voters": ballots.voters,
+        "complete": ballots.complete,
+        "truncated": ballots.truncated,
+        "blank": ballots.blank,
+        "different": len(ballots.rankings),
+        "weights": "numbers of identical ballots, one voter each",
+    }
 
 
 def _lottery(rule: Rule, ballots: Ballots) -> Lottery | None:
@@ -166,14 +209,4 @@ def _round(counted: Round, names: tuple[str, ...]) -> dict[str, Any]:
             }
             for moved in counted.transfers
         ],
-    }
-
-
-def _draw(draw: Draw, *, secure: bool) -> dict[str, Any]:
-    return {
-        "why": draw.why,
-        "among": list(draw.among),
-        "chances": [to_text(chance) for chance in draw.chances],
-        "chosen": draw.chosen,
-        "source": "the operating system" if secure else "a script",
     }

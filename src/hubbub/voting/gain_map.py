@@ -21,7 +21,7 @@ from hubbub.voting import condorcet
 from hubbub.voting.beliefs import Belief, Ranking, mixture, ranking_text
 from hubbub.voting.condorcet import Efficiency, efficiencies
 from hubbub.voting.figures import approximately, float_up
-from hubbub.voting.gain import BOUND, SAMPLE, Gain, gains_of_truths
+from hubbub.voting.gain import BOUND, SAMPLE, Gain, Question, gains_of_truths, method_for
 from hubbub.voting.gain_winners import Contest
 
 STEPS: Final = 12
@@ -58,7 +58,7 @@ class Cell:
             "weights": [to_text(Fraction(part, parts)) for part in self.weights],
             "belief": belief.text(),
             "coarseness": to_text(belief.coarseness),
-            "gain": None if found.method in (BOUND, SAMPLE) else float_up(found.high),
+            "gain": float_up(found.high),
             "gain_low": to_float(found.low, round_up=False),
             "gain_high": float_up(found.high),
             "gain_high_text": approximately(found.high),
@@ -158,9 +158,15 @@ class GainMap:
         said = [
             f"Each cell is what the best lie gains {who}, if the {self.voters - 1:,} others vote as the cell says; "
             "utilities from 0 to 1, the worst that fit.",
-            "Condorcet efficiency is how often the rule elects whoever beats everybody else one to one, where somebody "
-            "does, with all votes drawn as the cell says; for a rule, at the centre, where the corners are alike.",
         ]
+        if self.rules[0].centre is not None:
+            said.append(
+                "Condorcet efficiency is how often the rule elects whoever beats everybody else one to one, where "
+                "somebody does, with all votes drawn as the cell says; for a rule, at the centre, where the corners "
+                "are alike."
+            )
+        elif self.voters > condorcet.MOST_VOTERS:
+            said.append(f"Condorcet efficiency is computed up to {condorcet.MOST_VOTERS:,} voters.")
         if self.corners == first_choices():
             said.append(
                 "Second choices are even here, which hides what a lie gains in a runoff; corners like abc, bca and cab "
@@ -207,6 +213,13 @@ def gain_map(
     ends = first_choices() if corners is None else corners
     if any(end.candidates != NAMES or end.truncated for end in ends):
         raise WrongUse("the corners of a map are beliefs in complete rankings of the candidates a, b and c")
+    for contest in contests:
+        middle = Question(belief=belief_at(ends, (1, 1, 1)), truth=TRUTHS[0], voters=voters, contest=contest)
+        if method_for(middle) in (BOUND, SAMPLE):
+            raise WrongUse(
+                f"a map goes through every state, and {contest.kind} has too many with {voters:,} voters; ask for "
+                "2,001 or fewer"
+            )
     elects = elects and voters <= condorcet.MOST_VOTERS
     turns = _symmetries(ends) if truth is None else {NAMES_STAY: NAMES_STAY}
     triangle = [(i, j, steps - i - j) for i in range(steps + 1) for j in range(steps + 1 - i)]
@@ -220,7 +233,7 @@ def gain_map(
             for moved, renamed in turns.items() if contest.order is None else ((NAMES_STAY, NAMES_STAY),):
                 there = (at[moved[0]], at[moved[1]], at[moved[2]])
                 known.setdefault((contest, there), _renamed(cell, ends, there, renamed))
-    middle = efficiencies(belief_at(ends, (1, 1, 1)), voters, contests) if elects else (None,) * len(contests)
+    centres = efficiencies(belief_at(ends, (1, 1, 1)), voters, contests) if elects else (None,) * len(contests)
     maps = [
         RuleMap(
             contest=contest,
@@ -228,7 +241,7 @@ def gain_map(
             cells=tuple(known[contest, at] for at in triangle),
             polls=tuple(known[contest, at] for at in seen),
         )
-        for contest, centre in zip(contests, middle, strict=True)
+        for contest, centre in zip(contests, centres, strict=True)
     ]
     return GainMap(
         voters=voters, steps=steps, corners=ends, labels=labels, truth=truth, rules=tuple(maps), polls=tuple(seen)
@@ -247,10 +260,7 @@ def _cell(
 ) -> Cell:
     belief = belief_at(corners, at)
     found = gains_of_truths(belief, voters, contest, truths)
-    best = max(found.values(), key=lambda gain: (gain.low, gain.high))
-    highest = max(gain.high for gain in found.values())
-    if best.high < highest:  # another truth may gain more, within what is certain
-        best = replace(best, high=highest)
+    best = max(found.values(), key=lambda gain: (gain.high, gain.low))
     elected = efficiencies(belief, voters, (contest,))[0] if elects else None
     return Cell(weights=at, gain=best, efficiency=elected)
 

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from hubbub import charts
 from hubbub.cli.main import commands
 from hubbub.cli.vote_map import RULES, gain_map
+from hubbub.exact import rational
 from hubbub.voting.gain_winners import CONTESTS
 
 
@@ -47,10 +48,11 @@ def test_every_cell_equals_vote_gain(voters: int) -> None:
         for cell in rule["cells"]:
             alone = asked_alone(cell, rule, voters)
             assert (cell["method"], cell["coarseness"]) == (alone["method"], alone["coarseness"])
+            # A cell that was renamed sums its terms in another order than one that is asked alone.
             assert cell["gain_high"] == pytest.approx(alone["gain_high"], rel=1e-9, abs=1e-11)
             assert cell["gain_low"] == pytest.approx(alone["gain_low"], rel=1e-9, abs=1e-11)
-            if cell["method"] == "enumerate":
-                assert cell["gain_high"] == alone["gain_high"]
+            if cell["method"] == "enumerate" or cell["weights"] == sorted(cell["weights"], key=rational):
+                assert (cell["gain_low"], cell["gain_high"]) == (alone["gain_low"], alone["gain_high"])
 
 
 def test_a_cell_is_the_largest_over_all_truths() -> None:
@@ -124,6 +126,7 @@ def test_a_chart_is_written_where_asked(tmp_path: Path) -> None:
         ("map --voters 1", "--voters must be"),
         ("map --steps 1", "--steps must be"),
         ("map --steps 61", "at most 60 steps"),
+        ("map --rules instant-runoff --voters 5000", "ask for 2,001"),
         ("map --corners abc,bca", "three different rankings"),
         ("map --corners abc,bca,cad", "is no candidate"),
         ("map --poll d:3", "--poll gives numbers"),

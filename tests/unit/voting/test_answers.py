@@ -22,7 +22,7 @@ from hubbub.voting.gain import Contest, Question
 from hubbub.voting.gain_answer import answer
 from hubbub.voting.gain_map import gain_map
 from hubbub.voting.margins import alpha_min, default_margin
-from hubbub.voting.rules import Lot, RepeatedPlurality, ScoringElimination
+from hubbub.voting.rules import Lot, RepeatedPlurality, ScoringElimination, make
 from hubbub.voting.struck_out import nobody_struck_out
 
 ETA = Fraction(1, 10**12)
@@ -99,9 +99,20 @@ def test_a_count_is_an_answer() -> None:
     assert found.sentences()[0] == "Ada Bell wins."
     assert found.struck_nobody is None
     assert found.claims()["promise"]["empty"] is False
-    compared = compare(council.ballots(), ETA, SystemSource())
+    compared = compare(council.ballots(), ETA, SystemSource)
     assert [each.result.rule.name for each in compared.counted] == list(COMPARED)
     assert len(compared.rows()) == len(COMPARED)
+
+
+def test_public_words_are_an_assumption_and_a_source() -> None:
+    words = "all ballots are in"
+    tie = Ballots.of("abc", {("a",): 4, ("b",): 4})
+    found = count(RepeatedPlurality(), tie, ETA, ScriptedSource.from_label(words), dice=words)
+    assert "Drawn from the public words of the dice" in found.drawn()[0]
+    one = count(make("random-dictator"), tie, ETA, ScriptedSource.from_label(words), dice=words)
+    assert any("foretell" in assumed for assumed in one.claims()["guarantee"]["assumptions"])
+    without = count(make("random-dictator"), tie, ETA, ScriptedSource.from_label(words))
+    assert without.claims()["promise"]["empty"] is True  # a script is no source of draws
 
 
 def test_nobody_struck_out_is_told_as_what_it_was() -> None:
