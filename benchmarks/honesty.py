@@ -128,8 +128,9 @@ def main() -> None:
     print(
         "A rule with a margin strikes out only who is far behind, so that one ballot hardly ever changes who is left. "
         "In a small or close election it strikes out nobody, and then it is plurality: it elects the Condorcet winner, "
-        "who beats everybody else one to one, no more often than plurality does, and a lie gains as much. That is the "
-        "price, and a wider eta lowers it.\n"
+        "who beats everybody else one to one, no more often than plurality does, and a lie gains as much. Where a "
+        "belief puts somebody near the edge of the margin, a lie can even gain more than under plurality: promises are "
+        "to coarse beliefs in electorates that are large enough, and to nobody else.\n"
     )
     for voters in VOTERS:
         print(f"## Three candidates, {voters:,} voters\n")
