@@ -219,15 +219,23 @@ CLAIMING = (
     "channels/own_curve.py",
     "sampling/sanitize.py",
     "plan/targets.py",
+    "voting/assurance.py",
     "voting/chance.py",
+    "voting/choices.py",
+    "voting/comparison.py",
+    "voting/condorcet.py",
+    "voting/counted.py",
     "voting/efficiency.py",
     "voting/gain_bound.py",
     "voting/gain_sample.py",
     "voting/guarantee.py",
     "voting/honesty.py",
     "voting/margins.py",
+    "voting/pairwise.py",
     "voting/punishing.py",
+    "voting/struck_out.py",
     "voting/tails.py",
+    "voting/voters_needed.py",
 )
 GUARANTEE = re.compile(r"^\s*Guarantee:\s*\S", re.MULTILINE)
 
