@@ -161,6 +161,8 @@ def draws_json(draws: Sequence[Draw], *, secure: bool, dice: str | None = None) 
             "among": list(draw.among),
             "chances": _texts(draw.chances),
             "chosen": draw.chosen,
+            "number": str(draw.number),
+            "of": str(draw.of),
             "source": source,
         }
         for draw in draws

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hubbub.errors import CheckFailed
-from hubbub.guarantees.canonical import read as read_canonical
+from hubbub.wire.canonical import read as read_canonical
 from hubbub.noise.source import PublicDice, SystemSource
 from hubbub.voting import rules
 from hubbub.voting.ballot_file import BallotFile
