@@ -43,7 +43,7 @@ EXAMPLES = [(name, f"--channel {name} {entry.example}") for name, entry in catal
 
 def test_the_options_are_those_of_the_catalogue() -> None:
     known = {option for e in catalogue.CATALOGUE.values() for option in (*e.needs, *e.may, *e.one_of)}
-    assert {name for name, _, _ in OPTIONS} == known
+    assert {option.name for option in OPTIONS} == known
 
 
 def test_list_names_every_channel() -> None:
