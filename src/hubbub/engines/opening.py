@@ -12,8 +12,8 @@ from hubbub.tables.engine import Engine
 def open_source(source: object, *, table: str | None = None) -> tuple[Engine, str]:
     """The table in a file, a frame or a connection, and where it is, "" if nobody can say."""
     if isinstance(source, str | os.PathLike):
-        origin = os.path.realpath(source) + (f"#{table}" if table else "")  # links lead to one table
-        return duckdb.open_file(source, table=table), origin
+        engine = duckdb.open_file(source, table=table)  # first: what is no file has no place either
+        return engine, os.path.realpath(source) + (f"#{table}" if table else "")  # links lead to one table
     if duckdb.is_connection(source):
         if table is None:
             raise WrongUse("a connection holds many tables; name one, like open(connection, table='people')")

@@ -14,7 +14,7 @@ from hubbub.report.text import escaped, sentence, visible
 def picture(drawing: Drawing | None) -> str:
     """The chart with its caption as HTML."""
     if drawing is None:
-        return "<p>No number is shown, so there is nothing to draw.</p>"
+        return "<p>There is nothing to draw.</p>"
     if not charts.available():
         return "<p>There is no chart, because altair and vl-convert were not there when this page was made.</p>"
     rows = [asdict(bar) | {"label": visible(bar.label), "panel": visible(bar.panel)} for bar in drawing.bars]
