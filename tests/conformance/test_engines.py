@@ -302,8 +302,8 @@ def bins(axes: Sequence[Axis], counted: Counted) -> Bins:
         labels: list[object] = []
         rest, declared = code, [axis for axis in axes if not isinstance(axis, Discovered)]
         at = {}
-        for axis in reversed(declared):
-            rest, at[axis.column] = divmod(rest, size(axis))
+        for part in reversed(declared):
+            rest, at[part.column] = divmod(rest, size(part))
         assert rest == 0, "a code beyond the declared bins"
         texts = iter(counted.found)
         for axis in axes:
@@ -342,7 +342,7 @@ def test_found_bins_come_in_one_order_with_missing_last(opened: Opener, tmp_path
 @every_engine
 def test_a_release_has_the_same_keys_and_values_from_every_source(opened: Opener, tmp_path: Path) -> None:
     def outcome(engine: Engine) -> list[object]:
-        given = []
+        given: list[object] = []
         for by in (
             ["city=Bath,York,null,other", "age:0..100:50,null"],
             ["city", "member=true,false,null"],

@@ -228,7 +228,8 @@ def test_the_certificate_passes_and_no_edit_of_a_promise_does_unless_it_follows(
         if done.passed:  # a promise that is weaker than what is derived
             assert "promise" in path, path
             assert any(check.found.startswith("follows: ") for check in done.checks), path
-    for edit in ({"kind": "another/1"}, {"guarantees": []}, {"more": ""}, {"release": {}}):
+    edits: tuple[dict[str, Any], ...] = ({"kind": "another/1"}, {"guarantees": []}, {"more": ""}, {"release": {}})
+    for edit in edits:
         assert not verify(sign(forger, body | edit)).passed, edit
 
 

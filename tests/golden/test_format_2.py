@@ -115,10 +115,14 @@ def test_the_ledger_opens_and_its_totals_are_what_they_were(ledger: Ledger) -> N
     told: dict[str, dict[str, str | None] | None] = {}
     for name, account in ledger.accounts().items():
         total = account.totals
-        told[name] = total and {
-            notion: None if (guarantee := getattr(total, notion).guarantee) is None else str(guarantee)
-            for notion in ("differential", "zero_knowledge", "crowd_blending", "outlier", "population")
-        }
+        told[name] = (
+            None
+            if total is None
+            else {
+                notion: None if (guarantee := getattr(total, notion).guarantee) is None else str(guarantee)
+                for notion in ("differential", "zero_knowledge", "crowd_blending", "outlier", "population")
+            }
+        )
     assert told == TOTALS
     assert len(ledger.public_keys()) == 2
 

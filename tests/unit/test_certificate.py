@@ -113,7 +113,7 @@ def test_floats_for_the_terminal_are_just_above_the_exact_numbers(name: str) -> 
 
 @pytest.mark.parametrize("name", WORDS)
 def test_a_certificate_does_not_depend_on_the_data(name: str) -> None:
-    tables = (TOWNS, [], ["Bath"], ["Paris"] * 500)
+    tables: tuple[list[str], ...] = (TOWNS, [], ["Bath"], ["Paris"] * 500)
     made = [json.dumps(certificate_of(release(name, towns=towns))) for towns in tables]
     assert len(set(made)) == 1
 

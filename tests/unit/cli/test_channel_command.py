@@ -15,7 +15,8 @@ from click.testing import CliRunner, Result
 
 from hubbub.channels import catalogue
 from hubbub.channels.geometric import Geometric
-from hubbub.cli.channel import MOST_COUNTS, OPTIONS, read_counts
+from hubbub.channels.options import OPTIONS
+from hubbub.cli.channel import MOST_COUNTS, read_counts
 from hubbub.cli.main import commands
 from hubbub.errors import WrongUse
 from hubbub.guarantees.definitions import DifferentialPrivacy

@@ -125,7 +125,7 @@ P = Fraction(1, 20)
 def test_a_secret_sample_buys_zero_knowledge_and_privacy_for_the_population(name: str) -> None:
     spec, derived = asked(name, sample="0.05")
     if name in CROWDS:
-        *derived, last = derived
+        derived, last = derived[:-1], derived[-1]
         assert isinstance(last.conclusion, DistributionalPrivacy)
         assert last.conclusion.sample == BernoulliSample(p=P)
     knowledge, population = (step.conclusion for step in derived[-2:])

@@ -22,7 +22,7 @@ from hubbub.tables.unit import Unit
 from hubbub.wire.exact_json import plain
 from tests.fresh import certificate_of, enter, open, played
 from tests.fresh import counts as result
-from tests.unit.threats.tables import counts, rows, sources, written
+from tests.unit.threats.tables import Rows, counts, rows, sources, written
 
 # --- 6: people ----------------------------------------------------------------------------------------------------
 
@@ -60,7 +60,8 @@ def test_7_empty_and_tiny_tables_look_like_any_other(tmp_path: Path) -> None:
     schema = pa.schema([("town", pa.string()), ("age", pa.int64())])
     by = ["town=Bath,null,other", "age:0..100:50,other"]
     digests = set()
-    for i, people in enumerate(([], [("Bath", 41)], [(None, None)], [("Ely", 7), ("Bath", 1)])):
+    crowds: list[Rows] = [[], [("Bath", 41)], [(None, None)], [("Ely", 7), ("Bath", 1)]]
+    for i, people in enumerate(crowds):
         table = pa.Table.from_pylist([dict(zip(schema.names, person, strict=True)) for person in people], schema)
         (tmp_path / str(i)).mkdir()
         for source in sources(table, tmp_path / str(i)).values():
