@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Final
 
 import pyarrow.parquet as parquet
+from hubbub.guarantees.canonical import canonical
 
 from hubbub.certificate import SIGNATURE, certificate, release_of, signed_bytes
 from hubbub.demo import millbrook
-from hubbub.guarantees.canonical import canonical
 from hubbub.ledger import key
 from hubbub.tables.histogram import Unit, histogram
 from hubbub.tables.promises import promises

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Final
 
 import duckdb
+from hubbub.engines.protocol import Counted, Question
 
 from hubbub.engines.csv_file import csv_header, csv_relation
 from hubbub.engines.csv_records import LONGEST, giants
 from hubbub.engines.duckdb import open_file
-from hubbub.engines.protocol import Counted, Question
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
 

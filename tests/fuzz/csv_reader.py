@@ -17,9 +17,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from hubbub.engines.protocol import Question
+
 from hubbub.engines import csv_file, csv_records, duckdb
 from hubbub.engines.duckdb import open_file
-from hubbub.engines.protocol import Question
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
 

@@ -25,9 +25,9 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from hubbub.engines.protocol import Question, Repeats
 
 from hubbub.cli.release import _tell
-from hubbub.engines.protocol import Question, Repeats
 from hubbub.errors import HubbubError
 from hubbub.noise.source import ScriptedSource
 from tests.fresh import open as open_fresh

@@ -312,6 +312,17 @@ def test_a_file_has_a_subject_a_size_and_a_place(path: Path) -> None:
     assert len(path.relative_to(SOURCE).parts) <= 2, "hubbub/folder/file.py is as deep as it goes"
 
 
+BORROWED = re.compile(r"^\s*(?:from|import) tests\.(?:\w+\.)*test_", re.MULTILINE)
+
+
+def test_no_test_module_imports_another() -> None:
+    """What two of them need stands in a module of its own, so that a test can be moved without breaking another."""
+    paths = sorted((ROOT / "tests").rglob("*.py"))
+    assert len(paths) > 50
+    assert [path.name for path in paths if BORROWED.search(path.read_text(encoding="utf-8"))] == []
+    assert BORROWED.search("import os\nfrom tests.unit.test_" + "verify import Saved\n")
+
+
 # --- nothing of the machine it was written on -------------------------------------------------------------------
 
 MACHINE = re.compile(r"(?<![\w.])/(?:root|home|work|Users)/")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -96,6 +97,7 @@ def _tell(done: Release, written: dict[str, str]) -> None:
     from rich.table import Table as Rows
 
     from hubbub.explain import crowd_words, meaning
+    from hubbub.ledger.book import Ledger
 
     console = page()
     grid, total = done.result.grid(_FIRST), len(done)
@@ -121,8 +123,12 @@ def _tell(done: Release, written: dict[str, str]) -> None:
     for place in written.values():
         console.print(f"Written: {place}", soft_wrap=True)
     if done.place is not None:
+        book = Ledger(done.place.ledger)
+        key = (
+            "" if book.path == Ledger().path else f" --key {book.public_key()}"
+        )  # another ledger's is not known as yours
         console.print(
             f"Entered in the ledger as release {done.place.release} of {done.place.dataset}. "
-            f"Check it: hubbub verify {written['certificate']}",
+            f"Check it: hubbub verify {shlex.quote(written['certificate'])}{key}",
             soft_wrap=True,
         )

@@ -22,6 +22,7 @@ from hubbub.guarantees.closeness import ZERO, chained, total, total_delta
 from hubbub.guarantees.curve import Curve, flat
 from hubbub.guarantees.definitions import CrowdBlending, Guarantee, OutlierKind, OutlierPrivacy
 from hubbub.guarantees.derivation import Assumption, Derivation, Theorem, stated
+from hubbub.guarantees.people import People, Whose
 from hubbub.ledger.charge import Charge
 from hubbub.sampling.derivations import collected_crowd_blending, sampled_differential
 
@@ -232,7 +233,13 @@ def _collected(releases: Sequence[Entered], blended: Total, losses: Total) -> tu
             return Total(why=why), Total(why=why)
     except Refused as refused:
         return Total(why=str(refused)), Total(why=str(refused))
-    return _told(both[0]), _told(both[1])
+    knowledge, differential = (replace(step, people=_population(step.people)) for step in both)
+    return _told(knowledge), _told(differential)
+
+
+def _population(people: People | None) -> People | None:
+    """Those whom a table was drawn from; who is who, the table says."""
+    return None if people is None else replace(people, whose=Whose.POPULATION)
 
 
 def admit(earlier: Sequence[Entered], new: Entered, dataset: str, *, count: int | None = None) -> Totals:

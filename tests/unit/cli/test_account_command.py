@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from hubbub.cli.account import account
 from hubbub.cli.main import commands
 from hubbub.exact import INFINITY, Loss, loss
-from tests.unit.sampling.test_amplification import AT_DELTA, AT_EPSILON_ZK, DIGIT, LOOSE, near, same
+from tests.unit.sampling.printed import AT_DELTA, AT_EPSILON_ZK, DIGIT, LOOSE, near, same
 
 
 def run(line: str, *more: str) -> Result:

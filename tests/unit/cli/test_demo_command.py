@@ -55,7 +55,7 @@ def test_without_altair_there_are_tables_and_a_word(tmp_path: Path, monkeypatch:
     shown = run("--out", "demo")
     assert shown.exit_code == 0
     assert "pip install 'hubbub[charts]'" in shown.stderr
-    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == sorted([*TOWN, "ledger"])
+    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == sorted([*TOWN, "publisher.key", "ledger"])
     assert "Open demo/report.html first" in shown.stdout
     assert "salaries.html" not in shown.stdout
     assert "Promised, (20, 0)-crowd-blending: Everybody either has at least 20 people" in shown.stdout
@@ -65,6 +65,8 @@ def test_without_altair_there_are_tables_and_a_word(tmp_path: Path, monkeypatch:
         assert "%" in line
     assert "0.01 up to 100, 1 from 101" in shown.stdout
     lines = shown.stdout.splitlines()
+    check = next(line for line in lines if line.startswith("  hubbub verify "))
+    assert CliRunner().invoke(commands, shlex.split(check)[1:]).exit_code == 0, check
     assert max(len(line) for line in lines if not line.startswith("  hubbub ")) <= 80
     assert [line.split()[1] for line in lines[-2:]] == ["release", "release"]
 

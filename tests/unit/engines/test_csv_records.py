@@ -7,12 +7,12 @@ import random
 from pathlib import Path
 
 import pytest
+from hubbub.engines.protocol import Question
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hubbub.engines.csv_records import BUFFERED, _end_of_record, _whole, copy_without, giants
 from hubbub.engines.duckdb import open_file
-from hubbub.engines.protocol import Question
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
 from tests.fuzz.csv_reader import lines_of

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
+from hubbub.engines.protocol import Engine, Question, Repeats
 
 from hubbub.engines.duckdb import open_file, open_frame, open_table
 from hubbub.engines.mended import has_unreadable_text, mended
-from hubbub.engines.protocol import Engine, Question, Repeats
 from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse

@@ -10,8 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from hubbub.errors import HubbubError
-from hubbub.files import save
-from hubbub.release import open
+from hubbub.release import open, save
 
 
 def main(ledger: str, folder: str, limit: int) -> int:

@@ -23,14 +23,18 @@ from hubbub.guarantees.definitions import (
     OutlierPrivacy,
     ZeroKnowledge,
 )
+from hubbub.guarantees.people import People, Whose
 from hubbub.ledger.accounts import UNCHANGED, Entered, Totals, admit, totals
-from hubbub.ledger.charge import Charge, for_histogram
-from hubbub.tables.histogram import Unit, histogram
+from hubbub.ledger.charge import Charge
+from hubbub.ledger.charge import charge as charge_of
+from hubbub.tables.asking import histogram
+from hubbub.tables.unit import Unit
 from hubbub.wire.exact_json import plain, restored
 
 NOTIONS = ("differential", "zero_knowledge", "crowd_blending", "outlier")
 
 A, B = "a=x,y", "b=x,y"
+BY_ID = Unit(person="id")
 ONE_ROW, TWO_BINS = Unit(person="id", one_row_per_person=True), Unit(person="id", distinct=2)
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -60,9 +64,8 @@ KINDS: dict[str, dict[str, Any]] = {
 
 @cache
 def charge(name: str) -> Charge:
-    words = dict(KINDS[name])
-    spec = histogram([words.pop("by", A)], **words)
-    return for_histogram(spec, spec.axes)
+    words = {"unit": BY_ID, "by": A} | KINDS[name]
+    return charge_of(histogram([words.pop("by")], **words))
 
 
 def releases(*names: str) -> list[Entered]:
@@ -199,7 +202,7 @@ def test_curves_on_one_partition_add() -> None:
     # up to 20: 0.01 + 0 + 1 + 1/20; from 21 on nothing
     assert str(promise.curve) == "1:1.06,21:inf"
     assert promise.delta == Fraction(1, 10**6)
-    assert UNCHANGED in total.derivation.all_assumptions()
+    assert UNCHANGED in total.derivation.assumptions
 
 
 def test_curves_on_several_partitions_add_person_by_person() -> None:
@@ -232,16 +235,16 @@ def test_names_of_partitions_differ_where_people_may_stand_elsewhere() -> None:
     assert charge("crowd").partition == charge("plain").partition
     assert charge("one row").partition is None
     assert charge("two bins").partition is None
-    by_id = histogram([A], unit=Unit(person="id"), epsilon=1)
-    found = histogram(["a"], crowd=20)
-    names = {charge("plain").partition, for_histogram(by_id, by_id.axes).partition, charge("plain by b").partition}
-    assert len(names | {for_histogram(found, found.axes).partition}) == 4
+    by_row = histogram([A], epsilon=1)
+    found = histogram(["a"], crowd=20, unit=BY_ID)
+    names = {charge("plain").partition, charge_of(by_row).partition, charge("plain by b").partition}
+    assert len(names | {charge_of(found).partition}) == 4
 
 
 def test_deltas_that_add_up_to_one_promise_nothing() -> None:
     words = {"channel": "outlier-suppressed", "options": {"k": 20, "epsilon": 1, "offset": 0}}
     spec = histogram([A], **words)  # type: ignore[arg-type]
-    one = for_histogram(spec, spec.axes)
+    one = charge_of(spec)
     assert one.differential is not None
     assert Fraction(1, 10) < one.differential.delta < Fraction(1, 5)
     many = [Entered(number=i, charge=one) for i in range(1, 11)]
@@ -256,6 +259,27 @@ def test_deltas_that_add_up_to_one_promise_nothing() -> None:
 def test_a_charge_is_the_same_after_the_ledger() -> None:
     for name in KINDS:
         assert restored(Charge, plain(charge(name))) == charge(name)
+
+
+def test_promises_about_unlike_people_do_not_add_up() -> None:
+    """A row more is less than a person more, whose rows may be many: neither loss bounds the other's."""
+    by_row, by_name = Unit(), Unit(person="name")
+    for words in ({"epsilon": 1}, {"crowd": 20, "epsilon": 1, "sample": "0.1"}):
+        for unit in (by_row, by_name):
+            other = Entered(number=2, charge=charge_of(histogram([A], unit=unit, **words)))  # type: ignore[arg-type]
+            with pytest.raises(Refused, match="promises about unlike people do not add up"):
+                admit(releases("plain"), other, "town")
+
+
+def test_what_a_collected_sample_buys_is_bought_for_the_population() -> None:
+    for names in (("collected crowd",), ("collected crowd", "plain by b"), ("collected plain", "plain")):
+        total = together(*names)
+        for part in (total.zero_knowledge, total.population):
+            assert part.derivation is not None
+            assert part.derivation.people == People(whose=Whose.POPULATION, person="id")
+    fresh = together("sampled crowd").zero_knowledge.derivation
+    assert fresh is not None
+    assert fresh.people == People(person="id")
 
 
 # --- all of them ----------------------------------------------------------------------------------------------------

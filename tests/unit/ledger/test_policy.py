@@ -13,16 +13,16 @@ from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.exact import rational, to_text
 from hubbub.ledger.accounts import Entered, Totals, totals
 from hubbub.ledger.book import Ledger
-from hubbub.ledger.charge import Charge, for_histogram
+from hubbub.ledger.charge import Charge
+from hubbub.ledger.charge import charge as charge_of
 from hubbub.ledger.policy import Policy, _short, left, share
-from hubbub.tables.histogram import histogram
+from hubbub.tables.asking import histogram
 
 EPSILON = st.fractions(Fraction(1, 1000), 10)
 
 
 def charge(**words: Any) -> Charge:
-    spec = histogram(["a=x,y"], **words)
-    return for_histogram(spec, spec.axes)
+    return charge_of(histogram(["a=x,y"], **words))
 
 
 def together(*charges: Charge) -> Totals:
