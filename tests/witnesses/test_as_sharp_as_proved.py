@@ -1,0 +1,50 @@
+"""Numbers that were once looser than what could be proved, each with the sharp one, and with laws that reach it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hubbub.channels import staircase
+from hubbub.channels.divergence import hockey_stick
+from hubbub.channels.outliers import OutlierNoisy
+from hubbub.channels.profile import exact_delta
+from hubbub.exact import lower, upper
+
+NEARLY = Fraction(1_000_001, 1_000_000)
+
+
+def test_example_5_claims_what_its_law_reaches() -> None:
+    channel = OutlierNoisy.with_offset(5, 1, 3)
+    assert float(channel.delta) == pytest.approx(7.3734e-3, rel=1e-4)  # once 8.46e-3
+    assert lower(exact_delta(channel, 5, Fraction(1, 5))) * NEARLY > channel.delta
+
+
+@given(
+    k=st.integers(2, 8),
+    epsilon=st.fractions(Fraction(1, 5), Fraction(6), max_denominator=20),
+    offset=st.integers(0, 6),
+)
+@settings(max_examples=40, deadline=None)
+def test_the_delta_of_example_5_holds_at_every_count_in_both_directions(k: int, epsilon: Fraction, offset: int) -> None:
+    channel = OutlierNoisy.with_offset(k, epsilon, offset)
+    found = [
+        side
+        for c in range(1, k + 1)
+        for side in (
+            hockey_stick(channel.law(c), channel.law(c - 1), epsilon / k),
+            hockey_stick(channel.law(c - 1), channel.law(c), epsilon / k),
+        )
+    ]
+    assert max(map(lower, found)) <= channel.delta <= max(map(upper, found)) * NEARLY
+
+
+def test_a_staircase_with_given_offsets_claims_its_exact_delta() -> None:
+    channel = staircase.from_offsets((100, 10), (1, "0.2", "0.05"), (12, 50))
+    assert float(staircase.coupling_bound(channel.epsilons, channel.offsets)) == pytest.approx(2.269e-4, rel=1e-3)
+    assert float(channel.delta) == pytest.approx(2.956e-6, rel=1e-3)
+    reached = [exact_delta(channel, c, channel.claim.loss_at(c)[0]) for c in range(1, 101)]
+    assert max(map(lower, reached)) <= channel.delta <= max(map(upper, reached)) * NEARLY
