@@ -96,7 +96,7 @@ class OutlierSuppressed:
 class OutlierNoisy:
     """Example 5, saying which bins got the second noise. Made like :class:`OutlierSuppressed`.
 
-    Guarantee: (k, epsilon, delta)-simple outlier differential privacy (Theorem 16 with less than half the paper's delta):
+    Guarantee: (k, epsilon, delta)-simple outlier differential privacy (Theorem 16, with less than half its delta):
     epsilon for everybody, and (epsilon/k, delta) for people in crowds of at most k, where the exact delta is that of
     example 4, P(X > offset) (1 - e^-(epsilon - epsilon/k)).
     """
