@@ -36,7 +36,7 @@ from hubbub.noise.source import Source, SystemSource, is_secure
 from hubbub.tables.bins import Axis, Discovered, all_labels, declared_size, size
 from hubbub.tables.histogram import Histogram, Unit, histogram
 from hubbub.tables.promises import promises
-from hubbub.tables.scaling import population_intervals, split
+from hubbub.tables.scaling import is_certain, population_intervals, split
 
 _BATCH = 1 << 20  # bins at a time
 
@@ -192,7 +192,7 @@ def _intervals(spec: Histogram, published: Published) -> tuple[NDArray[np.int64]
     if not spec.scale_up or spec.sample is None:
         return intervals(spec.channel, published, spec.coverage)
     low, high = intervals(spec.channel, published, split(spec.coverage))
-    return population_intervals(low, high, spec.sample, spec.coverage)
+    return population_intervals(low, high, spec.sample, spec.coverage, certain=is_certain(spec.channel))
 
 
 def _question(spec: Histogram, axes: tuple[Axis, ...]) -> Question:

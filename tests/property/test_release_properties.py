@@ -31,7 +31,7 @@ from hubbub.noise.source import ScriptedSource, Source
 from hubbub.release import Release, _run
 from hubbub.tables.bins import Axis
 from hubbub.tables.histogram import histogram
-from hubbub.tables.scaling import population_intervals, split
+from hubbub.tables.scaling import is_certain, population_intervals, split
 
 SIZE = 1e-6  # of each statistical test: how often a true law is rejected
 POWER = 0.999  # how often a wrong one is, at least
@@ -195,7 +195,7 @@ def ends(law_of: Channel, outcomes: list[tuple[str, int]], p: Fraction, coverage
         names,
     )
     low, high = intervals(law_of, published, split(coverage))
-    return population_intervals(low, high, p, coverage)
+    return population_intervals(low, high, p, coverage, certain=is_certain(law_of))
 
 
 @pytest.mark.parametrize("name", ["exact-or-suppressed", "noisy-below", "geometric", "warped"])

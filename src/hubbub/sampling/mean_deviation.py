@@ -38,8 +38,8 @@ _SCANNED: Final = 4000  # rows drawn, up to which every 0/1 table is looked at
 def largest_mean_deviation(k: int, n: int) -> arb:
     """A ball whose upper end bounds E|mean of k rows - mean of all n| for all rows in [0, 1].
 
-    Guarantee: if k or n - k is at most 4000, the supremum, reached by 0/1 rows, is in the ball; beyond, the upper end is
-    at least the supremum, and above it by less than one part in ten thousand.
+    Guarantee: if k or n - k is at most 4000, the supremum, reached by 0/1 rows, is in the ball; beyond, the upper end
+    is at least the supremum, and above it by less than one part in ten thousand.
     """
     if k == n:
         return arb(0)
