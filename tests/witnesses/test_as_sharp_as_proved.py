@@ -13,6 +13,10 @@ from hubbub.channels.divergence import hockey_stick
 from hubbub.channels.outliers import OutlierNoisy
 from hubbub.channels.profile import exact_delta
 from hubbub.exact import lower, upper
+from hubbub.guarantees.definitions import CrowdBlending
+from hubbub.ledger.accounts import Entered, totals
+from hubbub.ledger.charge import for_histogram
+from hubbub.tables.histogram import histogram
 
 NEARLY = Fraction(1_000_001, 1_000_000)
 
@@ -48,3 +52,9 @@ def test_a_staircase_with_given_offsets_claims_its_exact_delta() -> None:
     assert float(channel.delta) == pytest.approx(2.956e-6, rel=1e-3)
     reached = [exact_delta(channel, c, channel.claim.loss_at(c)[0]) for c in range(1, 101)]
     assert max(map(lower, reached)) <= channel.delta <= max(map(upper, reached)) * NEARLY
+
+
+def test_crowds_of_bins_blend_exactly_beside_differential_privacy() -> None:
+    crowd, plain = histogram(["a=x,y"], crowd=20, epsilon=1), histogram(["b=x,y"], epsilon="0.5")
+    both = [Entered(number=i, charge=for_histogram(each, each.axes)) for i, each in enumerate((crowd, plain), 1)]
+    assert totals(both).crowd_blending.guarantee == CrowdBlending(k=20, epsilon=Fraction(3, 2))  # once 2

@@ -138,7 +138,10 @@ def _crowd_blending(releases: Sequence[Entered]) -> Total:
     if not beside:
         return Total(derivation=one.step(promise))
     private = composition.differential(*beside) if len(beside) > 1 else beside[0]
-    return Total(derivation=composition.crowd_blending_with_differential(one.step(promise), private))
+    together = composition.crowd_blending_with_differential(
+        one.step(promise), private, exact_crowds=one.charge.exact_crowds
+    )
+    return Total(derivation=together)
 
 
 def _outlier(releases: Sequence[Entered]) -> Total:
@@ -263,7 +266,9 @@ def admit(earlier: Sequence[Entered], new: Entered, dataset: str) -> Totals:
 def _second(first: Entered, new: Entered, dataset: str) -> str:
     promise = first.charge.crowd_blending
     about = "promises nothing to large crowds" if promise is None else f"is {promise}"
-    beside = "" if promise is None else ": with --epsilon E both together are (k, e + 2 E)-crowd-blending (Prop. 8)"
+    beside = ""
+    if promise is not None:
+        beside = ": with --epsilon E both together are (k, max(2 E, e + E))-crowd-blending (Prop. 8, exact crowds)"
     return (
         f"{dataset} already has release {first.number} ({first.charge.what}), which {about}. A second release that "
         "shows exact numbers of crowds of the same people is refused: one can be subtracted from the other, and people "

@@ -67,6 +67,12 @@ class Charge:
         return next((each for each in self.promises if isinstance(each, CrowdBlending)), None)
 
     @property
+    def exact_crowds(self) -> bool:
+        """Whether people of one crowd are exactly interchangeable: every bin of the partition is published by itself,
+        from its count alone."""
+        return self.partition is not None
+
+    @property
     def curve(self) -> OutlierKind | None:
         return next((each for each in self.promises if isinstance(each, OutlierKind)), None)
 

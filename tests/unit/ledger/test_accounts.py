@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hubbub.errors import Refused
 from hubbub.exact import Infinite
 from hubbub.guarantees.closeness import mixed
+from hubbub.guarantees.composition import EXACT_CROWDS
 from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import (
     BernoulliSample,
@@ -148,9 +149,14 @@ def test_a_table_was_collected_in_one_way() -> None:
 
 
 def test_proposition_8_crowd_blending_with_differential() -> None:
-    assert together("noisy crowd", "plain").crowd_blending.guarantee == CrowdBlending(k=20, epsilon=Fraction(5, 2))
+    # The crowds of a table of bins are exact: an exchange costs 2 E, a removal e + E, and not e + 2 E.
+    assert together("noisy crowd", "plain").crowd_blending.guarantee == CrowdBlending(k=20, epsilon=Fraction(2))
     both = together("plain by b", "noisy crowd", "plain").crowd_blending.guarantee
-    assert both == CrowdBlending(k=20, epsilon=Fraction(1, 2) + 2 * Fraction(5, 4))
+    assert both == CrowdBlending(k=20, epsilon=2 * Fraction(5, 4))
+    few = together("noisy crowd", "plain by b").crowd_blending
+    assert few.guarantee == CrowdBlending(k=20, epsilon=Fraction(3, 4))
+    assert few.derivation is not None
+    assert EXACT_CROWDS in few.derivation.assumptions
 
 
 def test_proposition_8_with_noise_on_a_sample_takes_the_smaller_loss() -> None:
@@ -178,7 +184,7 @@ def test_proposition_7_a_second_crowd_is_refused_with_four_ways_out(second: str)
         "one can be subtracted from the other",
         "publish a function of release 1",
         "make this release differentially private",
-        "(k, e + 2 E)-crowd-blending (Prop. 8)",
+        "(k, max(2 E, e + E))-crowd-blending (Prop. 8, exact crowds)",
         "draw a fresh secret sample",
         "publish both tables as one cube",
         "--dataset NAME",
