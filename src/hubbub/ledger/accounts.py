@@ -2,7 +2,7 @@
 
 ::
 
-    differential      losses add
+    differential      losses add; at a delta, many of them to less than their sum, however each was chosen
     zero-knowledge    losses add and the samples grow (fresh ones); or, on one collected sample, once for all of them
     crowd-blending    one release, and beside it only what is differentially private (Proposition 8)
     outlier           on one partition curves add; on several, person by person
@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from hubbub.errors import Refused
 from hubbub.exact import Infinite, to_text
-from hubbub.guarantees import composition
+from hubbub.guarantees import composition, many_releases
 from hubbub.guarantees.closeness import ZERO, chained, total, total_delta
 from hubbub.guarantees.curve import Curve, flat
 from hubbub.guarantees.definitions import CrowdBlending, Guarantee, OutlierKind, OutlierPrivacy
@@ -26,6 +27,8 @@ from hubbub.ledger.charge import Charge
 from hubbub.sampling.derivations import collected_crowd_blending, sampled_differential
 
 _KEPT = "release {} promises it for one row of each person, chosen anew each time"
+ADAPTIVE_DELTA = Fraction(1, 10**9)
+"""Fixed beforehand, as fully adaptive composition asks; no release may move it."""
 UNCHANGED = "the table did not change between the releases"
 
 
@@ -61,6 +64,7 @@ class Totals:
     zero_knowledge: Total
     crowd_blending: Total
     outlier: Total
+    adaptive: Total  # differential privacy at a delta, where that is less than the sum
     population: Total  # of a table that was collected as a sample: differential privacy for those it was drawn from
 
     @property
@@ -83,6 +87,7 @@ def totals(releases: Sequence[Entered]) -> Totals:
         knowledge = knowledge if knowledge.derivation is not None else through
     return Totals(
         differential=losses,
+        adaptive=_adaptive(releases, losses),
         zero_knowledge=knowledge,
         crowd_blending=blended,
         outlier=_outlier(releases),
@@ -98,6 +103,22 @@ def _differential(releases: Sequence[Entered]) -> Total:
             return Total(why=f"release {each.number} promises none")
         steps.append(each.step(promise))
     return _told(composition.differential(*steps) if len(steps) > 1 else steps[0])
+
+
+def _adaptive(releases: Sequence[Entered], losses: Total) -> Total:
+    """What all differentially private releases lose together at a delta, each possibly chosen after seeing others."""
+    if losses.derivation is None:
+        return Total(why=losses.why)
+    steps, rates = [], []
+    for each in releases:
+        inner, rate = each.charge.on_sample or (each.charge.differential, Fraction(1))
+        assert inner is not None
+        steps.append(each.step(inner))
+        rates.append(rate)
+    found = many_releases.differential_so_far(*steps, at_delta=ADAPTIVE_DELTA, rates=rates)
+    if not getattr(found.conclusion, "epsilon") < getattr(losses.guarantee, "epsilon"):  # noqa: B009
+        return Total(why="so few releases lose no less at a delta than the sum")
+    return _told(found)
 
 
 def _told(derivation: Derivation, why: str = "") -> Total:

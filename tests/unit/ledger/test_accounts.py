@@ -25,7 +25,8 @@ from hubbub.guarantees.definitions import (
     ZeroKnowledge,
 )
 from hubbub.guarantees.exact_json import plain, restored
-from hubbub.ledger.accounts import UNCHANGED, Entered, Totals, admit, totals
+from hubbub.guarantees.many_releases import FIXED
+from hubbub.ledger.accounts import ADAPTIVE_DELTA, UNCHANGED, Entered, Totals, admit, totals
 from hubbub.ledger.charge import Charge, for_histogram
 from hubbub.tables.histogram import Unit, histogram
 
@@ -312,3 +313,30 @@ def test_what_was_refused_stays_refused_whatever_is_added() -> None:
     for names in combinations_with_replacement(KINDS, 2):
         if _fallen(names):
             assert all(_fallen((*names, more)) for more in KINDS), names
+
+
+def many(name: str, times: int) -> Totals:
+    return totals([Entered(number=i, charge=charge(name)) for i in range(1, times + 1)])
+
+
+def test_many_releases_lose_less_at_a_delta_however_each_was_chosen() -> None:
+    fifty = many("plain by b", 50)
+    assert fifty.differential.guarantee == DifferentialPrivacy(epsilon=Fraction(50, 4))
+    assert fifty.adaptive.derivation is not None
+    found = fifty.adaptive.derivation.conclusion
+    assert isinstance(found, DifferentialPrivacy)
+    assert found.delta == ADAPTIVE_DELTA
+    assert float(found.epsilon) == pytest.approx(11.548, rel=1e-3)
+    assert FIXED not in fifty.adaptive.derivation.assumptions
+    few = many("plain", 2).adaptive
+    assert few.guarantee is None
+    assert "the sum" in few.why
+
+
+def test_noise_on_samples_composes_by_the_law_of_the_sample() -> None:
+    fifty = many("sampled plain", 50)
+    basic, adaptive = fifty.differential.guarantee, fifty.adaptive.guarantee
+    assert isinstance(basic, DifferentialPrivacy)
+    assert isinstance(adaptive, DifferentialPrivacy)
+    assert float(basic.epsilon) == pytest.approx(7.928, rel=1e-3)  # type: ignore[arg-type]
+    assert float(adaptive.epsilon) == pytest.approx(5.259, rel=1e-3)  # type: ignore[arg-type]
