@@ -54,21 +54,30 @@ Floats = NDArray[np.float64]
 THEOREM: Final = "the exact curve of this mechanism (its laws after sampling, every class size)"
 _ROUNDING: Final = 1e-10  # twice the relative error of any sum below
 _UNDERFLOW: Final = 1e-295  # what is lost where numbers are too small for a float
-_MOST_CELLS: Final = 10_000_000  # for one epsilon
-_MOST_WORK: Final = 30_000_000  # and for a search, about
+_MOST_CELLS: Final = 6_000_000  # for one epsilon
+_MOST_WORK: Final = 12_000_000  # and for a search, about
 _MOST_OTHERS: Final = 100_000
 _ROWS: Final = 128  # class sizes at a time
-_DIGITS: Final = 8
+_DIGITS: Final = 5
 _SMALLEST: Final = Fraction(1, 10**12)
 _FARTHEST: Final = 200
-_MOST_STEPS: Final = 60
 _FAR: Final = 1e6
+_NEAR: Final = 1e-12
 
 
 def own_delta_at(
-    k: Exact, epsilon: Exact, rate: Exact, at_epsilon: Exact, *, tagged: bool, own: Exact | None = None
+    k: Exact,
+    epsilon: Exact,
+    rate: Exact,
+    at_epsilon: Exact,
+    *,
+    tagged: bool,
+    own: Exact | None = None,
+    enough: Fraction | None = None,
 ) -> Amplified:
     """The delta of noise below k on a secret sample, at an epsilon; `own` is the person's rate, if another.
+
+    Whoever only asks whether it is at most `enough` is spared the exact law where that changes nothing.
 
     Guarantee: never below the true delta of that mechanism; with `tagged`, never below that of any histogram whose
     counts below k lose at most epsilon. Where `theorem` says that it is the mechanism's own, it is above the truth by
@@ -87,7 +96,7 @@ def own_delta_at(
     if found is None:
         return bound
     here = rounded(Fraction(found.here), up=True)
-    if p_t == p:
+    if p_t == p and (enough is None or found.elsewhere <= enough < here):
         here = min(capped(exact_delta(Thinned(p, channel), found.others + 1, at)), here)
     delta = max(here, rounded(Fraction(found.elsewhere), up=True))
     if delta >= bound.delta:
@@ -99,7 +108,7 @@ def own_delta_at(
 def own_epsilon_at(
     k: Exact, epsilon: Exact, rate: Exact, delta: Exact, *, tagged: bool, own: Exact | None = None
 ) -> Amplified:
-    """The smallest epsilon, to eight digits, whose :func:`own_delta_at` is at most `delta`.
+    """The smallest epsilon, to five digits, whose :func:`own_delta_at` is at most `delta`.
 
     Guarantee: the delta there was worked out, and is at most `delta`; no epsilon is searched above that of Theorem A.
     """
@@ -109,7 +118,7 @@ def own_epsilon_at(
     bound = epsilon_at(_setting(channel, p, p_t), target)
     if bound.epsilon == 0:
         return bound
-    ask = partial(own_delta_at, k, epsilon, rate, tagged=tagged, own=own)
+    ask = partial(own_delta_at, k, epsilon, rate, tagged=tagged, own=own, enough=target)
     if isinstance(bound.epsilon, Infinite):
         # Below the floor nothing helps marked noise; what is not marked has a floor of its own, looked for up to 50.
         top = Fraction(50)
@@ -138,35 +147,32 @@ def _search(
     bound: Amplified,
     least: Fraction,
 ) -> Amplified:
-    """Down from the bound of Theorem A; a secant through ln delta mostly says where, else the middle.
+    """Down from the bound of Theorem A, by regula falsi on ln(delta/target), which is nearly a line.
 
     Where classes are so many that a look at all of them takes long, it ends early, with the best that was proved.
     """
     assert not isinstance(bound.epsilon, Infinite)
-    low, high, best = max(least, Fraction(0)), bound.epsilon, bound
-    tried = rounded(low, up=True, digits=_DIGITS + 1)
-    above, below = 1.0, 0.0  # ln(delta/target) at low (unknown at first) and at high
-    left = _MOST_WORK
-    for step in range(_MOST_STEPS):
-        if not low < tried < high:
-            tried = rounded((low + high) / 2, up=True, digits=_DIGITS + 2)
-            if not low < tried < high:
-                break
+    low, high, best, left = max(least, Fraction(0)), bound.epsilon, bound, _MOST_WORK
+    above = below = 0.0  # ln(delta/target) at low and at high, unknown at first
+    tried, side = rounded(low, up=True, digits=_DIGITS + 1), 0
+    while high - low > high / 10**_DIGITS and low < tried < high:
         left -= work(tried)
         if left < 0:
             break
         found = ask(tried)
         gap = math.log(found.delta / target) if found.delta else -_FAR
         if found.delta <= target:
-            high, best, below = tried, found, gap
+            high, best, below = tried, found, min(gap, -_NEAR)
+            above /= 2 if side < 0 else 1  # the Illinois rule, for an end that stays where it is
+            side = -1
         else:
-            low, above = tried, gap
-        if high - low <= high / 10**_DIGITS:
-            break
-        share = Fraction(1, 2)
-        if step % 3 and below < 0 < above:  # a little to the right of the secant, so that both ends move
-            share = min(max(Fraction(1.001 * above / (above - below)), Fraction(1, 10**6)), 1 - Fraction(1, 10**6))
-        tried = rounded(low + share * (high - low), up=True, digits=_DIGITS + 2)
+            low, above = tried, max(gap, _NEAR)
+            below /= 2 if side > 0 else 1
+            side = 1
+        share = Fraction(above / (above - below)) if above and below else Fraction(1, 2)
+        grain = high / (2 * 10**_DIGITS)
+        near = min(max(low + share * (high - low), low + grain), high - grain)
+        tried = rounded(near, up=True, digits=_DIGITS + 2)
     return replace(best, delta=target)
 
 
