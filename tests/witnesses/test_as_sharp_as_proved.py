@@ -10,13 +10,20 @@ from hypothesis import strategies as st
 
 from hubbub.channels import staircase
 from hubbub.channels.divergence import hockey_stick
+from hubbub.channels.noisy_below import NoisyBelow
 from hubbub.channels.outliers import OutlierNoisy
 from hubbub.channels.profile import exact_delta
+from hubbub.channels.thin import Thinned
+from hubbub.channels.warped import Warped
 from hubbub.exact import lower, upper
-from hubbub.guarantees.definitions import CrowdBlending
+from hubbub.guarantees.curve import read
+from hubbub.guarantees.definitions import CrowdBlending, OutlierPrivacy
 from hubbub.ledger.accounts import Entered, totals
 from hubbub.ledger.charge import for_histogram
+from hubbub.sampling.histogram_curve import UNMARKED, UNMARKED_NOISE
+from hubbub.sampling.own_curve import own_delta_at, own_epsilon_at
 from hubbub.tables.histogram import histogram
+from hubbub.tables.promises import promises
 
 NEARLY = Fraction(1_000_001, 1_000_000)
 
@@ -58,3 +65,38 @@ def test_crowds_of_bins_blend_exactly_beside_differential_privacy() -> None:
     crowd, plain = histogram(["a=x,y"], crowd=20, epsilon=1), histogram(["b=x,y"], epsilon="0.5")
     both = [Entered(number=i, charge=for_histogram(each, each.axes)) for i, each in enumerate((crowd, plain), 1)]
     assert totals(both).crowd_blending.guarantee == CrowdBlending(k=20, epsilon=Fraction(3, 2))  # once 2
+
+
+def test_certificate_ledger_and_account_agree_on_the_curve_of_unmarked_noise() -> None:
+    spec = histogram(["a=x,y"], crowd=20, epsilon=1, sample="0.1")
+    _, knowledge, population, _ = promises(spec, spec.axes)
+    epsilon = own_epsilon_at(20, 1, "0.1", "1e-9", tagged=False).epsilon
+    assert isinstance(epsilon, Fraction)
+    assert float(epsilon) == pytest.approx(0.18197, rel=1e-4)  # once 0.36987
+    assert (knowledge.conclusion.epsilon, population.conclusion.epsilon) == (epsilon, epsilon)  # type: ignore[union-attr]
+    assert population.theorem == UNMARKED_NOISE
+    assert UNMARKED in population.assumptions
+    assert for_histogram(spec, spec.axes).differential == population.conclusion
+    own = Thinned(Fraction(1, 10), NoisyBelow(20, Fraction(1)))
+    worst = own_delta_at(20, 1, "0.1", epsilon, tagged=False).worst_class_size + 1
+    assert upper(exact_delta(own, worst, epsilon)) <= Fraction(1, 10**9)
+    assert lower(exact_delta(own, worst, epsilon * Fraction(99, 100))) > Fraction(1, 10**9)
+
+
+def test_marked_noise_is_promised_no_more_than_theorem_a() -> None:
+    marked = histogram(["a=x,y"], channel="noisy-below", epsilon=1, options={"k": 20, "tagged": True}, sample="0.1")
+    population = promises(marked, marked.axes)[2]
+    assert float(population.conclusion.epsilon) == pytest.approx(0.36987, rel=1e-4)  # type: ignore[union-attr]
+    assert UNMARKED not in population.assumptions
+
+
+def test_the_own_promise_of_a_sampled_curve_is_thinned() -> None:
+    spec = histogram(["a=x,y"], outlier="1:0.01,101:1", sample="0.1")
+    own = promises(spec, spec.axes)[0].conclusion
+    assert isinstance(own, OutlierPrivacy)
+    assert [(piece.start, round(float(piece.value), 7)) for piece in own.curve.pieces] == [  # type: ignore[arg-type]
+        (1, 0.0010045),
+        (101, 0.1585651),
+    ]
+    sampled = Thinned(Fraction(1, 10), Warped(read("1:0.01,101:1").curve))
+    assert exact_delta(sampled, 1, own.curve.at(1) * Fraction(99, 100)) > 0  # type: ignore[operator]

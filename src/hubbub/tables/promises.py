@@ -11,7 +11,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 from hubbub.channels.catalogue import parameters
+from hubbub.channels.channel import Channel
 from hubbub.channels.geometric import Geometric, Group
+from hubbub.channels.noisy_below import NoisyBelow
+from hubbub.channels.simple_outliers import SimpleNoisy
 from hubbub.errors import Refused
 from hubbub.exact import Infinite, rounded
 from hubbub.guarantees.definitions import (
@@ -27,6 +30,7 @@ from hubbub.guarantees.definitions import (
 )
 from hubbub.guarantees.derivation import DMNS, GHLP, HERE, LUI_PASS, Derivation, stated, texts
 from hubbub.guarantees.implications import outlier_to_differential, simple_outlier_to_crowd_blending, to_outlier
+from hubbub.guarantees.thinned_curve import on_a_sample
 from hubbub.sampling.derivations import (
     collected_crowd_blending,
     distributional,
@@ -75,16 +79,22 @@ def promises(spec: Histogram, axes: tuple[Axis, ...]) -> tuple[Derivation, ...]:
     own = _own(spec, axes)
     if spec.unit.distinct is not None:
         return (_several_bins(own, spec, spec.unit.distinct),)
+    bounded, crowds, unmarked = _differential(own), _crowds(own), _unmarked(spec.channel)
     found = [own]
-    bounded = _differential(own)
-    if bounded is not None:
-        found.append(bounded)
-    crowds = _crowds(own)
     if spec.sample is not None:
-        found += _sampled(crowds, bounded or own, spec.sample, spec.at_delta)
+        if not isinstance(own.conclusion, DifferentialPrivacy):  # that is amplified below
+            found = [on_a_sample(own, spec.sample)]
+        found += _sampled(crowds, bounded or own, spec.sample, spec.at_delta, unmarked)
+    elif bounded is not None:
+        found.append(bounded)
     if spec.collected is not None:
-        found += _collected(own, crowds, bounded or own, spec.collected, spec.at_delta)
+        found += _collected(own, crowds, bounded or own, spec.collected, spec.at_delta, unmarked)
     return tuple(found)
+
+
+def _unmarked(channel: Channel) -> bool:
+    """Whether counts below a crowd get noise that is not marked."""
+    return isinstance(channel, SimpleNoisy) or (isinstance(channel, NoisyBelow) and not channel.tagged)
 
 
 def _own(spec: Histogram, axes: tuple[Axis, ...]) -> Derivation:
@@ -169,11 +179,14 @@ def _crowds(own: Derivation) -> Derivation | None:
     return None
 
 
-def _sampled(crowds: Derivation | None, bounded: Derivation, p: Fraction, at_delta: Fraction) -> list[Derivation]:
+def _sampled(
+    crowds: Derivation | None, bounded: Derivation, p: Fraction, at_delta: Fraction, unmarked: bool
+) -> list[Derivation]:
     if crowds is not None:
-        both = list(sampled_crowd_blending(crowds, p, at_delta=at_delta, bins=True))
+        both = list(sampled_crowd_blending(crowds, p, at_delta=at_delta, bins=True, unmarked=unmarked))
+        sample = BernoulliSample(p=p)
         try:
-            return [*both, distributional(crowds, BernoulliSample(p=p), at_delta=at_delta, bins=True)]
+            return [*both, distributional(crowds, sample, at_delta=at_delta, bins=True, unmarked=unmarked)]
         except Refused:  # somebody known to be in the sample may be beyond this delta where others are not
             return both
     if not isinstance(bounded.conclusion, DifferentialPrivacy):
@@ -193,13 +206,13 @@ def collected_sample(how: Collected) -> IndependentSample:
 
 
 def _collected(
-    own: Derivation, crowds: Derivation | None, bounded: Derivation, how: Collected, at_delta: Fraction
+    own: Derivation, crowds: Derivation | None, bounded: Derivation, how: Collected, at_delta: Fraction, unmarked: bool
 ) -> list[Derivation]:
     sample = collected_sample(how)
     if crowds is not None:
         outliers = own if isinstance(own.conclusion, SimpleOutlier) else crowds
-        both = collected_crowd_blending(crowds, sample, at_delta=at_delta, bins=True)
-        return [*both, distributional(outliers, sample, at_delta=at_delta, bins=True)]
+        both = collected_crowd_blending(crowds, sample, at_delta=at_delta, bins=True, unmarked=unmarked)
+        return [*both, distributional(outliers, sample, at_delta=at_delta, bins=True, unmarked=unmarked)]
     if isinstance(sample, BernoulliSample) and isinstance(bounded.conclusion, DifferentialPrivacy):
         return list(sampled_differential(bounded, sample.p))
     raise Refused(
