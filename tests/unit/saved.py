@@ -38,7 +38,7 @@ OTHERS: dict[str, dict[str, Any]] = {
     },
     "group": {"channel": "group", "options": {"k": 10, "epsilon": 1}},
     "simple hidden": {"channel": "simple-suppressed", "options": {"k": 10}},
-    "simple noisy": {"channel": "simple-noisy", "options": {"k": 10, "epsilon": 1}, "sample": "0.01"},
+    "simple noisy": {"channel": "simple-noisy", "options": {"k": 10, "epsilon": 2}, "sample": "0.05"},
     "example 4": {"channel": "outlier-suppressed", "options": {"k": 10, "epsilon": 1, "delta": "1e-6"}},
     "example 5": {"channel": "outlier-noisy", "options": {"k": 10, "epsilon": 1, "alpha": 10}},
     "lecture": {"channel": "lecture", "options": {"t": 5, "K": 20, "epsilon": 1}},

@@ -102,7 +102,7 @@ def test_a_batch_is_not_seen_in_the_result(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_intervals_are_for_the_sample_or_for_everybody() -> None:
-    engine, p, tail = Given([0], [1000]), Fraction(1, 10), Fraction(1, 80)
+    engine, p, tail = Given([0], [1000]), Fraction(1, 10), Fraction(1, 40)
     sampled = ran(engine, histogram(["a=x,y"], crowd=20, sample=p), SystemSource())
     value = sampled.published.outcome(0)[0]
     assert value is not None

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hubbub.errors import Refused
 from hubbub.exact import Infinite
 from hubbub.guarantees.closeness import mixed
+from hubbub.guarantees.composition import EXACT_CROWDS
 from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import (
     BernoulliSample,
@@ -24,7 +25,8 @@ from hubbub.guarantees.definitions import (
     ZeroKnowledge,
 )
 from hubbub.guarantees.people import People, Whose
-from hubbub.ledger.accounts import UNCHANGED, Entered, Totals, admit, totals
+from hubbub.guarantees.many_releases import FIXED
+from hubbub.ledger.accounts import ADAPTIVE_DELTA, UNCHANGED, Entered, Totals, admit, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.charge import charge as charge_of
 from hubbub.tables.asking import histogram
@@ -151,9 +153,14 @@ def test_a_table_was_collected_in_one_way() -> None:
 
 
 def test_proposition_8_crowd_blending_with_differential() -> None:
-    assert together("noisy crowd", "plain").crowd_blending.guarantee == CrowdBlending(k=20, epsilon=Fraction(5, 2))
+    # The crowds of a table of bins are exact: an exchange costs 2 E, a removal e + E, and not e + 2 E.
+    assert together("noisy crowd", "plain").crowd_blending.guarantee == CrowdBlending(k=20, epsilon=Fraction(2))
     both = together("plain by b", "noisy crowd", "plain").crowd_blending.guarantee
-    assert both == CrowdBlending(k=20, epsilon=Fraction(1, 2) + 2 * Fraction(5, 4))
+    assert both == CrowdBlending(k=20, epsilon=2 * Fraction(5, 4))
+    few = together("noisy crowd", "plain by b").crowd_blending
+    assert few.guarantee == CrowdBlending(k=20, epsilon=Fraction(3, 4))
+    assert few.derivation is not None
+    assert EXACT_CROWDS in few.derivation.assumptions
 
 
 def test_proposition_8_with_noise_on_a_sample_takes_the_smaller_loss() -> None:
@@ -181,7 +188,7 @@ def test_proposition_7_a_second_crowd_is_refused_with_four_ways_out(second: str)
         "one can be subtracted from the other",
         "publish a function of release 1",
         "make this release differentially private",
-        "(k, e + 2 E)-crowd-blending (Prop. 8)",
+        "(k, max(2 E, e + E))-crowd-blending (Prop. 8, exact crowds)",
         "draw a fresh secret sample",
         "publish both tables as one cube",
         "--dataset NAME",
@@ -330,3 +337,30 @@ def test_what_was_refused_stays_refused_whatever_is_added() -> None:
     for names in combinations_with_replacement(KINDS, 2):
         if _fallen(names):
             assert all(_fallen((*names, more)) for more in KINDS), names
+
+
+def many(name: str, times: int) -> Totals:
+    return totals([Entered(number=i, charge=charge(name)) for i in range(1, times + 1)])
+
+
+def test_many_releases_lose_less_at_a_delta_however_each_was_chosen() -> None:
+    fifty = many("plain by b", 50)
+    assert fifty.differential.guarantee == DifferentialPrivacy(epsilon=Fraction(50, 4))
+    assert fifty.adaptive.derivation is not None
+    found = fifty.adaptive.derivation.conclusion
+    assert isinstance(found, DifferentialPrivacy)
+    assert found.delta == ADAPTIVE_DELTA
+    assert float(found.epsilon) == pytest.approx(11.548, rel=1e-3)
+    assert FIXED not in fifty.adaptive.derivation.assumptions
+    few = many("plain", 2).adaptive
+    assert few.guarantee is None
+    assert "the sum" in few.why
+
+
+def test_noise_on_samples_composes_by_the_law_of_the_sample() -> None:
+    fifty = many("sampled plain", 50)
+    basic, adaptive = fifty.differential.guarantee, fifty.adaptive.guarantee
+    assert isinstance(basic, DifferentialPrivacy)
+    assert isinstance(adaptive, DifferentialPrivacy)
+    assert float(basic.epsilon) == pytest.approx(7.928, rel=1e-3)  # type: ignore[arg-type]
+    assert float(adaptive.epsilon) == pytest.approx(5.259, rel=1e-3)  # type: ignore[arg-type]

@@ -150,3 +150,13 @@ def test_what_would_be_spent_is_told_rounded_up() -> None:
         told = _short(spent)
         assert told.startswith("about ")
         assert spent <= Fraction(told.removeprefix("about ")) <= spent * (1 + Fraction(1, 10**5))
+
+
+def test_many_releases_keep_to_a_cap_at_the_delta_that_the_policy_allows() -> None:
+    spent = together(*[charge(epsilon="0.1")] * 100)  # 10 in sum, about 6.5 at a delta of 1e-9
+    exceeds(Policy(differential_epsilon=Fraction(7)), spent)
+    exceeds(Policy(differential_epsilon=Fraction(7), delta=Fraction(1, 10**10)), spent)
+    allowed = Policy(differential_epsilon=Fraction(7), delta=Fraction(1, 10**9))
+    allowed.check(spent, "town")
+    assert 0 < rational(left(allowed, spent)["differential_epsilon"]) < Fraction(3, 5)
+    exceeds(Policy(differential_epsilon=Fraction(6), delta=Fraction(1, 10**9)), spent)

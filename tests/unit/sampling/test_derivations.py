@@ -23,7 +23,7 @@ from hubbub.guarantees.definitions import (
 from hubbub.guarantees.derivation import Derivation, stated
 from hubbub.guarantees.implications import simple_outlier_to_crowd_blending
 from hubbub.sampling.amplification import crowd_blending, delta_at, epsilon_at, noisy_below, robust
-from hubbub.sampling.derivations import (
+from hubbub.channels.sampled import (
     BINS,
     ONE_RELEASE,
     PERSONS,

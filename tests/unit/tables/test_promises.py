@@ -11,7 +11,7 @@ import pytest
 
 from hubbub.channels.catalogue import CATALOGUE
 from hubbub.channels.geometric import Geometric
-from hubbub.channels.profile import decide
+from hubbub.channels.profile import checkable, decide, loss_curve
 from hubbub.channels.thin import Thinned
 from hubbub.errors import Refused
 from hubbub.exact import Infinite, rounded
@@ -25,6 +25,7 @@ from hubbub.guarantees.definitions import (
     ZeroKnowledge,
 )
 from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.thinned_curve import THEOREM as THINNED
 from hubbub.guarantees.verdict import Refuted
 from hubbub.tables.asking import histogram
 from hubbub.tables.discovery import discovery_cost
@@ -38,7 +39,7 @@ WORDS: dict[str, dict[str, Any]] = {
     "geometric": {"epsilon": 1},
     "group": {"channel": "group", "epsilon": 1, "options": {"k": 100}},
     "simple-suppressed": {"channel": "simple-suppressed", "options": {"k": 100}},
-    "simple-noisy": {"channel": "simple-noisy", "epsilon": 1, "options": {"k": 100}},
+    "simple-noisy": {"channel": "simple-noisy", "epsilon": 4, "options": {"k": 20}},
     "outlier-suppressed": {"channel": "outlier-suppressed", "epsilon": 1, "options": {"k": 100, "alpha": 10}},
     "outlier-noisy": {"channel": "outlier-noisy", "epsilon": 1, "options": {"k": 100, "alpha": 10}},
     "staircase": {
@@ -134,12 +135,27 @@ def test_a_secret_sample_buys_zero_knowledge_and_privacy_for_the_population(name
     assert knowledge.aggregate == BernoulliSample(p=P)
     assert (knowledge.epsilon, knowledge.delta) == (population.epsilon, population.delta)
     if name in CROWDS:
+        theorem_a = Thinned(P, spec.channel).claim
         assert population.delta == Fraction(1, 10**9)
-        assert population == Thinned(P, spec.channel).claim
+        assert population.epsilon <= theorem_a.epsilon
+        assert (population == theorem_a) == name.endswith("suppressed")  # noise that is not marked is more private
     else:
-        bounded = derived[-3].conclusion
+        _, unsampled = asked(name)
+        bounded = unsampled[-1].conclusion
         assert isinstance(bounded, DifferentialPrivacy)
         assert (population.epsilon, population.delta) == (mixed(bounded.epsilon, P), P * bounded.delta)
+
+
+@pytest.mark.parametrize("name", sorted({*WORDS} - {"geometric", "group"}))
+def test_the_own_promise_of_a_sampled_release_is_that_of_the_sample(name: str) -> None:
+    spec, (own, *_) = asked(name, sample="0.05")
+    assert own.theorem == THINNED
+    assert own.premises[0].conclusion == spec.channel.claim
+    before, after = loss_curve(checkable(spec.channel.claim)), loss_curve(checkable(own.conclusion))
+    for count in (1, 2, 19, 20, 21, 99, 100, 101, 149, 150, 1000, 1001, 5000):
+        assert mixed(before.at(count), P) <= after.at(count) <= before.at(count)
+        if before.piece(count).rate == 0:
+            assert after.at(count) == mixed(before.at(count), P)
 
 
 def test_a_sample_that_buys_nothing_is_refused_with_the_next_step() -> None:
@@ -155,7 +171,7 @@ def test_a_sample_by_somebody_else_buys_something_for_crowds_and_at_one_rate_for
     if name not in CROWDS:
         _, derived = asked(name, collected="0.05")
         _, drawn = asked(name, sample="0.05")
-        assert [step.conclusion for step in derived] == [step.conclusion for step in drawn]
+        assert [step.conclusion for step in derived[-2:]] == [step.conclusion for step in drawn[-2:]]
         with pytest.raises(Refused, match="or leave out --collected"):
             asked(name, collected_between=("0.03", "0.06"))
         return
