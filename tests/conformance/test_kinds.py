@@ -272,6 +272,7 @@ def test_sheets_grid_facts_and_picture_tell_the_same(name: str) -> None:
     for sheet in (main, *others):
         tables = [pa.Table.from_batches(list(sheet.batches()), sheet.schema) for _ in range(2)]  # afresh each time
         assert tables[0].equals(tables[1])
+        assert all(batch.schema == sheet.schema for batch in sheet.batches())
         assert tables[0].num_rows == sheet.rows
     assert len(done) == main.rows == len(list(done)) == done.to_arrow().num_rows == len(done.to_pandas())
     for first in (0, 2, 1000):
