@@ -511,3 +511,14 @@ def test_several_rows_are_refused_with_one_sentence(opened: Opener, ids: list[in
 def test_one_row_each_is_not_refused(opened: Opener, tmp_path: Path) -> None:
     axes, counted = asked(opened(arrow(PEOPLE), tmp_path), CASES[0].by, person="id")
     assert bins(axes, counted) == expected(CASES[0], axes, PEOPLE)
+
+
+@every_engine
+def test_a_question_without_axes_counts_everybody(opened: Opener, tmp_path: Path) -> None:
+    engine = opened(arrow(PEOPLE), tmp_path)
+    for person in (None, "id"):
+        _, counted = asked(engine, [], person=person)
+        assert (counted.codes.tolist(), counted.counts.tolist(), counted.found) == ([0], [len(PEOPLE)], ())
+    (tmp_path / "empty").mkdir()
+    _, nobody = asked(opened(arrow([]), tmp_path / "empty"), [])
+    assert nobody.counts.tolist() == []

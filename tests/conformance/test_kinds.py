@@ -25,6 +25,7 @@ from hubbub.cli.main import commands
 from hubbub.engines.opening import open_source
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.explain import explain_release
+from hubbub.finishing import finish
 from hubbub.guarantees.people import Whose
 from hubbub.kind import Release, Spec
 from hubbub.ledger import key
@@ -35,7 +36,7 @@ from hubbub.noise.source import ScriptedSource
 from hubbub.release import open as open_table
 from hubbub.release import perform, save
 from hubbub.report import report
-from hubbub.staging import CERTIFICATE, finish, unfinished
+from hubbub.staging import CERTIFICATE, unfinished
 from hubbub.verify import verify
 from hubbub.wire.canonical import canonical, read
 from hubbub.wire.exact_json import plain, restored
@@ -62,10 +63,10 @@ class Case:
     def spec(self, schema: Any = None) -> Spec:
         """What is asked, resolved against the columns of the table."""
         asked = kinds.kind(self.kind).ask(person="id", **self.words)
-        return asked.resolved(open_source(self.fewer)[0].columns() if schema is None else schema)
+        return asked.resolved(open_source(self.fewer).columns() if schema is None else schema)
 
     def played(self, table: pa.Table) -> Release:
-        engine = open_source(table)[0]
+        engine = open_source(table)
         return played(self.spec(engine.columns()), engine, ScriptedSource.from_label("kinds"))
 
 
@@ -272,6 +273,7 @@ def test_sheets_grid_facts_and_picture_tell_the_same(name: str) -> None:
     for sheet in (main, *others):
         tables = [pa.Table.from_batches(list(sheet.batches()), sheet.schema) for _ in range(2)]  # afresh each time
         assert tables[0].equals(tables[1])
+        assert all(batch.schema == sheet.schema for batch in sheet.batches())
         assert tables[0].num_rows == sheet.rows
     assert len(done) == main.rows == len(list(done)) == done.to_arrow().num_rows == len(done.to_pandas())
     for first in (0, 2, 1000):
@@ -304,7 +306,7 @@ def test_the_report_depends_on_the_release_alone_and_has_every_promise(name: str
 
 
 def _performed(case: Case, dataset: str = "town") -> Release:
-    engine = open_source(case.fewer)[0]
+    engine = open_source(case.fewer)
     return perform(case.spec(engine.columns()), engine, Ledger(), dataset)
 
 

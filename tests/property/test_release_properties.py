@@ -44,7 +44,7 @@ class Crowd:
         self.counted = Counted(np.arange(bins), np.full(bins, count))
 
     def columns(self) -> Schema:
-        return {}
+        return Schema({})
 
     def count(self, question: Question, source: Source) -> Counted:
         return self.counted

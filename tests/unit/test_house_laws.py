@@ -316,7 +316,6 @@ BORROWED = re.compile(r"^\s*(?:from|import) tests\.(?:\w+\.)*test_", re.MULTILIN
 
 
 def test_no_test_module_imports_another() -> None:
-    """What two of them need stands in a module of its own, so that a test can be moved without breaking another."""
     paths = sorted((ROOT / "tests").rglob("*.py"))
     assert len(paths) > 50
     assert [path.name for path in paths if BORROWED.search(path.read_text(encoding="utf-8"))] == []

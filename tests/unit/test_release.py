@@ -37,7 +37,9 @@ class Given:
         self.asked: list[Question] = []
 
     def columns(self) -> Schema:
-        return dict.fromkeys(("a", "f", "found", "g", "id"), Holds.TEXT) | dict.fromkeys(("age", "b"), Holds.INTEGER)
+        return Schema(
+            dict.fromkeys(("a", "f", "found", "g", "id"), Holds.TEXT) | dict.fromkeys(("age", "b"), Holds.INTEGER)
+        )
 
     def count(self, question: Question, source: Source) -> Counted:
         self.asked.append(question)

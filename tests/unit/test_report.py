@@ -18,6 +18,7 @@ from hubbub.kind import Release
 from hubbub.release import save
 from hubbub.report import report
 from hubbub.report.numbers import LISTED
+from hubbub.report.picture import picture
 from hubbub.report.text import label, visible
 from hubbub.tables.labels import labels
 from hubbub.tables.picture import RANKED, Chosen, chosen
@@ -317,9 +318,9 @@ def test_both_drawings_stand_on_the_page_and_the_style_shows_one(town: pa.Table)
 
 def test_the_picture_is_made_of_published_values_alone() -> None:
     release = released(people(a=30, b=7, c=25), "kind=a,b,c", crowd=20)
-    drawn = picture(release)
+    drawn = picture(release.result.drawing())
     other = released(people(a=30, b=19, c=25), "kind=a,b,c", crowd=20)
-    assert picture(other) == drawn
+    assert picture(other.result.drawing()) == drawn
     assert re.findall(r"<title>(\w: [^<]*)</title>", drawn) == 2 * ["a: 30", "b: hidden, 0 to 19", "c: 25"]
 
 

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from hubbub.channels import staircase
 from hubbub.channels.divergence import hockey_stick
+from hubbub.channels.histogram_curve import UNMARKED, UNMARKED_NOISE
 from hubbub.channels.noisy_below import NoisyBelow
 from hubbub.channels.outliers import OutlierNoisy
+from hubbub.channels.own_curve import own_delta_at, own_epsilon_at
 from hubbub.channels.profile import exact_delta
 from hubbub.channels.thin import Thinned
 from hubbub.channels.warped import Warped
@@ -19,11 +21,8 @@ from hubbub.exact import lower, upper
 from hubbub.guarantees.curve import read
 from hubbub.guarantees.definitions import CrowdBlending, OutlierPrivacy
 from hubbub.ledger.accounts import Entered, totals
-from hubbub.ledger.charge import for_histogram
-from hubbub.channels.histogram_curve import UNMARKED, UNMARKED_NOISE
-from hubbub.channels.own_curve import own_delta_at, own_epsilon_at
-from hubbub.tables.histogram import histogram
-from hubbub.tables.promises import promises
+from hubbub.ledger.charge import charge as charge_of
+from hubbub.tables.asking import histogram
 
 NEARLY = Fraction(1_000_001, 1_000_000)
 
@@ -63,20 +62,20 @@ def test_a_staircase_with_given_offsets_claims_its_exact_delta() -> None:
 
 def test_crowds_of_bins_blend_exactly_beside_differential_privacy() -> None:
     crowd, plain = histogram(["a=x,y"], crowd=20, epsilon=1), histogram(["b=x,y"], epsilon="0.5")
-    both = [Entered(number=i, charge=for_histogram(each, each.axes)) for i, each in enumerate((crowd, plain), 1)]
+    both = [Entered(number=i, charge=charge_of(each)) for i, each in enumerate((crowd, plain), 1)]
     assert totals(both).crowd_blending.guarantee == CrowdBlending(k=20, epsilon=Fraction(3, 2))  # once 2
 
 
 def test_certificate_ledger_and_account_agree_on_the_curve_of_unmarked_noise() -> None:
     spec = histogram(["a=x,y"], crowd=20, epsilon=1, sample="0.1")
-    _, knowledge, population, _ = promises(spec, spec.axes)
+    _, knowledge, population, _ = spec.promises()
     epsilon = own_epsilon_at(20, 1, "0.1", "1e-9", tagged=False).epsilon
     assert isinstance(epsilon, Fraction)
     assert float(epsilon) == pytest.approx(0.18197, rel=1e-4)  # once 0.36987
     assert (knowledge.conclusion.epsilon, population.conclusion.epsilon) == (epsilon, epsilon)  # type: ignore[union-attr]
     assert population.theorem == UNMARKED_NOISE
     assert UNMARKED in population.assumptions
-    assert for_histogram(spec, spec.axes).differential == population.conclusion
+    assert charge_of(spec).differential == population.conclusion
     own = Thinned(Fraction(1, 10), NoisyBelow(20, Fraction(1)))
     worst = own_delta_at(20, 1, "0.1", epsilon, tagged=False).worst_class_size + 1
     assert upper(exact_delta(own, worst, epsilon)) <= Fraction(1, 10**9)
@@ -85,14 +84,14 @@ def test_certificate_ledger_and_account_agree_on_the_curve_of_unmarked_noise() -
 
 def test_marked_noise_is_promised_no_more_than_theorem_a() -> None:
     marked = histogram(["a=x,y"], channel="noisy-below", epsilon=1, options={"k": 20, "tagged": True}, sample="0.1")
-    population = promises(marked, marked.axes)[2]
+    population = marked.promises()[2]
     assert float(population.conclusion.epsilon) == pytest.approx(0.36987, rel=1e-4)  # type: ignore[union-attr]
     assert UNMARKED not in population.assumptions
 
 
 def test_the_own_promise_of_a_sampled_curve_is_thinned() -> None:
     spec = histogram(["a=x,y"], outlier="1:0.01,101:1", sample="0.1")
-    own = promises(spec, spec.axes)[0].conclusion
+    own = spec.promises()[0].conclusion
     assert isinstance(own, OutlierPrivacy)
     assert [(piece.start, round(float(piece.value), 7)) for piece in own.curve.pieces] == [  # type: ignore[arg-type]
         (1, 0.0010045),

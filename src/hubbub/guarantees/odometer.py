@@ -61,7 +61,7 @@ def epsilon_so_far(coins: Sequence[Coin], delta: Fraction) -> Loss:
 def epsilon_of(grown: Sequence[Fraction], basic: Fraction, delta: Fraction) -> Fraction:
     """The same from the sums over all releases of their :func:`growths` and of their largest losses.
 
-    Guarantee: as :func:`epsilon_so_far`; the sums are all that has to be carried along, however many releases there are.
+    Guarantee: as :func:`epsilon_so_far`; the sums are all that is carried along, however many releases there are.
     """
     with precision():
         found = [_one(more, a, delta) for more, a in zip(grown, EXPONENTS, strict=True)]

@@ -7,7 +7,6 @@ import random
 from pathlib import Path
 
 import pytest
-from hubbub.engines.protocol import Question
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from hubbub.engines.csv_records import BUFFERED, _end_of_record, _whole, copy_wi
 from hubbub.engines.duckdb import open_file
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
+from hubbub.tables.engine import Question
 from tests.fuzz.csv_reader import lines_of
 
 SIGNS = (b"a", b",", b" ", b'"', b"\n", b"\r", b"\r\n", b'""', b'"x"', b"\0", b"\xff")

@@ -6,6 +6,14 @@ from fractions import Fraction
 
 import pytest
 
+from hubbub.channels.sampled import (
+    BINS,
+    ONE_RELEASE,
+    PERSONS,
+    collected_crowd_blending,
+    distributional,
+    sampled_crowd_blending,
+)
 from hubbub.errors import Refused, WrongUse
 from hubbub.exact import INFINITY, to_text
 from hubbub.guarantees.curve import flat
@@ -23,14 +31,6 @@ from hubbub.guarantees.definitions import (
 from hubbub.guarantees.derivation import Derivation, stated
 from hubbub.guarantees.implications import simple_outlier_to_crowd_blending
 from hubbub.sampling.amplification import crowd_blending, delta_at, epsilon_at, noisy_below, robust
-from hubbub.channels.sampled import (
-    BINS,
-    ONE_RELEASE,
-    PERSONS,
-    collected_crowd_blending,
-    distributional,
-    sampled_crowd_blending,
-)
 
 TENTH, HALF, MILLIONTH = Fraction(1, 10), Fraction(1, 2), Fraction(1, 10**6)
 

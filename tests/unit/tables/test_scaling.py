@@ -10,7 +10,7 @@ import pytest
 
 from hubbub.binomial_law import at_least, at_most
 from hubbub.channels.catalogue import channel
-from hubbub.channels.channel import Published
+from hubbub.channels.channel import Channel, Published
 from hubbub.channels.estimate import intervals
 from hubbub.channels.exact_or_suppressed import ExactOrSuppressed
 from hubbub.channels.geometric import Geometric
@@ -84,8 +84,8 @@ def test_exact_counts_leave_all_of_the_doubt_for_the_sampling() -> None:
 
 
 def test_only_channels_without_noise_are_certain() -> None:
-    certain = [ExactOrSuppressed(20), SimpleSuppressed(19), channel("warped", curve="1:0,21:inf")]
-    doubtful = [NoisyBelow(20, Fraction(1)), NoisyBelow(20, Fraction(1), True), Geometric(Fraction(1))]
+    certain: list[Channel] = [ExactOrSuppressed(20), SimpleSuppressed(19), channel("warped", curve="1:0,21:inf")]
+    doubtful: list[Channel] = [NoisyBelow(20, Fraction(1)), NoisyBelow(20, Fraction(1), True), Geometric(Fraction(1))]
     doubtful += [channel("warped", curve="1:0,21:1"), channel("warped", curve="slope:0.1")]
     assert all(map(is_certain, certain))
     assert not any(map(is_certain, doubtful))
