@@ -82,7 +82,7 @@ def _tell_town(town: Story) -> None:
     from rich.table import Table
 
     from hubbub.demo import millbrook
-    from hubbub.explain import crowd_words, meaning
+    from hubbub.explanation import crowd_words, meaning
 
     console = page()
     console.print("1. Millbrook publishes its salaries", style="bold")

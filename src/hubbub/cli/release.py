@@ -96,7 +96,7 @@ def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
 def _tell(done: Release, written: dict[str, str]) -> None:
     from rich.table import Table as Rows
 
-    from hubbub.explain import crowd_words, meaning
+    from hubbub.explanation import crowd_words, meaning
     from hubbub.ledger.book import Ledger
 
     console = page()

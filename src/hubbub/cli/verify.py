@@ -12,7 +12,7 @@ from hubbub.cli import examples, json_option, page, print_json, say, shown
 from hubbub.errors import CheckFailed
 
 if TYPE_CHECKING:
-    from hubbub.verify import Checked
+    from hubbub.verification import Checked
 
 
 @click.command(
@@ -37,8 +37,8 @@ def verify(
     --certificate-only is given, if nobody known signed it or a file that it names is not there.
     """
     from hubbub.ledger import trust
-    from hubbub.verify import load
-    from hubbub.verify import verify as check
+    from hubbub.verification import load
+    from hubbub.verification import verify as check
 
     data = load(certificate)
     whose = None if key is None else trust.key_of(key)
@@ -85,7 +85,7 @@ def _lacking(done: Checked) -> list[str]:
 
 def _unknown(done: Checked) -> list[str]:
     """What was not, and what cannot be, checked."""
-    from hubbub.verify import CANNOT_KNOW
+    from hubbub.verification import CANNOT_KNOW
 
     return [*CANNOT_KNOW, *(f"whether this is so: {text}" for text in done.assumptions)]
 
@@ -116,9 +116,9 @@ def explain(certificate: str, as_json: bool) -> None:
     The certificate is checked first, as by hubbub verify --certificate-only.
     """
     from hubbub.certificate import about
-    from hubbub.explain import explain_release
-    from hubbub.verify import load
-    from hubbub.verify import verify as check
+    from hubbub.explanation import explain_release
+    from hubbub.verification import load
+    from hubbub.verification import verify as check
 
     done = check(load(certificate))
     if not done.passed or done.spec is None or done.certificate is None:

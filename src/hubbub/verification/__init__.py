@@ -22,8 +22,8 @@ from hubbub.kind import Spec
 from hubbub.ledger.book import dataset_name, released
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.key import ALGORITHM, signed
-from hubbub.verify import format_2, format_3
-from hubbub.verify.noting import Failed, Notes, printable
+from hubbub.verification import format_2, format_3
+from hubbub.verification.noting import Failed, Notes, printable
 from hubbub.wire.canonical import LARGEST, read
 
 _LONGEST: Final = 100  # characters of a certificate's own text in a sentence
