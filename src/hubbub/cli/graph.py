@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import Command, Commands, examples, json_option, page, print_json, say, waiting
-from hubbub.cli.account_answer import short, table
-from hubbub.cli.account_numbers import a_loss, a_size
+from hubbub.cli import Command, Commands, examples, json_option, page, print_json, say, table, waiting
 from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
@@ -76,6 +74,7 @@ def plan(as_json: bool, of: str, **given: Any) -> None:
     from hubbub.exact import positive, rational
     from hubbub.graphs.plan import plan as planned
     from hubbub.graphs.statistics import Statistic, sampling
+    from hubbub.limits import a_loss, a_size
 
     size = _size(given["vertices"], given["max_degree"])
     asked = read_statistics(of)
@@ -102,6 +101,8 @@ def plan(as_json: bool, of: str, **given: Any) -> None:
 
 
 def _tell_plan(found: GraphPlan) -> None:
+    from hubbub.figures import short
+
     rows = []
     for row in found.rows:
         told = row.as_json()
@@ -148,6 +149,7 @@ def estimate(file: str, as_json: bool, of: str, **given: Any) -> None:
     from hubbub.graphs.distances import facts
     from hubbub.graphs.estimates import NOT_PRIVATE, estimates
     from hubbub.graphs.statistics import sampling
+    from hubbub.limits import a_size
     from hubbub.noise.source import SystemSource
 
     asked = read_statistics(of)
@@ -197,6 +199,7 @@ def read_graph(file: str, given: dict[str, Any]) -> Graph:
 
         return friends().graph
     from hubbub.graphs.loading import load
+    from hubbub.limits import a_size
 
     return load(
         file,
@@ -209,5 +212,6 @@ def read_graph(file: str, given: dict[str, Any]) -> Graph:
 
 def _size(vertices: str, max_degree: str) -> Size:
     from hubbub.graphs.statistics import Size
+    from hubbub.limits import a_size
 
     return Size(vertices=a_size(vertices, "--vertices"), max_degree=a_size(max_degree, "--max-degree"))
