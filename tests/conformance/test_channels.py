@@ -24,11 +24,12 @@ from hubbub.channels.catalogue import CATALOGUE, channel, make, parameters
 from hubbub.channels.channel import LARGEST_COUNT, Channel, Published, neighbours
 from hubbub.channels.estimate import interval, intervals, most_likely, unbiased
 from hubbub.channels.law import SUPPRESSED, Law
+from hubbub.channels.outliers import OutlierSuppressed
 from hubbub.channels.profile import decide, exact_delta, exact_loss, judge, profile
 from hubbub.errors import FloatRefused, WrongUse
 from hubbub.exact import ball, lower, upper
 from hubbub.guarantees.definitions import DifferentialPrivacy
-from hubbub.guarantees.verdict import Proved, Refuted
+from hubbub.guarantees.verdict import Proved, Refuted, Undecided
 from hubbub.noise.source import RecordingSource, ScriptedSource
 
 
@@ -801,3 +802,10 @@ def test_a_planted_fault_is_noticed() -> None:
     assert rejection(shifted, honest)[0]
     with pytest.raises(AssertionError):
         assert_one_sentence("This is wrong. Try again")
+
+
+def test_what_is_undecided_says_how_far_to_look() -> None:
+    too_good = OutlierSuppressed(20, Fraction(1), 5, Fraction(1, 10**9))
+    verdict = judge(too_good, profile(too_good, (1, 2, 3)))
+    assert isinstance(verdict, Undecided)
+    assert verdict.why == "no proof covers the counts from 4 on; look at more of them, up to 21"

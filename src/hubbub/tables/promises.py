@@ -79,7 +79,7 @@ def promises(spec: Histogram, axes: tuple[Axis, ...]) -> tuple[Derivation, ...]:
     own = _own(spec, axes)
     if spec.unit.distinct is not None:
         return (_several_bins(own, spec, spec.unit.distinct),)
-    bounded, crowds, unmarked = _differential(own), _crowds(own), _unmarked(spec.channel)
+    bounded, crowds, unmarked = _differential(own, spec, axes), _crowds(own), _unmarked(spec.channel)
     found = [own]
     if spec.sample is not None:
         if not isinstance(own.conclusion, DifferentialPrivacy):  # that is amplified below
@@ -159,14 +159,29 @@ def _several_bins(own: Derivation, spec: Histogram, most: int) -> Derivation:
     )
 
 
-def _differential(own: Derivation) -> Derivation | None:
-    """Differential privacy, where the losses of all crowds are bounded."""
+def _differential(own: Derivation, spec: Histogram, axes: tuple[Axis, ...]) -> Derivation | None:
+    """Differential privacy, where the losses of all crowds are bounded.
+
+    A claim with a delta pays it for small losses of small crowds. Where the channel loses no more than the top of its
+    curve without any, as when all of it is computed from a first noise, everybody is promised that.
+    """
     claim = own.conclusion
     if isinstance(claim, SimpleOutlier | StaircaseOutlier):
         own, claim = to_outlier(own), to_outlier(own).conclusion
-    if isinstance(claim, OutlierPrivacy) and not isinstance(claim.curve.limit, Infinite):
+    if not isinstance(claim, OutlierPrivacy) or isinstance(claim.curve.limit, Infinite):
+        return None
+    top = claim.curve.limit
+    proof = next((each for each in spec.channel.proofs if not each.delta and each.curve.limit <= top), None)
+    if not claim.delta or proof is None:
         return outlier_to_differential(own)
-    return None
+    pure = Derivation(
+        conclusion=DifferentialPrivacy(epsilon=proof.curve.limit),
+        theorem="the loss of the whole channel, without a delta",
+        source=HERE,
+        premises=(own,),
+        numbers=(("because", proof.reason), *texts(epsilon_out=proof.curve.limit)),
+    )
+    return _with_found_bins(pure, spec) if any(isinstance(axis, Discovered) for axis in axes) else pure
 
 
 def _crowds(own: Derivation) -> Derivation | None:
