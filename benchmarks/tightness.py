@@ -12,9 +12,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from hubbub.sampling.own_curve import own_delta_at
-
 from hubbub.channels.channel import Channel
+from hubbub.channels.own_curve import own_delta_at
 from hubbub.channels.profile import checkable, exact_delta, loss_curve
 from hubbub.channels.thin import Thinned
 from hubbub.exact import Infinite, lower, to_float, upper
@@ -24,8 +23,8 @@ from hubbub.guarantees.loss_law import Coin, epsilon_together
 from hubbub.guarantees.odometer import epsilon_so_far
 from hubbub.sampling.amplification import crowd_blending, delta_at
 from hubbub.sampling.averages import scale_for
-from hubbub.tables.histogram import Histogram, histogram
-from hubbub.tables.promises import promises
+from hubbub.tables.asking import histogram
+from hubbub.tables.histogram import Histogram
 
 LARGE: Final = 2_000  # a crowd whose samples are all large
 ENOUGH: Final = Fraction(101, 100)
@@ -184,7 +183,7 @@ def written() -> str:
         spec = histogram(["a=x,y"], **words)
         plain += own_rows(name, spec.channel, spec.channel.claim)
         drawn = histogram(["a=x,y"], **words, sample=p)
-        derived = promises(drawn, drawn.axes)
+        derived = drawn.promises()
         if not isinstance(derived[0].conclusion, DifferentialPrivacy):  # that is amplified in the next row
             sampled += own_rows(f"{name}, its own", Thinned(p, spec.channel), derived[0].conclusion)
         sampled += sampled_rows(name, drawn, derived, p)

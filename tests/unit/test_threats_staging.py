@@ -137,7 +137,7 @@ def test_45_a_chart_that_cannot_be_drawn_is_left_out(
     def fails(*_: object, **__: object) -> str:
         raise RuntimeError("the converter gave up")
 
-    monkeypatch.setattr("hubbub.report.picture.responsive", fails)
+    monkeypatch.setattr(sys.modules["hubbub.report.picture"], "responsive", fails)
     done = publish(town, tmp_path / "out")
     assert done.exit_code == 0, done.output
     assert "it could not be drawn when this page was made" in (tmp_path / "out" / "report.html").read_text()
@@ -146,8 +146,8 @@ def test_45_a_chart_that_cannot_be_drawn_is_left_out(
 
 CRASHING = """
 import os, sys
-import hubbub.report.picture
-hubbub.report.picture.responsive = lambda *_, **__: os._exit(9)
+import hubbub.report
+sys.modules["hubbub.report.picture"].responsive = lambda *_, **__: os._exit(9)
 from hubbub.cli.main import main
 main()
 """

@@ -80,7 +80,7 @@ def counted(spec: Histogram) -> str:
 def interval_words(spec: Histogram) -> str:
     """What an interval means."""
     percent = to_text(100 * spec.coverage)
-    return f"The interval of a bin holds the true number with a chance of at least {percent}\u00a0%"
+    return f"The interval of a bin holds the true number with a chance of at least {percent} %"
 
 
 def notes(counts: Counts) -> tuple[str, ...]:
