@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test check bench
+.PHONY: help demo test check bench fuzz
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
@@ -24,12 +24,18 @@ check: .venv/with-charts,dev ## lint, formatting, types, import layers
 	@$(BIN)/mypy --strict src benchmarks
 	@$(BIN)/lint-imports
 
+fuzz: .venv/with-charts,dev ## search for a person who changes more than one count (about a quarter of an hour)
+	@$(BIN)/python -m tests.fuzz.csv_reader
+	@$(BIN)/python -m tests.fuzz.neighbours
+
 bench: .venv/with-bench .venv/peers/installed ## measure, side by side with the peers
 	@$(BIN)/python -m benchmarks.noise
 	@$(BIN)/python -m benchmarks.channels
 	@$(BIN)/python -m benchmarks.release
+	@$(BIN)/python -m benchmarks.csv_files
 	@$(BIN)/python -m benchmarks.ledger
 	@$(BIN)/python -m benchmarks.graphs
+	@$(BIN)/python -m benchmarks.commands
 	@PYTHONPATH=src .venv/peers/bin/python -m benchmarks.voting
 
 .venv/pyvenv.cfg:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import IO, Final
 
 import pyarrow as pa
@@ -11,9 +10,9 @@ import pyarrow.csv as arrow_csv
 from hubbub.arrow import texts
 from hubbub.errors import WrongUse
 from hubbub.kind import Sheet
+from hubbub.spreadsheet import safe
 
 FORMATS: Final = ("csv", "parquet")
-_FORMULA: Final = tuple("=+-@\t\r\n＝＋－＠")  # noqa: RUF001 (the wide ones run as formulas too, in some countries)
 
 
 def check_format(form: str) -> None:
@@ -35,7 +34,7 @@ def write(sheet: Sheet, form: str, out: IO[bytes]) -> None:
 
 
 def _write_csv(sheet: Sheet, out: IO[bytes]) -> None:
-    names = _safe(sheet.schema.names)
+    names = safe(sheet.schema.names)
     options = arrow_csv.WriteOptions(quoting_style="needed")
     writer = None
     for batch in sheet.batches():
@@ -49,13 +48,8 @@ def _write_csv(sheet: Sheet, out: IO[bytes]) -> None:
 def _plain(column: pa.Array) -> pa.Array:
     """A column as it is written: texts that cannot act, in place of a dictionary of them."""
     if isinstance(column, pa.DictionaryArray):
-        safe = texts(_safe(column.dictionary.to_pylist()))
-        return pa.DictionaryArray.from_arrays(column.indices, safe).dictionary_decode()
+        names = texts(safe(column.dictionary.to_pylist()))
+        return pa.DictionaryArray.from_arrays(column.indices, names).dictionary_decode()
     if pa.types.is_string(column.type):
-        return texts(_safe(column.to_pylist()))
+        return texts(safe(column.to_pylist()))
     return column
-
-
-def _safe(labels: Sequence[str | None]) -> list[str | None]:
-    """With an apostrophe before a formula, and one more before apostrophes and a formula: different labels stay so."""
-    return [f"'{label}" if label is not None and label.lstrip("'").startswith(_FORMULA) else label for label in labels]

@@ -173,6 +173,14 @@ class Spec(Protocol):
         """What can be worked out again without the data: exact laws against claims."""
         return iter(())
 
+    def misfit(self, file: Path, form: str) -> str | None:
+        """What in the published file is not as it is described, in words; None if all that can be seen fits."""
+        return None
+
+    def free(self) -> tuple[str, ...]:
+        """What the publisher could write as they liked, since no promise rests on it and no file shows it."""
+        return ()
+
     def words(self) -> Words:
         """The release in plain words."""
         ...

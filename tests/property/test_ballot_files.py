@@ -17,6 +17,8 @@ PREFLIB = "# NUMBER ALTERNATIVES: 3\n# ALTERNATIVE NAME 1: A\n# ALTERNATIVE NAME
 SEEDS = {
     "toi": PREFLIB + "3: 1,{2,3}\n2: 2\n",
     "blt": '3 1\n-2\n4 1 2 0\n3 1=3 - 2 0\n0\n"A"\nB\nC\nward\n',
+    "abif": '{"title": "x"}\n=DB:[Deb Burns]\n3:Ann>DB=[Bob B.]\n2:Bob/3>Ann\n',
+    "cat": PREFLIB + "3: {1},{2,3}\n2: {},{2}\n",
     "csv": "count,rank1,rank2\n3,Ann,overvote\n2,,Bob\n",
 }
 SCRAPS = ["\n", ",", ":", "0", "-1", "1e3", "²", "9" * 30, "{", "}", '"', "#", "=", ">", " ", "\0", "rank1", "-", "é"]

@@ -6,6 +6,8 @@ else does; words and progress go to stderr. Nothing heavy is imported before a c
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
 import sys
 import time
@@ -19,6 +21,7 @@ from hubbub.errors import HubbubError
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
     from hubbub.options import Option
 
@@ -36,7 +39,7 @@ class Sentence(click.ClickException):
         self.exit_code = exit_code  # type: ignore[misc]  # click declares it for the class and reads it here
 
     def show(self, file: IO[Any] | None = None) -> None:
-        click.echo(f"hubbub: {self.message}", err=file is None, file=file)
+        click.echo(_by_lines(f"hubbub: {self.message}"), err=file is None, file=file)
 
 
 @contextmanager
@@ -95,19 +98,65 @@ def options(command: Command, asked: Sequence[Option]) -> Command:
 
 def print_json(value: Mapping[str, object]) -> None:
     """One object on stdout. Infinity has no number in JSON and must come as text."""
-    click.echo(json.dumps(value, allow_nan=False, ensure_ascii=False))
+    speaks_all = (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
+    text = json.dumps(value, allow_nan=False, ensure_ascii=not speaks_all)
+    if not text.isprintable():  # what acts on a terminal stands within quotes, and JSON has a spelling for it
+        text = "".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in text)
+    click.echo(text)
+
+
+def shown(text: str) -> str:
+    """A stranger's word on one line, with every sign spelt out that does not show: none can act on a terminal.
+
+    >>> print(shown("a" + chr(27) + "[2Jb" + chr(10) + "c"))
+    a\\u001b[2Jb\\u000ac
+    """
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in text)
+
+
+def _by_lines(text: str) -> str:
+    """Words of ours, with whatever stands in them, on the lines that we made."""
+    return "\n".join(map(shown, text.split("\n")))
+
+
+def echo(text: str = "") -> None:
+    """A line for people on stdout."""
+    click.echo(_by_lines(text))
 
 
 def say(text: str) -> None:
     """Words beside the result."""
-    click.echo(text, err=True)
+    click.echo(_by_lines(text), err=True)
 
 
 def page() -> Console:
-    """Where tables are drawn. What stands in [brackets] is text here, not colour."""
+    """Where tables are drawn. What stands in [brackets] is text here, not colour, and nothing acts on the terminal."""
     from rich.console import Console
 
-    return Console(markup=False, highlight=False, emoji=False)
+    class Page(Console):
+        def render_str(self, text: str, **how: Any) -> Text:
+            return super().render_str(_by_lines(text), **how)
+
+    return Page(markup=False, highlight=False, emoji=False)
+
+
+_PLAIN: Final = {"✓": "ok", "✗": "NOT", "…": "...", "·": "-", "–": "-", "−": "-"}
+
+
+def speak_plainly() -> None:
+    """Let every text reach a terminal that cannot show it: our own signs in letters, any other spelt out."""
+
+    def spelt(error: UnicodeError) -> tuple[str, int]:
+        assert isinstance(error, UnicodeEncodeError)
+        signs = error.object[error.start : error.end]
+        return "".join(_PLAIN.get(s) or s.encode("ascii", "backslashreplace").decode() for s in signs), error.end
+
+    codecs.register_error("hubbub", spelt)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="hubbub")
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from hubbub.channels.options import CHANNEL, OPTIONS
-from hubbub.cli import Command, Commands, examples, json_option, options, print_json, say, watched
+from hubbub.cli import Command, Commands, echo, examples, json_option, options, print_json, say, watched
 from hubbub.errors import CheckFailed, WrongUse
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def list_channels(as_json: bool) -> None:
         print_json({"channels": entries})
         return
     for name, entry in CATALOGUE.items():
-        click.echo(f"{name}: {entry.summary}\n    --channel {name} {entry.example}")
+        echo(f"{name}: {entry.summary}\n    --channel {name} {entry.example}")
 
 
 # --- law --------------------------------------------------------------------------------------------------------

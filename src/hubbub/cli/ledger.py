@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hubbub.cli import Command, Commands, examples, json_option, page, print_json
+from hubbub.cli import Command, Commands, examples, json_option, page, print_json, shown
 from hubbub.errors import HubbubError, WrongUse
 
 if TYPE_CHECKING:
@@ -349,12 +349,14 @@ def _state(record: Record) -> str:
 def _tell(account: Account) -> None:
     console = page()
     for each in account.records:
-        console.print(f"Release {each.release.number}: {each.release.charge.what}", soft_wrap=True)
+        console.print(f"Release {each.release.number}: {shown(each.release.charge.what)}", soft_wrap=True)
         console.print(f"  {each.entry.time}, {_state(each)}", soft_wrap=True)
         for promise in each.release.charge.promises:
             console.print(f"  {promise}", soft_wrap=True)
         for file in each.derived:
-            console.print(f"  computed from it, at no cost: {file['how']} (SHA-256 {file['derived']})", soft_wrap=True)
+            console.print(
+                f"  computed from it, at no cost: {shown(file['how'])} (SHA-256 {file['derived']})", soft_wrap=True
+            )
     console.print("\nAll releases together:")
     for name, total in _totals(account).items():
         said = str(total.guarantee) if total.guarantee is not None else f"nothing ({total.why})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 import hubbub
-from hubbub.cli import Commands, examples
+from hubbub.cli import Commands, examples, speak_plainly
 from hubbub.cli.account import account
 from hubbub.cli.channel import channel
 from hubbub.cli.demo import demo
@@ -50,4 +50,5 @@ commands.add_command(trust)
 
 def main() -> None:
     """What the installed script runs."""
+    speak_plainly()
     commands(prog_name="hubbub")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import Command, Commands, examples, json_option, options, page, print_json, say, waiting
+from hubbub.cli import Command, Commands, examples, json_option, options, page, print_json, say, shown, waiting
 
 if TYPE_CHECKING:
     from rich.table import Table as Rows
@@ -193,9 +193,9 @@ def _rows(grid: Grid) -> Rows:
 
     table = Rows(box=None, pad_edge=False)
     for name in grid.keys:
-        table.add_column(name, max_width=32)
+        table.add_column(shown(name), max_width=32)
     for name in grid.numbers:
         table.add_column(name, justify="right")
     for keys, numbers, _ in grid.rows:
-        table.add_row(*("(missing)" if key is None else key for key in keys), *numbers)
+        table.add_row(*("(missing)" if key is None else shown(key) for key in keys), *map(shown, numbers))
     return table

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hubbub.cli import examples, json_option, page, print_json, say
+from hubbub.cli import examples, json_option, page, print_json, say, shown
 from hubbub.errors import CheckFailed
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def verify(
                 "files_missing": list(done.missing),
                 "checks": [{"what": each.what, "passed": each.passed, "found": each.found} for each in done.checks],
                 "not_checked": unknown if done.passed else [],
+                "free_text": list(done.free) if done.passed else [],
             }
         )
     else:
@@ -90,17 +91,20 @@ def _unknown(done: Checked) -> list[str]:
 
 
 def _tell(done: Checked, unknown: list[str]) -> None:
-    from hubbub.verify.noting import printable
-
     console = page()
     for each in done.checks:
         found = f": {each.found}" if each.found else ""
         console.print(f"{'✓' if each.passed else '✗'} {each.what}{found}", soft_wrap=True)
-    if done.passed:
-        console.print("\nNot checked, because nobody can from here:")
-        for text in unknown:
-            console.print(f"- {printable(text)}", soft_wrap=True)
-        console.print(f"\n{done.verdict}", soft_wrap=True)
+    if not done.passed:
+        return
+    for title, texts in (
+        ("Not checked, because nobody can from here:", unknown),
+        ("Free text, which whoever signed it chose:", done.free),
+    ):
+        console.print(f"\n{title}")
+        for text in texts:
+            console.print(f"- {shown(text)}", soft_wrap=True)
+    console.print(f"\n{done.verdict}", soft_wrap=True)
 
 
 @click.command("explain", epilog=examples("hubbub explain hubbub-demo/certificate.json"))
@@ -115,7 +119,6 @@ def explain(certificate: str, as_json: bool) -> None:
     from hubbub.explain import explain_release
     from hubbub.verify import load
     from hubbub.verify import verify as check
-    from hubbub.verify.noting import printable
 
     done = check(load(certificate))
     if not done.passed or done.spec is None or done.certificate is None:
@@ -139,5 +142,5 @@ def explain(certificate: str, as_json: bool) -> None:
     width = min(console.width, 100)
     for line in text.splitlines():
         indent = " " * (len(line) - len(line.lstrip(" -")))
-        console.print(textwrap.fill(printable(line), width, subsequent_indent=indent), soft_wrap=True)
+        console.print(textwrap.fill(shown(line), width, subsequent_indent=indent), soft_wrap=True)
     say("\nChecked: every number follows. Who signed it, and that the file is the one meant: hubbub verify.")

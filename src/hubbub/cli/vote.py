@@ -56,6 +56,7 @@ def vote() -> None:
         "hubbub vote tally millbrook",
         "hubbub vote tally millbrook --rule approximate-runoff --eta 1e-6 --json",
         "hubbub vote tally millbrook --compare",
+        "hubbub vote tally millbrook --as oakland --dice three-white-swans",
     ),
 )
 @click.argument("file")
@@ -113,6 +114,8 @@ def tally(file: str, as_json: bool, compare: bool, chart: str | None, **words: A
         _settle(words)
         seats = _seats(words, read)
     if seats is not None:
+        if compare:
+            raise WrongUse("--compare runs the rules for one winner, and stv fills seats; leave one of them out")
         _tally_seats(seats, read, as_json=as_json, chart=chart, words=words)
         return
     with waiting("Counting"):
@@ -168,6 +171,11 @@ def _seats(words: dict[str, Any], read: BallotFile) -> TransferableVote | None:
         if words["seats"] is not None:
             raise WrongUse(f"--seats is about stv, and {words['rule']} elects one; leave it out, or add --rule stv")
         return None
+    for option in ("margin", "points", "then", "mix"):
+        if words[option] is not None:
+            raise WrongUse(f"--{option} is about rules for one winner, and stv fills seats; leave it out")
+    if words["ties"] != "random":
+        raise WrongUse("--ties is about rules for one winner; stv looks back at earlier stages and then draws a lot")
     if words["seats"] is None and read.format not in ("blt", "blt-csv", "csv-dominion"):
         raise WrongUse("stv fills seats, and this kind of file does not say how many; add --seats N")
     place = "scotland" if words["place"] is None else rule_set(words["place"]).transfers or "scotland"
@@ -236,8 +244,6 @@ def _rule(words: dict[str, Any], eta: Fraction, read: BallotFile) -> Rule:
 
     names = read.ballots.candidates
     name, margin = words["rule"], _margin(words["margin"])
-    if read.reading.overvotes == "several" and name == "instant-runoff":
-        return RunoffByContinuing(ties=_ties(words["ties"], names))
     if margin is None and name in rules.MARGINED:
         margin = rules.ForGain(eta)
     then: dict[str | None, Rule | None] = {
@@ -258,6 +264,8 @@ def _rule(words: dict[str, Any], eta: Fraction, read: BallotFile) -> Rule:
         then=then[words["then"]],
     )
     if words["mix"] is None:
+        if read.reading.overvotes == "several" and isinstance(rule, rules.InstantRunoff):
+            return RunoffByContinuing(ties=rule.ties)
         return rule
     if name not in rules.MARGINED:
         raise WrongUse(

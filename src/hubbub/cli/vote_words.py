@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
 
-import click
-
-from hubbub.cli import page
+from hubbub.cli import echo, page, shown
 from hubbub.errors import Refused
 from hubbub.exact import rational, to_float, to_text
 from hubbub.guarantees.verdict import Proved, Refuted, Verdict
@@ -26,6 +25,9 @@ if TYPE_CHECKING:
     from hubbub.voting.ballots import Ballots
     from hubbub.voting.protocol import Rule
     from hubbub.voting.result import Draw, Result, Round
+
+_MOST: Final = 30  # rounds, draws, and candidates of one of them, that are shown
+_FIRST: Final = 5
 
 
 def as_json(result: Result, read: BallotFile, eta: Fraction, *, dice: PublicDice | None = None) -> dict[str, Any]:
@@ -136,6 +138,13 @@ def _lottery(rule: Rule, ballots: Ballots) -> dict[str, str] | None:
     return {name: to_text(chance) for name, chance in zip(ballots.candidates, law, strict=True) if chance}
 
 
+def _texts(chances: tuple[Fraction, ...]) -> list[str]:
+    """The chances of a draw; of thousands alike, one is written and repeated."""
+    if all(chance is chances[0] for chance in chances):
+        return [to_text(chances[0])] * len(chances)
+    return [to_text(chance) for chance in chances]
+
+
 def _q(rule: Rule) -> float | None:
     return _up(rule.probability if isinstance(rule, Mix) else None)
 
@@ -187,22 +196,39 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
 def tell(answer: Mapping[str, Any], read: BallotFile) -> None:
     """Tables, one for each round, and what is promised."""
     size = answer["ballots"]
-    title = f"{size['title']}: " if size["title"] else ""
-    click.echo(f"{title}{size['voters']:,} ballots, {len(size['candidates'])} candidates, {answer['rule']}")
+    title = f"{shown(size['title'])}: " if size["title"] else ""
+    echo(f"{title}{size['voters']:,} ballots, {len(size['candidates'])} candidates, {answer['rule']}")
     changed = {rule: count for rule, count in read.changed.items() if count}
     if changed:
         rules = read.reading.rules()
         parts = [f"{what}={rules[what]} changed {count:,}" for what, count in sorted(changed.items())]
-        click.echo(f"Of these ballots {'; '.join(parts)}.")
-    for number, counted in enumerate(answer["rounds"], 1):
-        _draw_round(number, len(answer["rounds"]), counted, answer["winner"])
-    for draw in answer["ties"]:
-        among = ", ".join(f"{name} {chance}" for name, chance in zip(draw["among"], draw["chances"], strict=True))
-        click.echo(f"Drawn from {draw['source']}, {draw['why']}: {draw['chosen']} (of {among}).")
-    click.echo(f"\n{answer['winner']} wins.")
+        echo(f"Of these ballots {'; '.join(parts)}.")
+    rounds, draws = answer["rounds"], answer["ties"]
+    for i in _some(len(rounds), "rounds"):
+        _draw_round(i + 1, len(rounds), rounds[i], answer["winner"])
+    for i in _some(len(draws), "draws"):
+        _tell_draw(draws[i])
+    echo(f"\n{shown(answer['winner'])} wins.")
     _tell_promise(answer)
     if "compare" in answer:
         _draw_comparison(answer["compare"])
+
+
+def _some(number: int, what: str) -> Iterator[int]:
+    """All of them, or the first and the last, with a line for what is left out."""
+    if number <= _MOST:
+        yield from range(number)
+        return
+    yield from range(_FIRST)
+    echo(f"\n({number - _MOST:,} {what} are left out here; --json has them all)")
+    yield from range(number - _MOST + _FIRST, number)
+
+
+def _tell_draw(draw: Mapping[str, Any]) -> None:
+    pairs = list(zip(draw["among"], draw["chances"], strict=True))
+    among = ", ".join(f"{shown(name)} {chance}" for name, chance in pairs[:_MOST])
+    more = f" and {len(pairs) - _MOST:,} others" if len(pairs) > _MOST else ""
+    echo(f"Drawn from {draw['source']}, {draw['why']}: {shown(draw['chosen'])} (of {among}{more}).")
 
 
 def _draw_round(number: int, rounds: int, counted: Mapping[str, Any], winner: str) -> None:
@@ -216,12 +242,19 @@ def _draw_round(number: int, rounds: int, counted: Mapping[str, Any], winner: st
     table.add_column("")
     most = max(counted["counts"].values())
     last = number == rounds
-    for name, count in counted["counts"].items():
-        fate = "out" if name in counted["eliminated"] else ("wins" if last and name == winner else "")
-        table.add_row(name, f"{count:,}", f"{most - count:,}" if most != count else "", fate)
+    out, counts = set(counted["eliminated"]), counted["counts"]
+    for name, count in islice(counts.items(), _MOST):
+        fate = "out" if name in out else ("wins" if last and name == winner else "")
+        table.add_row(shown(name), f"{count:,}", f"{most - count:,}" if most != count else "", fate)
+    if len(counts) > _MOST:
+        rest = list(counts.items())[_MOST:]
+        gone = sum(name in out for name, _ in rest)
+        table.add_row(
+            f"({len(rest):,} others)", f"{sum(count for _, count in rest):,}", "", f"{gone:,} out" if gone else ""
+        )
     if counted["exhausted"]:
         table.add_row("(exhausted)", f"{counted['exhausted']:,}", "", "")
-    click.echo()
+    echo()
     page().print(table)
 
 
@@ -236,18 +269,18 @@ def _tell_promise(answer: Mapping[str, Any]) -> None:
         if promise["utility_apart_text"]:
             apart = approximately(rational(promise["utility_apart_text"]), digits=3)
             who += f" and her utilities are equal or at least {apart} apart"
-        click.echo(f"No lie gains {gain}, {who} ({promise['theorem']}).")
+        echo(f"No lie gains {gain}, {who} ({promise['theorem']}).")
         for remark in promise["remarks"]:
-            click.echo(f"Note: {remark}.")
+            echo(f"Note: {remark}.")
     else:
-        click.echo(f"Nothing is promised about lies: {promise['reason']}.")
+        echo(f"Nothing is promised about lies: {promise['reason']}.")
     if promise["margin"] is not None and (not promise["holds"] or promise["remarks"]):
-        click.echo("How many voters a promise takes: hubbub vote guarantee --help.")
+        echo("How many voters a promise takes: hubbub vote guarantee --help.")
     if answer["punishing_probability"] is not None:
         often = " A smaller --eta makes it rarer." if answer["punishing_probability"] > 0.01 else ""
-        click.echo(f"The punishing rule had a chance of {_told_up(answer['punishing_probability'])}.{often}")
+        echo(f"The punishing rule had a chance of {_told_up(answer['punishing_probability'])}.{often}")
     for what, key in (("Pareto efficient", "pareto"), ("Close to optimal", "close_to_optimal")):
-        click.echo(f"{what}: {answer[key]['answer']}, {answer[key]['reason']}.")
+        echo(shown(f"{what}: {answer[key]['answer']}, {answer[key]['reason']}."))
 
 
 def _told_up(x: float) -> str:
@@ -274,8 +307,8 @@ def _draw_comparison(rows: list[dict[str, Any]]) -> None:
         coarse = ""
         if promise["holds"]:
             coarse = f"{_told_up(promise['alpha_min'])}-coarse" if promise["alpha_min"] else "any"
-        table.add_row(row["rule"], row["winner"], told, gain, coarse, row["pareto"]["answer"])
-    click.echo()
+        table.add_row(row["rule"], shown(row["winner"]), told, gain, coarse, row["pareto"]["answer"])
+    echo()
     page().print(table)
 
 

@@ -12,8 +12,9 @@ from fractions import Fraction
 from hubbub.engines.column import Column, Number
 from hubbub.exact import Infinite, Loss, to_text
 from hubbub.tables.bins import Dates, Discovered, Edges, Steps
-from hubbub.tables.schema import Holds as Kind
-from hubbub.tables.schema import in_whole_numbers
+from hubbub.tables.schema import Holds, in_whole_numbers
+
+_FIRST_MOMENT, _LAST_MOMENT = "290309-12-22 (BC) 00:00:00", "294247-01-10 04:00:54"  # that microseconds can hold
 
 
 def identifier(name: str) -> str:
@@ -26,10 +27,24 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def _sound(column: Column) -> str:
+    """The cell, or NULL where what is stored is no value of its type: DuckDB fails when it meets such a one."""
+    cell = identifier(column.name)
+    if column.moment is not None:
+        first, last, *ends = (
+            f"CAST('{end}' AS {column.moment})" for end in (_FIRST_MOMENT, _LAST_MOMENT, "infinity", "-infinity")
+        )
+        return f"CASE WHEN {cell} BETWEEN {first} AND {last} OR {cell} IN ({', '.join(ends)}) THEN {cell} END"
+    if column.kind is Holds.DECIMAL and column.number is not None:
+        ends = [f"CAST('{to_text(end)}' AS {column.number.type})" for end in (column.number.least, column.number.most)]
+        return f"CASE WHEN {cell} BETWEEN {ends[0]} AND {ends[1]} THEN {cell} END"
+    return cell
+
+
 def text(column: Column) -> str:
     """A cell as text, compared sign by sign whatever the collation; not-a-number is missing and -0.0 is 0.0."""
-    cell = identifier(column.name)
-    if column.kind is Kind.FLOAT:
+    cell = _sound(column)
+    if column.kind is Holds.FLOAT:
         cell = f"CASE WHEN {_not_a_number(cell)} THEN NULL WHEN {cell} = 0 THEN 0 ELSE {cell} END"
     return f"TRY_CAST({cell} AS VARCHAR) COLLATE C"
 
@@ -44,7 +59,7 @@ def code(axis: Edges | Steps | Dates, column: Column) -> str:
     number, inside = code_where(axis, column)
     other = str(len(axis) + axis.null) if axis.other else "NULL"
     null = str(len(axis)) if axis.null else other
-    missing = f"{identifier(axis.column)} IS NULL"
+    missing = f"{_sound(column)} IS NULL"
     if not isinstance(axis, Dates) and _is_float(column):
         missing += f" OR {_not_a_number(_as_number(column))}"
     return f"CASE WHEN {missing} THEN {null} WHEN {inside} THEN {number} ELSE {other} END"
@@ -69,7 +84,7 @@ def code_where(axis: Edges | Steps | Dates, column: Column) -> tuple[str, str]:
     if _is_float(column):
         tests.append(f"isfinite({value})")
     inside = " AND ".join(tests) or f"{value} IS NOT NULL"
-    if isinstance(axis, Steps) and column.kind is Kind.INTEGER and in_whole_numbers(axis):
+    if isinstance(axis, Steps) and column.kind is Holds.INTEGER and in_whole_numbers(axis):
         return _stepped(axis, value, number), inside
     edges = list(axis.edges) if isinstance(axis, Steps) else finite
     inner = edges[0 if isinstance(axis, Edges) and axis.open_below else 1 : None if high is None else -1]
@@ -90,19 +105,19 @@ def _not_a_number(value: str) -> str:
 
 
 def _is_float(column: Column) -> bool:
-    return column.kind in (Kind.FLOAT, Kind.TEXT)
+    return column.kind in (Holds.FLOAT, Holds.TEXT)
 
 
 def _as_number(column: Column) -> str:
     # Text (a CSV) is read as numbers here and not by sniffing: a cell that is no number has no bin, and no other
     # cell can change how it is read.
     cell = identifier(column.name)
-    return f"TRY_CAST({cell} AS DOUBLE)" if column.kind is Kind.TEXT else cell
+    return f"TRY_CAST({cell} AS DOUBLE)" if column.kind is Holds.TEXT else cell
 
 
 def _as_date(column: Column) -> str:
     # A time that microseconds cannot hold is none; one with a time zone is taken in UTC.
-    return f"TRY_CAST({identifier(column.name)} AS TIMESTAMP)"
+    return f"TRY_CAST({_sound(column)} AS TIMESTAMP)"
 
 
 def _stepped(axis: Steps, value: str, number: Number) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from glob import escape, glob
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 import duckdb
 import numpy as np
@@ -17,14 +20,18 @@ from numpy.typing import NDArray
 from hubbub.engines.bin_sql import identifier, literal
 from hubbub.engines.column import Column, column
 from hubbub.engines.count_sql import Query, distinct_bins, every_row, one_row_each
-from hubbub.engines.csv_file import csv_relation
+from hubbub.engines.csv_file import csv_header, csv_relation
+from hubbub.engines.csv_records import LONGEST, copy_without, giants
 from hubbub.engines.identity import of_files, of_relation
+from hubbub.engines.mended import has_unreadable_text, mend_frame, mend_parquet
 from hubbub.engines.scratch import Scratch
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
+from hubbub.tables.bins import Axis
 from hubbub.tables.engine import Counted, Question, Repeats
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import Schema, resolved
+from hubbub.tables.schema import column as known
 
 _BATCH = 1 << 17
 _WORDS = "hubbub_words"
@@ -39,17 +46,44 @@ _TROUBLE = (duckdb.Error, RuntimeError)
 _UNREADABLE = "the table could not be read; check that the file is what its name says"
 _UNCOUNTABLE = "the table could not be counted; check that the file is whole and that memory suffices"
 
+Mend: TypeAlias = Callable[[Sequence[str]], str]
+"""From the columns in question to another relation, where what the first one fails on is missing."""
+
+Check: TypeAlias = Callable[[Sequence[str]], bool]
+"""Whether the first relation can be used for these columns at all."""
+
+
+class _Failed(WrongUse):
+    """DuckDB could not count."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Relation:
+    """What stands after FROM, made here only, and its columns."""
+
+    sql: str
+    columns: Mapping[str, Column]
+
 
 class DuckDB:
     """A table of people that DuckDB can read, made by :func:`open_file`, :func:`open_frame` or :func:`open_table`."""
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, relation: str, files: Sequence[str] = (), catalog: str = ""
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        relation: str,
+        *,
+        mend: Mend | None = None,
+        spoilt: Check = lambda columns: False,
+        columns_are_public: bool = True,
+        files: Sequence[str] = (),
+        catalog: str = "",
     ) -> None:
-        self._connection = connection
+        self._connection, self._mend, self._spoilt = connection, mend, spoilt
         self._files, self._catalog = files, catalog  # where the rows are: in files, or in a database of that name
-        self._relation = relation  # SQL after FROM, made here only
-        self._columns = {name: column(name, kind) for name, kind in _described(connection, relation)}
+        self._columns_are_public = columns_are_public
+        self._whole = _relation(connection, relation)
+        self._columns = self._whole.columns
         self._word = "hubbub_word"
         while self._word in {name.lower() for name in self._columns}:
             self._word += "_"
@@ -57,47 +91,67 @@ class DuckDB:
     def identity(self) -> Identity:
         """What the table is, whatever it is called."""
         if self._catalog:
-            return of_relation(lambda sql: _rows(self._connection, sql, _UNREADABLE), self._relation, self._catalog)
+            ask = partial(_rows, self._connection, trouble=WrongUse(_UNREADABLE))
+            return of_relation(ask, self._whole.sql, self._catalog)
         return of_files(self._files)
 
     def columns(self) -> Schema:
-        return {name: known.kind for name, known in self._columns.items()}
+        known = {name: column.kind for name, column in self._columns.items()}
+        return Schema(known, public=self._columns_are_public)
 
     def count(self, question: Question, source: Source) -> Counted:
         axes = resolved(question.axes, self.columns())
+        if question.person is None and question.repeats is not Repeats.REFUSE:
+            raise WrongUse("without a person column each row is a person; name the column with --person")
+        names = [axis.column for axis in axes]
+        used = list(dict.fromkeys(name for name in (question.person, *names) if name is not None))
+        for name in used:
+            known(self.columns(), name)
+        try:
+            if not self._spoilt(used):
+                return self._count(question, axes, source, self._whole, used)
+        except _Failed:
+            if self._mend is None:
+                raise
+        return self._count(question, axes, source, self._mended(used), used)
+
+    def _count(
+        self, question: Question, axes: tuple[Axis, ...], source: Source, people: _Relation, used: Sequence[str]
+    ) -> Counted:
         if question.person is None:
-            if question.repeats is not Repeats.REFUSE:
-                raise WrongUse("without a person column each row is a person; name the column with --person")
-            return self._collect(every_row(axes, self._columns, self._relation))
-        person = identifier(self._column(question.person).name)
+            return self._collect(every_row(axes, people.columns, people.sql))
+        person = identifier(question.person)
         if question.repeats is Repeats.REFUSE:
-            self._one_row_each(person)
-            return self._collect(every_row(axes, self._columns, self._relation, person))
-        people = f"{self._relation} POSITIONAL JOIN {_WORDS}"
+            self._one_row_each(person, people)
+            return self._collect(every_row(axes, people.columns, people.sql, person))
+        joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
         if question.repeats is Repeats.ONE_ROW:
-            query = one_row_each(axes, self._columns, people, person, self._word)
+            query = one_row_each(axes, people.columns, joined, person, self._word)
         else:
-            query = distinct_bins(axes, self._columns, people, person, self._word, question.most_bins)
-        rows = self._count_rows([question.person, *(axis.column for axis in axes)])
-        self._connection.register(_WORDS, _words(rows, self._word, source))
+            query = distinct_bins(axes, people.columns, joined, person, self._word, question.most_bins)
+        self._connection.register(_WORDS, _words(self._count_rows(used, people), self._word, source))
         try:
             return self._collect(query)
         finally:
-            self._connection.unregister(_WORDS)
+            with suppress(*_TROUBLE):  # after an error that is fatal to DuckDB nothing can be unregistered
+                self._connection.unregister(_WORDS)
 
     # --- asking ---------------------------------------------------------------------------------------------------
 
-    def _column(self, name: str) -> Column:
-        if name not in self._columns:
-            raise WrongUse(f"there is no column {name!r}; there are {', '.join(map(repr, self._columns))}")
-        return self._columns[name]
+    def _mended(self, used: Sequence[str]) -> _Relation:
+        assert self._mend is not None
+        try:
+            return _relation(self._connection, self._mend(used))
+        except (*_TROUBLE, pa.ArrowException, OSError, KeyError, ValueError, TypeError):
+            pass
+        raise WrongUse(_UNCOUNTABLE)
 
-    def _one_row_each(self, person: str) -> None:
+    def _one_row_each(self, person: str, people: _Relation) -> None:
         found = _rows(
             self._connection,
             f"SELECT coalesce(bool_or(n > 1 OR who IS NULL), FALSE) FROM "
-            f"(SELECT {person} AS who, count(*) AS n FROM {self._relation} GROUP BY {person})",
-            _UNCOUNTABLE,
+            f"(SELECT {person} AS who, count(*) AS n FROM {people.sql} GROUP BY {person})",
+            _Failed(_UNCOUNTABLE),
         )
         if found[0][0]:
             raise Refused(SEVERAL_ROWS)
@@ -106,21 +160,22 @@ class DuckDB:
         try:
             relation = self._connection.sql(query[0], alias="hubbub_bins", params=query[1])
             table = relation.to_arrow_table()  # once: a relation keeps no result
-        except _TROUBLE:
+            found = tuple(table.column(i).to_pylist() for i in range(1, table.num_columns - 1))
+        except (*_TROUBLE, UnicodeDecodeError):
             table = None
         if table is None:
-            raise WrongUse(_UNCOUNTABLE)
-        codes, counts = _whole(table.column(0)), _whole(table.column(table.num_columns - 1))
-        found = tuple(table.column(i).to_pylist() for i in range(1, table.num_columns - 1))
+            raise _Failed(_UNCOUNTABLE)
+        codes, counts = _numbers(table.column(0)), _numbers(table.column(table.num_columns - 1))
         return Counted(codes, counts, found)
 
-    def _count_rows(self, used: Sequence[str]) -> int:
+    def _count_rows(self, used: Sequence[str], people: _Relation) -> int:
         # A line of a CSV may be left out for a cell that is read, so the same cells are read here.
         cells = ", ".join(f"count({identifier(name)})" for name in used)
-        return int(_rows(self._connection, f"SELECT count(*), {cells} FROM {self._relation}", _UNCOUNTABLE)[0][0])
+        sql = f"SELECT count(*), {cells} FROM {people.sql}"
+        return int(_rows(self._connection, sql, _Failed(_UNCOUNTABLE))[0][0])
 
 
-def _whole(column: pa.ChunkedArray) -> NDArray[np.int64]:
+def _numbers(column: pa.ChunkedArray) -> NDArray[np.int64]:
     """A column of whole numbers without nulls. (Its own to_numpy would load pandas, if pandas is there.)"""
     parts = [np.from_dlpack(chunk).astype(np.int64) for chunk in column.chunks]
     return np.concatenate([np.zeros(0, np.int64), *parts])
@@ -133,24 +188,29 @@ def _words(rows: int, name: str, source: Source) -> pa.RecordBatchReader:
     return pa.RecordBatchReader.from_batches(pa.schema([(name, pa.uint64())]), batches)
 
 
-def _rows(connection: duckdb.DuckDBPyConnection, sql: str, trouble: str) -> list[tuple[Any, ...]]:
+def _relation(connection: duckdb.DuckDBPyConnection, sql: str) -> _Relation:
+    return _Relation(sql, {name: column(name, kind) for name, kind in _described(connection, sql)})
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, sql: str, trouble: WrongUse) -> list[tuple[Any, ...]]:
     try:
         return connection.execute(sql).fetchall()
     except _TROUBLE:
         pass
-    raise WrongUse(trouble)  # out here, where it does not drag along the engine's message, which may quote a cell
+    raise trouble  # out here, where it does not drag along the engine's message, which may quote a cell
 
 
 def _described(connection: duckdb.DuckDBPyConnection, relation: str) -> list[tuple[str, str]]:
     """The columns and their types."""
-    return [(row[0], str(row[1])) for row in _rows(connection, f"DESCRIBE SELECT * FROM {relation}", _UNREADABLE)]
+    found = _rows(connection, f"DESCRIBE SELECT * FROM {relation}", WrongUse(_UNREADABLE))
+    return [(row[0], str(row[1])) for row in found]
 
 
 # --- opening ------------------------------------------------------------------------------------------------------
 
 
-def _private_connection() -> duckdb.DuckDBPyConnection:
-    """A connection that fetches and guesses nothing; its temporary files are in a private folder that goes with it."""
+def _private_connection() -> tuple[duckdb.DuckDBPyConnection, Path]:
+    """A connection that fetches and guesses nothing, and a private folder for temporary files that goes with it."""
     scratch = Scratch()
     connection = duckdb.connect(
         ":memory:",
@@ -164,17 +224,15 @@ def _private_connection() -> duckdb.DuckDBPyConnection:
     )
     weakref.finalize(connection, scratch.clear)
     connection.execute("SET TimeZone = 'UTC'")
-    return connection
+    return connection, scratch.folder
 
 
-def _locked(
-    connection: duckdb.DuckDBPyConnection, paths: list[str], relation: str, files: Sequence[str] = (), catalog: str = ""
-) -> DuckDB:
+def _locked(connection: duckdb.DuckDBPyConnection, paths: list[str], relation: str, **words: Any) -> DuckDB:
     """The table, by a connection that from now on reads these files and no other."""
     connection.execute("SET allowed_paths = ?", [paths])
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
-    return DuckDB(connection, relation, files, catalog)
+    return DuckDB(connection, relation, **words)
 
 
 def open_file(path: str | os.PathLike[str], *, table: str | None = None) -> DuckDB:
@@ -191,17 +249,56 @@ def open_file(path: str | os.PathLike[str], *, table: str | None = None) -> Duck
         return _open_database(files[0], table)
     if suffix not in (".csv", ".tsv", ".parquet", ".pq"):
         raise WrongUse("a table is read from .csv, .tsv, .parquet or .duckdb; convert the file, or open it as a frame")
-    escaped = [escape(file) for file in files]  # DuckDB takes a name with a star or a bracket for a pattern
-    patterns = f"[{', '.join(map(literal, escaped))}]"
     if suffix in (".parquet", ".pq"):
-        connection = _private_connection()
-        _check_alike(connection, escaped)
-        # What a folder is called is no column.
-        relation = f"read_parquet({patterns}, hive_partitioning=false)"
-    else:
-        relation = csv_relation(files, patterns, "\t" if suffix == ".tsv" else ",")
-        connection = _private_connection()
-    return _locked(connection, [*files, *escaped], relation, files)
+        return _open_parquet(files)
+    return _open_csv(files, "\t" if suffix == ".tsv" else ",")
+
+
+def _open_csv(files: Sequence[str], mark: str) -> DuckDB:
+    header = csv_header(files, mark)
+    connection, folder = _private_connection()
+    read = [_without_giants(file, mark, str(folder / f"{i}.csv")) for i, file in enumerate(files)]
+    # Whether the first line holds names or somebody's data, no program can tell: it is not shown.
+    relation = csv_relation(_patterns(read), header, mark)
+    return _locked(connection, _paths(read), relation, columns_are_public=False, files=files)
+
+
+def _without_giants(file: str, mark: str, copy: str) -> str:
+    """The file, or a copy of it if DuckDB could lose its place in a record."""
+    try:
+        spans = giants(file, mark, LONGEST)
+        if spans:
+            copy_without(file, spans, copy)
+        return copy if spans else file
+    except OSError as error:
+        wrong = f"the CSV could not be read ({error.strerror}); check the disk and the room for temporary files"
+    raise WrongUse(wrong)
+
+
+def _open_parquet(files: Sequence[str]) -> DuckDB:
+    connection, folder = _private_connection()
+    _check_alike(connection, [escape(file) for file in files])
+    copies = [str(folder / f"{i}.parquet") for i in range(len(files))]
+
+    def mend(columns: Sequence[str]) -> str:
+        for file, copy in zip(files, copies, strict=True):
+            mend_parquet(file, columns, copy)
+        return _parquet_relation(copies)
+
+    return _locked(connection, _paths([*files, *copies]), _parquet_relation(files), mend=mend, files=files)
+
+
+def _parquet_relation(files: Sequence[str]) -> str:
+    return f"read_parquet({_patterns(files)}, hive_partitioning=false)"  # what a folder is called is no column
+
+
+def _patterns(files: Sequence[str]) -> str:
+    """A list in SQL. DuckDB takes a name with a star or a bracket for a pattern."""
+    return f"[{', '.join(literal(escape(file)) for file in files)}]"
+
+
+def _paths(files: Sequence[str]) -> list[str]:
+    return [*files, *map(escape, files)]
 
 
 def _is_glob(name: str) -> bool:
@@ -218,9 +315,9 @@ def _check_alike(connection: duckdb.DuckDBPyConnection, patterns: Sequence[str])
 def _open_database(file: str, table: str | None) -> DuckDB:
     if table is None:
         raise WrongUse("a DuckDB database needs the name of a table; add --table NAME")
-    connection = _private_connection()
+    connection, _ = _private_connection()
     trouble = "the database could not be opened; check that it is one of DuckDB, and close it where else it is open"
-    _rows(connection, f"ATTACH {literal(file)} AS hubbub_database (TYPE duckdb, READ_ONLY)", trouble)
+    _rows(connection, f"ATTACH {literal(file)} AS hubbub_database (TYPE duckdb, READ_ONLY)", WrongUse(trouble))
     name = _table_name(connection, table, "'hubbub_database'", "'main'")
     return _locked(connection, [], name, catalog="hubbub_database")
 
@@ -232,10 +329,16 @@ def open_frame(frame: object) -> DuckDB:
     if makers.isdisjoint(("pandas", "polars", "pyarrow")) or once:
         kind = type(frame).__name__
         raise WrongUse(f"an object of type {kind} cannot be read as a table; give a file, a frame or an Arrow table")
-    connection = _private_connection()
+    connection, _ = _private_connection()
+
+    def mend(columns: Sequence[str]) -> str:
+        connection.register("hubbub_mended", mend_frame(frame, columns))
+        return "hubbub_mended"
+
     try:
         connection.register("hubbub_people", frame)
-        return _locked(connection, [], "hubbub_people")
+        spoilt = partial(has_unreadable_text, frame) if makers & {"pandas", "pyarrow"} else lambda columns: False
+        return _locked(connection, [], "hubbub_people", mend=mend, spoilt=spoilt)
     except Exception:  # of whichever library: its message may quote a cell
         pass
     raise WrongUse("a column of the frame has a type that cannot be read; leave it out or turn it into text")
@@ -251,7 +354,8 @@ def open_table(connection: duckdb.DuckDBPyConnection, table: str) -> DuckDB:
     if own is None:
         raise WrongUse("the connection cannot be used; open it again, and set nothing that forbids to SET TimeZone")
     name = _table_name(own, table, "current_database()", "current_schema()")
-    return DuckDB(own, name, catalog=str(_rows(own, "SELECT current_database()", _UNREADABLE)[0][0]))
+    catalog = _rows(own, "SELECT current_database()", WrongUse(_UNREADABLE))[0][0]
+    return DuckDB(own, name, catalog=str(catalog))
 
 
 def is_connection(source: object) -> TypeGuard[duckdb.DuckDBPyConnection]:
@@ -264,7 +368,7 @@ def _table_name(connection: duckdb.DuckDBPyConnection, table: str, catalog: str,
         connection,
         f"SELECT table_catalog, table_schema, table_name FROM information_schema.tables "
         f"WHERE table_catalog = {catalog} AND table_schema = {schema} ORDER BY ALL",
-        _UNREADABLE,
+        WrongUse(_UNREADABLE),
     )
     for row in found:
         if row[2] == table:

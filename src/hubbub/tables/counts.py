@@ -20,13 +20,12 @@ from hubbub.kind import Grid, Result, Sheet
 from hubbub.tables import picture, wording
 from hubbub.tables.bins import Axis, Discovered, all_labels, declared_size, size
 from hubbub.tables.labels import labels
+from hubbub.tables.written import NUMBERS, STATUS, key_columns
 
 if TYPE_CHECKING:
     from hubbub.tables.histogram import Histogram
 
 _BATCH: Final = 1 << 20  # bins at a time
-_NUMBERS: Final = ("count", "low", "high")
-_STATUS: Final = "status"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +90,7 @@ class Counts(Result):
 
     def _batches(self, most: int | None = None) -> Iterator[pa.RecordBatch]:
         """A million bins at a time: keys, published value (null if hidden), interval, status."""
-        names = [*self._columns(), *_NUMBERS, _STATUS]
+        names = [*key_columns(self.axes), *NUMBERS, STATUS]
         shown, bins = self.shown, self.bins if most is None else most
         statuses = [name or "shown" for name in self.published.names]
         for start in range(0, bins, _BATCH) or [0]:
@@ -102,17 +101,6 @@ class Counts(Result):
             arrays.append(whole(self.high[start:stop], self.high[start:stop] >= 0))
             arrays.append(labelled(self.published.tags[start:stop], statuses))
             yield pa.record_batch(arrays, names=names)
-
-    def _columns(self) -> list[str]:
-        """The names of the key columns; one that would collide with a column of ours gets `by_` in front."""
-        taken, names = {*_NUMBERS, _STATUS}, []
-        for axis in self.axes:
-            name = axis.column
-            while name in taken:
-                name = f"by_{name}"
-            taken.add(name)
-            names.append(name)
-        return names
 
     def told(self) -> Mapping[str, Any]:
         declared, shown = declared_size(self.axes), int(self.shown.sum())
@@ -152,7 +140,7 @@ class Counts(Result):
             rows.append((texts, tuple(cells), value is None))
         titles = ["in the sample" if self.spec.sample is not None else "people"]
         titles += [*(["estimate for everybody"] if scaled else []), "interval", *(["note"] if tagged else [])]
-        return Grid(tuple(self._columns()), tuple(titles), tuple(rows), wording.notes(self))
+        return Grid(tuple(key_columns(self.axes)), tuple(titles), tuple(rows), wording.notes(self))
 
     def drawing(self) -> Drawing | None:
         return picture.bars(self)

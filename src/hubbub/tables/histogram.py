@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from hubbub.channels.channel import Channel
 from hubbub.channels.checks import laws
 from hubbub.channels.thin import Thinned
+from hubbub.exact import to_text
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.kind import Check, Kind, Result, Spec, Together, Words
@@ -22,6 +24,7 @@ from hubbub.tables import description, promises, wording
 from hubbub.tables.bins import Axis, Discovered, declared_size
 from hubbub.tables.schema import Schema, column, resolved
 from hubbub.tables.unit import EACH_ROW, Collected, Unit
+from hubbub.tables.written import difference
 from hubbub.wire.canonical import Plain
 
 if TYPE_CHECKING:
@@ -81,6 +84,19 @@ class Histogram(Spec):
 
     def checks(self) -> Iterator[Check]:
         return laws(self.channel)
+
+    def misfit(self, file: Path, form: str) -> str | None:
+        return difference(file, form, self.axes)
+
+    def free(self) -> tuple[str, ...]:
+        told = [f"how often an interval is right, {to_text(self.coverage)}: no promise to people rests on it"]
+        if self.sample is None and self.collected is None:
+            told.append("at_delta: without a sample no promise rests on it")
+        if self.unit.person is not None:
+            told.append(f"the name of the column that says who is who, {self.unit.person}")
+        if self.collected is not None and self.collected.low < self.collected.high:
+            told.append("the lowest rate at which people were collected: no promise rests on it")
+        return tuple(told)
 
     def words(self) -> Words:
         return wording.words(self)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
 
 from hubbub.errors import WrongUse
 from hubbub.exact import to_text
@@ -25,15 +25,30 @@ class Holds(Enum):
     OTHER = "something that cannot be binned"
 
 
-Schema: TypeAlias = Mapping[str, Holds]
-"""The columns of a table by name."""
+@dataclass(frozen=True, slots=True)
+class Schema(Mapping[str, Holds]):
+    """The columns of a table by name. They are shown unless what looks like names may be somebody's data."""
+
+    columns: Mapping[str, Holds]
+    public: bool = True
+
+    def __getitem__(self, name: str) -> Holds:
+        return self.columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
 
 
 def column(schema: Schema, name: str) -> Holds:
     """What the column of that name holds, or one sentence if there is none."""
-    if name not in schema:
+    if name in schema:
+        return schema[name]
+    if schema.public:
         raise WrongUse(f"there is no column {name!r}; there are {', '.join(map(repr, schema))}")
-    return schema[name]
+    raise WrongUse(f"there is no column {name!r}; the first line of the file must name the columns: look at it")
 
 
 def resolved(axes: tuple[Axis, ...], schema: Schema) -> tuple[Axis, ...]:

@@ -19,7 +19,7 @@ from hubbub.check import Check
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
 from hubbub.guarantees.derivation import Derivation
 from hubbub.kind import Spec
-from hubbub.ledger.book import dataset_name
+from hubbub.ledger.book import dataset_name, released
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.key import ALGORITHM, signed
 from hubbub.verify import format_2, format_3
@@ -31,13 +31,9 @@ _ENTRY: Final = {"id": str, "dataset": str, "hash": str, "nonce": str}
 _BEYOND: Final = (ValueError, ArithmeticError, RecursionError, MemoryError)  # numbers that nobody can work with
 _FORMATS: Final = {FORMAT: format_3, format_2.FORMAT: format_2}
 
-FREE_TEXT: Final = ("the name of the dataset", "the names of columns", "the labels of bins", "the id of the ledger")
-"""What the publisher may write as they like: nothing follows from it, and only the signature stands for it."""
-
 CANNOT_KNOW: Final = (
     "whether the file was made from these people by this mechanism: the signature says who vouches for it",
     "what else was published about the same people: ask for hubbub ledger show",
-    f"what the publisher may call as they like: {', '.join(FREE_TEXT)}",
 )
 """What a certificate cannot show, beside its assumptions."""
 
@@ -81,6 +77,25 @@ class Checked:
         )
         files = f"; not checked, because not there: {', '.join(map(printable, self.missing))}" if self.missing else ""
         return f"The certificate holds, {signer}{files}."
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """What whoever signed it could write as they liked: no theorem and no other part of it says otherwise."""
+        if self.certificate is None or self.spec is None:
+            return ()
+        entry = self.certificate["ledger"]
+        unseen = (
+            ("the names of columns and bins, and where ranges begin and end: the release file would show them",)
+            if any(name.startswith("release.") for name in self.missing)
+            else ()
+        )
+        return (
+            f"the name of the dataset, {entry['dataset']}, and its marks in the ledger (id, hash, nonce): the "
+            "publisher's own hubbub ledger check knows them",
+            f"the version of the software, {self.certificate['software']}",
+            *self.spec.free(),
+            *unseen,
+        )
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -155,6 +170,12 @@ def _check(
         notes.note("what was released", False, why)
     seen |= {"certificate": body, "spec": spec, "promises": derived}
     notes.note("what was released", True, spec.words().entry)
+    main = next(iter(released(body)))
+    if main in seen["files"]:
+        file = Path(release) if release is not None else Path(folder or "") / main
+        found = spec.misfit(file, "parquet" if main.endswith(".parquet") else "csv")
+        wrong = f"{found}, and not those that are described; get the originals of both"
+        notes.note("the columns and rows of the file", found is None, "are those described", wrong=wrong)
     layout.promises(notes, body, spec, derived)
     for check in spec.checks():
         notes.add(check)

@@ -54,6 +54,7 @@ class BallotText:
     path: Path
     encoding: str
     escapes: bool  # whether control characters are in it
+    looked_through: bool = True  # whether that is known; until then ends of lines are left as they are
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -88,8 +89,9 @@ class BallotText:
     def _cleaned(self, raw: bytes, line: int) -> bytes:
         if self.encoding not in _UTF_8:  # which was looked at when the file was opened
             raw = _decoded(raw, self.encoding, line).encode()
-        if b"\r" in raw:
-            raw = raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        if self.looked_through and b"\r" in raw:
+            raw = raw.replace(b"\r\n", b"\n")
+            raw = raw.replace(b"\r", b"\n") if b"\r" in raw else raw
         if self.escapes:
             raw = _CONTROL.sub(_shown, raw.decode().replace("\\", "\\\\")).encode()
         return raw
@@ -118,7 +120,7 @@ def open_text(path: str | Path, encoding: str | None = None) -> BallotText:
         raise WrongUse("the ballot file is not text in UTF-8; name its --encoding, like cp1252")
     else:
         found = asked or FALLBACK
-    text = BallotText(where, found, escapes=False)
+    text = BallotText(where, found, escapes=False, looked_through=False)
     some, escapes = False, False
     for number, piece in enumerate(text.pieces()):
         some = some or bool(piece.strip())

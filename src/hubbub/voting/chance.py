@@ -43,8 +43,16 @@ class Chance:
         return i
 
     def even(self, why: str, names: Sequence[str]) -> int:
-        """One of `names`, all alike."""
-        return self.pick(why, names, [Fraction(1, len(names))] * len(names))
+        """One of `names`, all alike.
+
+        Guarantee: uniform, if the source gives uniform independent words.
+        """
+        if len(names) == 1:
+            return 0
+        i = below(len(names), self._source)
+        alike = (Fraction(1, len(names)),) * len(names)
+        self.draws.append(Draw(why=why, among=tuple(names), chances=alike, chosen=names[i]))
+        return i
 
 
 def below(bound: int, source: Source) -> int:

@@ -192,7 +192,10 @@ class _Header:
     def indices(self, what: str, asked: str | Sequence[str]) -> tuple[int, ...]:
         if isinstance(asked, str):
             asked = [asked] if asked.casefold() in self.lowered else asked.split("/")
-        return tuple(self._index(what, " ".join(name.split())) for name in asked)
+        found = tuple(self._index(what, " ".join(name.split())) for name in asked)
+        if len(set(found)) != len(found):
+            raise WrongUse(f"a column is named twice for {what}; each holds one rank, or one candidate")
+        return found
 
     def _index(self, what: str, name: str) -> int:
         if self.lowered.count(name.casefold()) == 1:

@@ -7,7 +7,8 @@ candidate who is in, and touches no other ballot.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from copy import copy
 from typing import Final, cast
 
 import numpy as np
@@ -97,6 +98,21 @@ class Piles:
         self._place: NDArray[np.int32] = np.arange(0, words.size, self._width, dtype=narrow)
         self._weights = None if ballots.single else ballots.weights
         self.counts, self.exhausted = _piled(self._tops, m, self._weights)
+
+    def without(self, out: Iterable[int]) -> Piles:
+        """The piles as they are once these candidates are struck out, all at a time; this one stays as it is."""
+        other = copy(self)
+        other._dead = self._dead.copy()
+        other._dead[list(out)] = True
+        other._tops, other._place = self._tops.copy(), self._place.copy()
+        moving = np.flatnonzero(other._dead[other._tops])
+        while moving.size:
+            other._place[moving] += 1
+            found = other._flat[other._place[moving]]
+            other._tops[moving] = found
+            moving = moving[other._dead[found]]
+        other.counts, other.exhausted = _piled(other._tops, len(self.counts), self._weights)
+        return other
 
     def strike(self, out: Sequence[int]) -> tuple[Transfer, ...]:
         """Strike these candidates out; somebody must be left. Where their ballots went, in order."""

@@ -14,9 +14,13 @@ from hubbub.voting.chance import Chance
 from hubbub.voting.piles import Piles
 from hubbub.voting.protocol import Lottery
 from hubbub.voting.result import Result, Round
-from hubbub.voting.ties import RANDOM, FixedTies, Ties, best, first
+from hubbub.voting.ties import RANDOM, FixedTies, Ties, best, places
 
 MOST_BRANCHES: Final = 20_000  # sets of candidates that ties can lead to
+_TOO_MANY: Final = (
+    f"ties lead to more than {MOST_BRANCHES} different sets of candidates, too many for the exact law of the winner; "
+    "run the rule once, or break ties by a fixed order"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,57 +38,56 @@ class InstantRunoff:
     why = "who goes of those with the fewest top choices"
 
     def lottery(self, ballots: Ballots) -> Lottery:
-        """Guarantee: exact. Ties are followed along every branch; losers whose ballots together are fewer than those
-        of the next candidate go in every order, and so in one step."""
-        ballots.strictly(self.name)
-        memory: dict[frozenset[int], Lottery] = {}
-        return self._law(ballots, frozenset(), memory)
+        """Guarantee: exact. Ties are followed along every branch, sets of candidates by their size, so that all ways
+        that lead to one have been followed before it; losers whose ballots together are fewer than those of the next
+        candidate go in every order, and so in one step."""
+        full, order = Piles(ballots.strictly(self.name)), self._order(ballots)
+        law = [Fraction(0)] * len(ballots.candidates)
+        reached: list[dict[frozenset[int], Fraction]] = [{} for _ in law]  # by how many are gone: who, and its chance
+        reached[0][frozenset()] = Fraction(1)
+        branches = 1
+        for sets in reached:
+            while sets:
+                gone, chance = sets.popitem()
+                left, last = self._until_a_tie(full.without(gone), gone, order, ballots)
+                if last is None:
+                    for i, share in left.items():
+                        law[i] += chance * share
+                    continue
+                gone = frozenset(range(len(law))).difference(left)
+                larger = reached[len(gone) + 1]
+                for i in last:
+                    branches += (gone | {i}) not in larger
+                    if branches > MOST_BRANCHES:
+                        raise Refused(_TOO_MANY)
+                    larger[gone | {i}] = larger.get(gone | {i}, Fraction(0)) + chance / len(last)
+        return tuple(law)
 
-    def _law(self, ballots: Ballots, gone: frozenset[int], memory: dict[frozenset[int], Lottery]) -> Lottery:
-        if gone in memory:
-            return memory[gone]
-        piles = Piles(ballots)
-        if gone:
-            piles.strike(sorted(gone))
-        left = [i for i in range(len(ballots.candidates)) if i not in gone]
-        law = None
-        while law is None:
+    def _until_a_tie(
+        self, piles: Piles, gone: frozenset[int], order: Sequence[int] | None, ballots: Ballots
+    ) -> tuple[dict[int, Fraction], list[int] | None]:
+        """Strike out until several may go next: who is left, with their chances if one of them wins now; who may go."""
+        names = ballots.candidates
+        left = [i for i in range(len(names)) if i not in gone]
+        while True:
             counts = [piles.counts[i] for i in left]
             if len(left) == 1 or not any(counts):
-                chances = best(counts, [ballots.candidates[i] for i in left], self.ties)
-                law = _spread(chances, left, len(ballots.candidates))
-            elif losers := doomed(counts):
-                out = [left[i] for i in losers]
-                piles.strike(out)
-                left = [i for i in left if i not in out]
-            else:
-                law = self._mean_of_branches(ballots, left, self._last(ballots, left, counts), memory)
-        if len(memory) >= MOST_BRANCHES:
-            raise Refused(
-                f"ties lead to more than {MOST_BRANCHES} different sets of candidates, too many for the exact law of "
-                "the winner; run the rule once, or break ties by a fixed order"
-            )
-        memory[gone] = law
-        return law
+                return dict(zip(left, best(counts, [names[i] for i in left], self.ties), strict=True)), None
+            out = [left[i] for i in doomed(counts)]
+            if not out:
+                last = _last(left, counts, order)
+                if len(last) > 1:
+                    return dict.fromkeys(left, Fraction(0)), last
+                out = last
+            piles.strike(out)
+            left = sorted({*left} - {*out})
 
-    def _mean_of_branches(
-        self, ballots: Ballots, left: Sequence[int], last: Sequence[int], memory: dict[frozenset[int], Lottery]
-    ) -> Lottery:
-        gone = frozenset(range(len(ballots.candidates))).difference(left)
-        laws = [self._law(ballots, gone | {i}, memory) for i in last]
-        return tuple(sum(chances, Fraction(0)) / len(last) for chances in zip(*laws, strict=True))
-
-    def _last(self, ballots: Ballots, left: Sequence[int], counts: Sequence[int]) -> list[int]:
-        """Who may go next: those with the fewest top choices, or the one of them that a fixed order puts last."""
-        fewest = min(counts)
-        last = [i for i, count in zip(left, counts, strict=True) if count == fewest]
-        if isinstance(self.ties, FixedTies):
-            last = [first(self.ties.order[::-1], ballots.candidates, last)]
-        return last
+    def _order(self, ballots: Ballots) -> list[int] | None:
+        return places(self.ties.order, ballots.candidates) if isinstance(self.ties, FixedTies) else None
 
     def run(self, ballots: Ballots, source: Source) -> Result:
         names = ballots.strictly(self.name).candidates
-        piles, chance = Piles(ballots), Chance(source)
+        piles, chance, order = Piles(ballots), Chance(source), self._order(ballots)
         left, rounds = list(range(len(names))), list[Round]()
         while len(left) > 1:
             counts = tuple((i, piles.counts[i]) for i in left)
@@ -97,9 +100,9 @@ class InstantRunoff:
             elif empty:
                 out = empty
             else:
-                last = self._last(ballots, left, [count for _, count in counts])
+                last = _last(left, [count for _, count in counts], order)
                 out = [last[chance.even(self.why, [names[i] for i in last])]]
-            left = [i for i in left if i not in out]
+            left = sorted({*left} - {*out})
             transfers = piles.strike(out) if len(left) > 1 else ()
             rounds.append(Round(counts=counts, eliminated=tuple(out), exhausted=exhausted, transfers=transfers))
         return Result(
@@ -128,8 +131,8 @@ def doomed(counts: Sequence[int]) -> list[int]:
     return []
 
 
-def _spread(chances: Sequence[Fraction], left: Sequence[int], candidates: int) -> Lottery:
-    law = [Fraction(0)] * candidates
-    for i, chance in zip(left, chances, strict=True):
-        law[i] = chance
-    return tuple(law)
+def _last(left: Sequence[int], counts: Sequence[int], order: Sequence[int] | None) -> list[int]:
+    """Who may go next: those with the fewest top choices, or the one of them that a fixed order puts last."""
+    fewest = min(counts)
+    last = [i for i, count in zip(left, counts, strict=True) if count == fewest]
+    return last if order is None else [max(last, key=order.__getitem__)]

@@ -61,7 +61,27 @@ def test_every_step_is_told_with_a_tick(out: Path) -> None:
         assert words in ticks
     assert "whose key signed it" in rest
     assert "each person was sampled independently with probability 0.05" in rest
-    assert done.stdout.endswith("The certificate holds.\n")
+    assert "- the version of the software, hubbub " in rest
+
+
+def test_the_last_line_names_the_key_and_whether_anybody_vouched_for_it(out: Path, tmp_path: Path) -> None:
+    public = body(out)[SIGNATURE]["public_key"]
+    holds = f"The certificate holds. It is signed by {public}, "
+    stranger = run("verify", out / "certificate.json").stdout.splitlines()[-1]
+    assert stranger == holds + "a key that nobody vouched for: anybody can make one."
+    known = run("verify", out / "certificate.json", "--key", public).stdout.splitlines()[-1]
+    assert known == holds + "the key that you gave."
+    key.make(tmp_path / "forger.db")
+    forged = body(out)
+    del forged[SIGNATURE]
+    value, mine = key.sign(tmp_path / "forger.db", signed_bytes(forged)), key.public(tmp_path / "forger.db")
+    forged[SIGNATURE] = {"algorithm": key.ALGORITHM, "public_key": mine, "value": value}
+    (out / "certificate.json").write_bytes(canonical(forged))
+    assert f"It is signed by {mine}, a key that nobody vouched for" in run("verify", out / "certificate.json").stdout
+    told = json.loads(run("verify", out / "certificate.json", "--json").stdout)
+    assert (told["signed_by"], told["vouched_for"]) == (mine, False)
+    told = json.loads(run("verify", out / "certificate.json", "--key", mine, "--json").stdout)
+    assert (told["signed_by"], told["vouched_for"]) == (mine, True)
 
 
 def test_json_is_one_object_and_nothing_else(out: Path) -> None:

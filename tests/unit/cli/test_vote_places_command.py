@@ -178,6 +178,10 @@ def test_aliases_contests_and_encodings(tmp_path: Path) -> None:
     [
         (["--seats", "2"], "--seats is about stv"),
         (["--rule", "stv"], "add --seats N"),
+        (["--rule", "stv", "--seats", "2", "--compare"], "--compare runs the rules for one winner"),
+        (["--rule", "stv", "--seats", "2", "--mix", "0.1"], "--mix is about rules for one winner"),
+        (["--rule", "stv", "--seats", "2", "--ties", "listed"], "stv looks back"),
+        (["--rule", "instant-runoff", "--overvotes", "several", "--margin", "3"], "instant-runoff has no margin"),
         (["--rule", "stv", "--seats", "9"], "all are elected without a count"),
         (["--dice", " "], "public dice need words"),
         (["--alias", "Ann"], "--alias says whom a spelling means"),

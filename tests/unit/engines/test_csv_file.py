@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
-from hubbub.engines.csv_file import csv_relation
+from hubbub.engines.csv_file import csv_header, csv_relation
 from hubbub.engines.duckdb import open_file
 from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource
@@ -118,6 +121,24 @@ def test_two_columns_of_one_name_get_one_sentence(tmp_path: Path) -> None:
             open_file(written(tmp_path, header + b"\nBath,York\n"))
 
 
+def test_no_cell_of_a_file_without_a_header_is_shown(tmp_path: Path) -> None:
+    path = written(tmp_path, b"Ann Smith,Bath,41000\nBob Jones,York,52000\n")
+    with pytest.raises(WrongUse) as refusal:
+        towns(path)
+    assert str(refusal.value).startswith("there is no column 'town'; ")
+    assert not any(cell in str(refusal.value) for cell in ("Ann", "Bath", "41000", "Bob"))
+
+
+def test_a_file_that_may_not_be_read_gets_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def closed(*_: object, **__: object) -> NoReturn:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    path = written(tmp_path, PLAIN)
+    monkeypatch.setattr("hubbub.engines.csv_file.open", closed, raising=False)
+    with pytest.raises(WrongUse, match=r"^the file .* cannot be read \(Permission denied\); check who may read it$"):
+        open_file(path)
+
+
 def test_a_column_without_a_name_is_numbered(tmp_path: Path) -> None:
     assert list(open_file(written(tmp_path, b",town\n0,Bath\n")).columns()) == ["column0", "town"]
 
@@ -133,5 +154,5 @@ def test_files_of_one_table_have_one_header(tmp_path: Path) -> None:
 
 def test_names_reach_the_sql_as_quoted_text(tmp_path: Path) -> None:
     path = written(tmp_path, b'it\'s,"a""b"\n1,2\n')
-    assert "{'it''s': 'VARCHAR', 'a\"b': 'VARCHAR'}" in csv_relation([str(path)], "['x']", ",")
+    assert "{'it''s': 'VARCHAR', 'a\"b': 'VARCHAR'}" in csv_relation("['x']", csv_header([str(path)], ","), ",")
     assert list(open_file(path).columns()) == ["it's", 'a"b']

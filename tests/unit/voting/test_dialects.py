@@ -189,6 +189,7 @@ def test_rows_of_empty_cells_are_told() -> None:
         ("who=a", "--columns says which column is which"),
         ('ranks="a', "quotation mark"),
         ("ranks=x/y", "there is no column 'x' for ranks; the columns are id, a, b"),
+        ("ranks=#2/a", "a column is named twice for ranks"),
         ("ranks=#9", "there is no column '#9' for ranks"),
     ],
 )

@@ -1,0 +1,119 @@
+"""A copy of columns in which whatever DuckDB cannot read is missing: times beyond its calendar, text that is no UTF-8.
+
+Nobody may be able to stop a release by a row of their own. DuckDB fails on such a value before any SQL sees it, so a
+table is read as it is, and only if that fails, once more from a copy of the columns in question. Everybody else's
+values are the same in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+_MICROSECONDS = {"s": 10**6, "ms": 10**3, "us": 1}
+_INFINITY = 2**63 - 1  # to DuckDB, in every unit; minus this is minus infinity
+
+
+def mend_parquet(file: str, columns: Sequence[str], to: str) -> None:
+    """A Parquet file of these columns alone, batch by batch."""
+    with pq.ParquetFile(file, coerce_int96_timestamp_unit="us") as source:
+        schema = mended(source.schema_arrow.empty_table().select(list(columns))).schema
+        with pq.ParquetWriter(to, schema) as target:
+            for batch in source.iter_batches(columns=list(columns)):
+                target.write_table(mended(pa.table(batch.select(list(columns)))))
+
+
+def mend_frame(frame: Any, columns: Sequence[str]) -> pa.Table:
+    """The same for a frame of pandas, polars or Arrow, in memory."""
+    names = list(columns)
+    if hasattr(frame, "iloc"):  # pandas
+        return mended(pa.table({name: pa.array(_texts(frame[name]), from_pandas=True) for name in names}))
+    if hasattr(frame, "to_table"):  # a dataset of Arrow
+        return mended(frame.to_table(columns=names))
+    picked = frame.select(names)
+    picked = picked.collect() if hasattr(picked, "collect") else picked
+    return mended(picked.to_arrow() if hasattr(picked, "to_arrow") else pa.table(picked))
+
+
+def has_unreadable_text(frame: Any, columns: Sequence[str]) -> bool:
+    """Whether some text is no UTF-8: of a frame of Arrow's, DuckDB takes it as it is and fails later, or not."""
+    if hasattr(frame, "iloc"):
+        columns = [name for name in columns if "pyarrow" in str(frame[name].dtype)]
+        return has_unreadable_text(pa.table({name: pa.array(frame[name]) for name in columns}), columns)
+    if hasattr(frame, "scanner"):
+        texts = [name for name in columns if _is_text(frame.schema.field(name).type)]
+        batches = frame.scanner(columns=texts).to_batches()
+    else:
+        batches = frame.select(list(columns)).to_batches() if isinstance(frame, pa.Table) else [frame]
+    cells = (cells for batch in batches for cells in batch.columns)
+    return any(_is_text(cells.type) and _mended(cells).null_count > cells.null_count for cells in cells)
+
+
+def _texts(series: Any) -> Any:
+    """Python's objects as text, like DuckDB takes them."""
+    if series.dtype != object:
+        return series
+    missing = series.isna()
+    return [None if gone else _encodable(str(cell)) for cell, gone in zip(series, missing, strict=True)]
+
+
+def _encodable(text: str) -> str | None:
+    return _text(text.encode("utf-8", "surrogatepass"))
+
+
+def mended(table: pa.Table) -> pa.Table:
+    """The table with what cannot be read missing."""
+    return pa.table(
+        {
+            name: pa.chunked_array([_mended(chunk) for chunk in column.chunks] or [_mended(_empty(column.type))])
+            for name, column in zip(table.column_names, table.columns, strict=True)
+        }
+    )
+
+
+def _empty(kind: pa.DataType) -> pa.Array:
+    return pa.array([], kind)
+
+
+def _mended(cells: pa.Array) -> pa.Array:
+    kind = cells.type
+    if pa.types.is_dictionary(kind):
+        return _mended(cells.dictionary_decode())
+    if pa.types.is_timestamp(kind) and kind.unit in _MICROSECONDS:
+        return _in_microseconds(cells).view(pa.timestamp("us", kind.tz))
+    return _readable(cells) if _is_text(kind) else cells
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        return _is_text(kind.value_type)
+    return kind in (pa.string(), pa.large_string())
+
+
+def _in_microseconds(times: pa.Array) -> pa.Array:
+    numbers, factor = times.view(pa.int64()), _MICROSECONDS[times.type.unit]
+    most = _INFINITY // factor
+    fits = pc.and_(pc.greater_equal(numbers, -most), pc.less_equal(numbers, most))
+    scaled = pc.multiply(pc.if_else(fits, numbers, pa.scalar(None, pa.int64())), factor)
+    infinite = pc.is_in(numbers, value_set=pa.array([_INFINITY, -_INFINITY]))
+    return pc.if_else(infinite, numbers, scaled)
+
+
+def _readable(texts: pa.Array) -> pa.Array:
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid:
+        raw = texts.view(pa.large_binary() if pa.types.is_large_string(texts.type) else pa.binary())
+        return pa.array([None if cell is None else _text(cell) for cell in raw.to_pylist()], texts.type)
+    return texts
+
+
+def _text(cell: bytes) -> str | None:
+    try:
+        return cell.decode()
+    except UnicodeDecodeError:
+        return None

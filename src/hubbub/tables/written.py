@@ -1,0 +1,92 @@
+"""How the bins of a histogram are written: the names of its key columns, its labels, and whether a file has these."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice, product
+from pathlib import Path
+from typing import Final
+
+from hubbub.spreadsheet import safe
+from hubbub.tables.bins import Axis, Declared, Discovered, all_labels, declared_size
+
+NUMBERS: Final = ("count", "low", "high")
+STATUS: Final = "status"
+
+_COMPARED: Final = 100_000  # bins of a file
+_LONGEST: Final = 1 << 30  # signs of a label in a CSV
+
+
+def key_columns(axes: Sequence[Axis]) -> list[str]:
+    """The names of the key columns; one that would collide with a column of ours gets `by_` in front."""
+    taken, names = {*NUMBERS, STATUS}, []
+    for axis in axes:
+        name = axis.column
+        while name in taken:
+            name = f"by_{name}"
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+def difference(file: str | Path, form: str, axes: Sequence[Axis]) -> str | None:
+    """Where the columns and bins of a published file are not those of the axes, in words; None if they are.
+
+    The first hundred thousand bins are compared. Which bins there are of a discovered axis is not known.
+    """
+    import pyarrow as pa
+
+    try:
+        found = _from_csv(file) if form == "csv" else _from_parquet(file, len(axes))
+        keys = key_columns(axes)
+        if next(found, []) != [*(safe(keys) if form == "csv" else keys), *NUMBERS, STATUS]:
+            return "its columns are others"
+        lists = [None if isinstance(axis, Discovered) else _texts(axis, form) for axis in axes]
+        rows = (row[: len(axes)] for row in found)
+        right = _are_some(rows, lists) if None in lists else _are_all(rows, lists, declared_size(axes) or 0)
+    except (OSError, ValueError, csv.Error, pa.ArrowException):
+        return f"it cannot be read as {form}"
+    return None if right else "its bins are others"
+
+
+def _texts(axis: Declared, form: str) -> list[str | None]:
+    """The labels as they are read back: in a CSV, a missing one is empty."""
+    labels = all_labels(axis)
+    return [label or "" for label in safe(labels)] if form == "csv" else list(labels)
+
+
+def _are_all(rows: Iterator[list[str | None]], lists: Sequence[Sequence[str | None] | None], size: int) -> bool:
+    expected = product(*(labels for labels in lists if labels is not None))
+    if size > _COMPARED:
+        return all(list(key) == row for key, row in zip(islice(expected, _COMPARED), rows, strict=False))
+    end = [object()]
+    return all(list(key) == row for key, row in zip(chain(expected, [end]), chain(rows, [end]), strict=False))
+
+
+def _are_some(rows: Iterator[list[str | None]], lists: Sequence[Sequence[str | None] | None]) -> bool:
+    known = [None if labels is None else frozenset(labels) for labels in lists]
+    return all(
+        labels is None or label in labels
+        for row in islice(rows, _COMPARED)
+        for label, labels in zip(row, known, strict=True)
+    )
+
+
+def _from_csv(file: str | Path) -> Iterator[list[str | None]]:
+    before = csv.field_size_limit(_LONGEST)
+    try:
+        with open(file, encoding="utf-8", newline="") as lines:
+            yield from csv.reader(lines, strict=True)
+    finally:
+        csv.field_size_limit(before)
+
+
+def _from_parquet(file: str | Path, keys: int) -> Iterator[list[str | None]]:
+    import pyarrow.parquet as parquet
+
+    with parquet.ParquetFile(file) as table:
+        names = table.schema_arrow.names
+        yield list(names)
+        for batch in table.iter_batches(10_000, columns=names[:keys]):
+            yield from map(list, zip(*(column.to_pylist() for column in batch.columns), strict=True))

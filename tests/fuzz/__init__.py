@@ -1,0 +1,1 @@
+"""Long searches for what must not exist. `make fuzz` runs them whole, and tests run a part of each."""
