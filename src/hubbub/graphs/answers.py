@@ -91,10 +91,11 @@ class Answers(Result):
         return Statistic.DEGREE_HISTOGRAM in self.spec.of
 
     def sheets(self) -> tuple[Sheet, ...]:
-        batch = self._batch()
+        batch = self.batch()
         return (Sheet("release", batch.schema, lambda: iter((batch,)), len(self.answers)),)
 
-    def _batch(self) -> pa.RecordBatch:
+    def batch(self) -> pa.RecordBatch:
+        """All rows of it."""
         found = self.answers
         columns = {"of": texts([each.of.value for each in found])}
         if self.histogram:
@@ -163,6 +164,11 @@ def answers(graph: Graph, spec: GraphSpec, source: Source) -> tuple[Answer, ...]
         of: [count + int(x) for count, x in zip(counts, _noise(spec, of, len(counts), source), strict=True)]
         for of, counts in truth.items()
     }
+    return answers_of(spec, drawn)
+
+
+def answers_of(spec: GraphSpec, drawn: Mapping[Statistic, list[int]]) -> tuple[Answer, ...]:
+    """What is said about published counts: it follows from them and the description alone."""
     return tuple(answer for of in spec.of for answer in _told(spec, of, drawn[of.count]))
 
 

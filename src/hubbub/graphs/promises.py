@@ -111,7 +111,7 @@ def _one(spec: GraphSpec, of: Statistic, known: Aggregate) -> Derivation:
                 vertices=spec.size.vertices,
                 max_degree=spec.size.max_degree,
                 samples=how.k,
-                explores=how.s,
+                **({"explores": how.s} if of.explores else {}),
                 sensitivity=limits.sensitivity,
                 bias=limits.bias,
                 reach=limits.reach,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from hubbub.channels.channel import LARGEST_RATE, SMALLEST_RATE
@@ -69,8 +70,9 @@ class GraphSpec(Spec):
             )
         if self.per_edge and self.zero_knowledge:
             raise WrongUse("only degree-histogram and triangles can be private for single edges; drop that unit")
-        if self.explores is not None and not self.zero_knowledge:
-            raise WrongUse("without samples nobody explores; drop the number of vertices to explore")
+        walks = any(of.explores for of in self.counts)
+        if self.explores is not None and not walks:
+            raise WrongUse("nobody explores the graph for that; drop the number of vertices to explore")
         if self.average_at_most is not None and not (
             Statistic.EDGES in self.counts and 0 < self.average_at_most <= self.size.max_degree
         ):
@@ -79,7 +81,7 @@ class GraphSpec(Spec):
             )
         if Statistic.DEGREE_HISTOGRAM in self.of and self.size.max_degree > _MOST_ROWS:
             raise WrongUse(f"a degree histogram has a row for each degree, at most {_MOST_ROWS:,}; declare a lower one")
-        if self.zero_knowledge:
+        if walks:
             object.__setattr__(self, "explores", self.sampling.s)
         if not self.scales:
             object.__setattr__(self, "scales", tuple(self._calibrated(of) for of in self.counts))
@@ -155,6 +157,11 @@ class GraphSpec(Spec):
         for of in self.counts:
             moved = f"one {self.people.unit} moves it by at most {self.sensitivity(of):,}"
             yield Check(f"the noise of {of.value}", self.suffices(of), f"is enough for epsilon: {moved}")
+
+    def misfit(self, file: Path, form: str) -> str | None:
+        from hubbub.graphs.published_file import difference
+
+        return difference(file, form, self)
 
     def words(self) -> Words:
         return wording.words(self)
