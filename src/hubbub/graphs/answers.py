@@ -61,12 +61,12 @@ class Answer:
     def as_json(self) -> dict[str, object]:
         told: dict[str, object] = {"of": self.of.value}
         if self.degree is not None and self.fitted is not None:
-            told |= {"degree_at_least": self.degree, "fitted": _number(self.fitted, up=False)}
+            told |= {"degree_at_least": self.degree, "fitted": _nearest(self.fitted)}
         return told | {
-            "value": _number(self.value, up=False),
+            "value": _nearest(self.value),
             "low": _number(self.low, up=False),
             "high": _number(self.high, up=True),
-            "distance": None if self.distance is None else _number(self.distance, up=False),
+            "distance": None if self.distance is None else _nearest(self.distance),
             "count": self.edges,
             "coverage": to_text(self.coverage),
             "scale": to_float(self.scale, round_up=True),
@@ -102,7 +102,7 @@ class Answers(Result):
             degrees = np.array([each.degree or 0 for each in found])
             columns["degree_at_least"] = whole(degrees, degrees > 0)
         columns |= {
-            "value": _floats([_number(each.value, up=False) for each in found]),
+            "value": _floats([float(each.value) for each in found]),
             "low": _floats([_number(each.low, up=False) for each in found]),
             "high": _floats([_number(each.high, up=True) for each in found]),
             "distance": _floats([None if each.distance is None else float(each.distance) for each in found]),
@@ -246,6 +246,10 @@ def falling(counts: list[int], top: int) -> list[Fraction]:
 
 def _number(value: Fraction, *, up: bool) -> float | int:
     return int(value) if value.denominator == 1 else to_float(value, round_up=up)
+
+
+def _nearest(value: Fraction) -> float | int:
+    return int(value) if value.denominator == 1 else float(value)
 
 
 def _floats(values: list[float | int | None]) -> pa.Array:
