@@ -325,7 +325,8 @@ def _sampled(aggregate: Aggregate) -> str:
         case ExplorationSample(k=k, s=s):
             return f"the raw data and links of {k} people picked at random and of those around them, {s} for each"
         case NeighbourhoodSample(k=k, radius=radius):
-            return f"the raw data and links of {k} people picked at random and of all within {radius} links of them"
+            near = "their friends" if radius == 1 else f"all within {radius} links of them"
+            return f"the raw data and links of {k} people picked at random and of {near}"
 
 
 def _rates(sample: BernoulliSample | RobustSample) -> str:
