@@ -21,7 +21,7 @@ test: check ## check, then run every test
 check: .venv/with-charts,dev ## lint, formatting, types, import layers
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy --strict src benchmarks
+	@$(BIN)/mypy --strict src benchmarks tests
 	@$(BIN)/lint-imports
 
 fuzz: .venv/with-charts,dev ## search for a person who changes more than one count (about a quarter of an hour)

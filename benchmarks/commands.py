@@ -13,12 +13,11 @@ from typing import Final
 
 import pyarrow.parquet as parquet
 
-from hubbub.certificate import SIGNATURE, certificate, release_of, signed_bytes
+from hubbub.certificate import FORMAT, SIGNATURE, signed_bytes, written
 from hubbub.demo import millbrook
-from hubbub.guarantees.canonical import canonical
 from hubbub.ledger import key
-from hubbub.tables.histogram import Unit, histogram
-from hubbub.tables.promises import promises
+from hubbub.tables.asking import histogram
+from hubbub.wire.canonical import canonical
 
 REPEATS: Final = 3
 _ENTRY: Final = {"id": "1" * 32, "dataset": "town", "hash": "2" * 64, "nonce": "3" * 32}
@@ -38,11 +37,18 @@ def lecture_certificate(place: Path) -> None:
     """A certificate of the lecture notes' noise with K = 20,000, signed."""
     spec = histogram(
         ["salary:0..300000:10000"],
-        unit=Unit(),
         channel="lecture",
         options={"t": 1000, "K": 20_000, "epsilon": "0.02", "factor": "1.8"},
     )
-    body = certificate(spec, spec.axes, promises(spec, spec.axes), release_of("release.csv", "0" * 64), _ENTRY)
+    body = {
+        "format": FORMAT,
+        "software": "hubbub 0",
+        "kind": spec.kind.wire,
+        "release": spec.described(),
+        "files": {"release.csv": "0" * 64},
+        "ledger": _ENTRY,
+        "guarantees": [written(step) for step in spec.promises()],
+    }
     owner = place.with_suffix(".db")
     key.make(owner)
     value = key.sign(owner, signed_bytes(body))

@@ -20,9 +20,9 @@ import duckdb
 from hubbub.engines.csv_file import csv_header, csv_relation
 from hubbub.engines.csv_records import LONGEST, giants
 from hubbub.engines.duckdb import open_file
-from hubbub.engines.protocol import Counted, Question
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
+from hubbub.tables.engine import Counted, Question
 
 ROWS: Final = 2_000_000
 REPEATS: Final = 5

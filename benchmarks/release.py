@@ -18,9 +18,11 @@ from typing import Any, Final
 
 import duckdb
 
-from hubbub.files import save
-from hubbub.release import Release, Table
+from hubbub.kind import Release
+from hubbub.ledger.book import Ledger
 from hubbub.release import open as open_table
+from hubbub.release import perform, save
+from hubbub.tables.table import Table
 
 ROWS: Final = 20_000_000
 PEOPLE: Final = 5_000_000
@@ -41,11 +43,12 @@ class _Fresh:
 
     def __init__(self, place: Path, folder: Path, person: str | None = None) -> None:
         self._opened = open_table(place, person=person)
-        self._ledger, self._person = folder / "ledger.db", person
+        self._ledger, self._person = Ledger(folder / "ledger.db"), person
 
     def histogram(self, by: list[str], **words: Any) -> Release:
-        name = f"people-{next(_NUMBERS)}"
-        return Table(self._opened.engine, self._person, dataset=name, ledger=self._ledger).histogram(by, **words)
+        engine, name = self._opened.engine, f"people-{next(_NUMBERS)}"
+        fresh = Table(engine, self._person, lambda spec: perform(spec, engine, self._ledger, name))
+        return fresh.histogram(by, **words)
 
 
 def cpu(work: Callable[[], object]) -> float:
@@ -110,7 +113,7 @@ def _ten_million(folder: Path) -> None:
     people = _Fresh(place, folder)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     by = ["small:0..1000:1", "large:0..10000:1"]
-    seconds = cpu(lambda: save(people.histogram(by, epsilon=1), folder / "out", form="parquet"))
+    seconds = cpu(lambda: save(people.histogram(by, epsilon=1), folder / "out", form="parquet", report=False))
     extra = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 2**20
     words = f"10 million declared bins to Parquet: {seconds:.2f} s of CPU (at most 5), {extra:.2f} GiB more (at most 1)"
     print(words, file=sys.stderr)

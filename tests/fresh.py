@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any
 
 from hubbub.certificate import certificate
-from hubbub.kind import Release, Spec
+from hubbub.kind import Release, Result, Sheet, Spec
 from hubbub.ledger.book import Ledger
 from hubbub.noise.source import Source, SystemSource
 from hubbub.release import open as open_table
@@ -71,3 +71,15 @@ def spec_of(by: list[str], words: Mapping[str, Any], person: str | None = None) 
 def certificate_of(release: Release) -> dict[str, Any]:
     """The certificate of a release as if it had been written to a file and entered in a ledger, unsigned."""
     return certificate(release, {"release.csv": DIGEST}, ENTRY)
+
+
+class _Nothing(Result):
+    """What came out of a release that was never carried out."""
+
+    def sheets(self) -> tuple[Sheet, ...]:
+        return ()
+
+
+def unsigned(spec: Spec) -> dict[str, Any]:
+    """The certificate of a release that was never carried out: nothing in it depends on what came out."""
+    return certificate_of(Release(spec, spec.promises(), _Nothing()))

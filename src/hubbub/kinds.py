@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, Final
 
-from hubbub.errors import WrongUse
+from hubbub.errors import CheckFailed, WrongUse
 from hubbub.kind import Kind, Spec
-from hubbub.wire.exact_json import Newer
+from hubbub.wire.exact_json import Newer, agrees
 
 _WHERE: Final[dict[str, str]] = {
     "histogram": "hubbub.tables.asking",
@@ -29,13 +29,20 @@ def kind(name: str) -> Kind:
     return found
 
 
+def _as_written(spec: Spec, given: Any) -> Spec:
+    """What was read, if it is what would be written: a description has nothing in it that nobody looked at."""
+    if not agrees(given, spec.described()):
+        raise CheckFailed("the description of the release is not written as Hubbub writes it; get the original")
+    return spec
+
+
 def read(wire: str, given: Any) -> Spec:
     """The spec that was written down under that wire name, today or by an earlier version."""
     name = wire.partition("/")[0]
     if name in _WHERE:
         known = kind(name)
         if wire == known.wire:
-            return known.read(given)
+            return _as_written(known.read(given), given)
         if wire in known.earlier:
             return known.earlier[wire](given)
     raise Newer(f"{wire[:40]!r} is a kind of release that this version does not know; update Hubbub")

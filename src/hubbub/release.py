@@ -131,6 +131,11 @@ def save(release: Release, folder: str | os.PathLike[str], *, form: str = "csv",
     at any moment, the folder holds either nothing new or bytes that are paid for, and :func:`hubbub.finishing.finish`
     brings out the rest of them. If it fails and leaves nothing behind, the place in the ledger is given up.
     """
+    return publish(stage(release, folder, form=form, report=report))
+
+
+def stage(release: Release, folder: str | os.PathLike[str], *, form: str = "csv", report: bool = True) -> Staged:
+    """Write everything into a hidden folder beside its place, durably; nothing is visible yet."""
     check_format(form)
     place = release.place
     if place is None:
@@ -149,7 +154,7 @@ def save(release: Release, folder: str | os.PathLike[str], *, form: str = "csv",
                 digests[REPORT] = _page(release, staged, digests)
                 staged.draft(draft(release, digests, place))
         staged.sign(ledger)
-    return publish(staged)
+    return staged
 
 
 def _page(release: Release, staged: Staged, digests: Mapping[str, str]) -> str:

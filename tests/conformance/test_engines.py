@@ -27,10 +27,11 @@ from scipy import stats
 
 from hubbub.engines.duckdb import SEVERAL_ROWS, open_file, open_frame, open_table
 from hubbub.errors import Refused, WrongUse
-from hubbub.noise.source import ScriptedSource
+from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.tables.bins import Axis, Discovered, all_labels, parse, size
-from hubbub.tables.engine import Counted, Engine, Kind, Question, Repeats
-from tests.fresh import FreshTable
+from hubbub.tables.engine import Counted, Engine, Question, Repeats
+from hubbub.tables.schema import Holds, resolved
+from tests.fresh import counts, played, spec_of
 
 # --- the people ---------------------------------------------------------------------------------------------------
 
@@ -301,8 +302,8 @@ def bins(axes: Sequence[Axis], counted: Counted) -> Bins:
         labels: list[object] = []
         rest, declared = code, [axis for axis in axes if not isinstance(axis, Discovered)]
         at = {}
-        for axis in reversed(declared):
-            rest, at[axis.column] = divmod(rest, size(axis))
+        for part in reversed(declared):
+            rest, at[part.column] = divmod(rest, size(part))
         assert rest == 0, "a code beyond the declared bins"
         texts = iter(counted.found)
         for axis in axes:
@@ -313,7 +314,7 @@ def bins(axes: Sequence[Axis], counted: Counted) -> Bins:
 
 
 def asked(engine: Engine, by: Sequence[str], **question: Any) -> tuple[tuple[Axis, ...], Counted]:
-    axes = engine.resolve(tuple(parse(spec) for spec in by))
+    axes = resolved(tuple(parse(spec) for spec in by), engine.columns())
     return axes, engine.count(Question(axes=axes, **question), ScriptedSource.from_label("one row"))
 
 
@@ -341,13 +342,13 @@ def test_found_bins_come_in_one_order_with_missing_last(opened: Opener, tmp_path
 @every_engine
 def test_a_release_has_the_same_keys_and_values_from_every_source(opened: Opener, tmp_path: Path) -> None:
     def outcome(engine: Engine) -> list[object]:
-        given = []
+        given: list[object] = []
         for by in (
             ["city=Bath,York,null,other", "age:0..100:50,null"],
             ["city", "member=true,false,null"],
             ["born:year"],
         ):
-            release = FreshTable(engine).histogram(by, crowd=5)
+            release = counts(played(spec_of(list(by), {"crowd": 5}).resolved(engine.columns()), engine, SystemSource()))
             keys = [[labels[i] for i in which] for which, labels in release.keys(0, release.bins)]
             shown = [release.published.outcome(i) for i in range(release.bins)]
             given.append((keys, shown, release.low.tolist(), release.high.tolist()))
@@ -380,10 +381,10 @@ def test_columns_tell_what_they_hold(opened: Opener, tmp_path: Path) -> None:
     kinds = opened(arrow(PEOPLE), tmp_path).columns()
     assert list(kinds) == SCHEMA.names
     if opened is from_csv:  # nothing is guessed from cells
-        assert set(kinds.values()) == {Kind.TEXT}
+        assert set(kinds.values()) == {Holds.TEXT}
     else:
-        assert (kinds["age"], kinds["gain"], kinds["member"]) == (Kind.INTEGER, Kind.FLOAT, Kind.BOOLEAN)
-        assert kinds["city"] is Kind.TEXT
+        assert (kinds["age"], kinds["gain"], kinds["member"]) == (Holds.INTEGER, Holds.FLOAT, Holds.BOOLEAN)
+        assert kinds["city"] is Holds.TEXT
 
 
 @every_engine
@@ -450,7 +451,7 @@ def test_rows_without_a_person_are_left_out_when_one_row_is_kept(opened: Opener,
 @every_engine
 def test_a_choice_is_fresh_for_each_script(opened: Opener, tmp_path: Path) -> None:
     engine = opened(SEVERAL, tmp_path)
-    axes = engine.resolve((parse("bin=a,b,c,d"),))
+    axes = resolved((parse("bin=a,b,c,d"),), engine.columns())
     question = Question(axes=axes, person="id", repeats=Repeats.ONE_ROW)
     counts = [
         bins(axes, engine.count(question, ScriptedSource.from_label(label))) for label in ("one", "two", "one", "two")
@@ -510,3 +511,14 @@ def test_several_rows_are_refused_with_one_sentence(opened: Opener, ids: list[in
 def test_one_row_each_is_not_refused(opened: Opener, tmp_path: Path) -> None:
     axes, counted = asked(opened(arrow(PEOPLE), tmp_path), CASES[0].by, person="id")
     assert bins(axes, counted) == expected(CASES[0], axes, PEOPLE)
+
+
+@every_engine
+def test_a_question_without_axes_counts_everybody(opened: Opener, tmp_path: Path) -> None:
+    engine = opened(arrow(PEOPLE), tmp_path)
+    for person in (None, "id"):
+        _, counted = asked(engine, [], person=person)
+        assert (counted.codes.tolist(), counted.counts.tolist(), counted.found) == ([0], [len(PEOPLE)], ())
+    (tmp_path / "empty").mkdir()
+    _, nobody = asked(opened(arrow([]), tmp_path / "empty"), [])
+    assert nobody.counts.tolist() == []

@@ -19,9 +19,9 @@ from pathlib import Path
 
 from hubbub.engines import csv_file, csv_records, duckdb
 from hubbub.engines.duckdb import open_file
-from hubbub.engines.protocol import Question
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
+from hubbub.tables.engine import Question
 
 LINE = 256  # bytes of the longest record, in the small: buffers are then of 4,096
 TOWNS = (

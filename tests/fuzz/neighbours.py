@@ -27,9 +27,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hubbub.cli.release import _tell
-from hubbub.engines.protocol import Question, Repeats
 from hubbub.errors import HubbubError
 from hubbub.noise.source import ScriptedSource
+from hubbub.tables.engine import Question, Repeats
+from tests.fresh import counts as published
 from tests.fresh import open as open_fresh
 from tests.fuzz.csv_reader import LINE, lines_of
 
@@ -76,7 +77,17 @@ def moments(unit: str, zone: str | None) -> Type:
     second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
     usual = tuple(1_704_067_200 * second + day * 86_400 * second for day in range(5))
     year_294247 = 9_224_318_015_999 * 1_000_000
-    ends = (LOW, LOW + 1, LOW + 2, HIGH, HIGH - 1, 10**16, -(10**16), 9_224_318_016_000, -9_223_372_022_400_001)
+    ends: tuple[int, ...] = (
+        LOW,
+        LOW + 1,
+        LOW + 2,
+        HIGH,
+        HIGH - 1,
+        10**16,
+        -(10**16),
+        9_224_318_016_000,
+        -9_223_372_022_400_001,
+    )
     if unit == "s":  # Parquet has no seconds: milliseconds must be able to hold them
         ends = tuple(end for end in ends if abs(end) < 9 * 10**15)
     return Type(pa.timestamp(unit, zone), (*usual, None), (*ends, year_294247 // 1_000_000), DAYS, raw=pa.int64())
@@ -197,8 +208,9 @@ def look(path: Path, by: str, repeats: Repeats, **words: Any) -> Seen:
         try:
             table = open_fresh(path, person=person)
             done = table.histogram([by], **unit, **words)
-            keys = tuple(labels[i] for which, labels in done.keys(0, done.bins) for i in which.tolist())
-            question = Question(axes=done.axes, person=person, repeats=repeats)
+            found = published(done)
+            keys = tuple(labels[i] for which, labels in found.keys(0, found.bins) for i in which.tolist())
+            question = Question(axes=found.axes, person=person, repeats=repeats)
             counted = table.engine.count(question, ScriptedSource.from_label("neighbours"))
             labels = counted.found[0] if counted.found else counted.codes.tolist()
             counts = Counter(dict(zip(labels, counted.counts.tolist(), strict=True)))

@@ -105,8 +105,7 @@ def test_no_mechanism_is_worse_than_theorem_a(rate: Fraction, crowd: int, loss: 
     case = Case(rate=rate, own=rate, crowd=crowd, removal=loss, blending=loss)
     truth = over_class_sizes(case, epsilon)
     assert truth <= float(found.delta) + SOLVER
-    sharp = math.exp(epsilon) >= float(rate) * math.exp(loss) + 1 - float(rate)
-    if (loss == 0 or sharp) and found.worst_class_size <= 60:
+    if found.worst_class_size <= 60:  # and some mechanism is as bad, at every epsilon
         assert truth >= float(found.delta) - SOLVER
 
 
@@ -143,7 +142,7 @@ def brute(n: int, case: Case, epsilon: float) -> float:
     g, w, g_low = directions(own, epsilon)
     first = min(crowd - 1, n + 1)
     stays = math.exp(-float(case.removal))
-    head = max(1 - g * stays, 0.0) / (1 + stays) * float(b[:first].sum())
+    head = max(float(b[:first].sum()) - g * stays * float(b[: first + 1].sum()), 0.0) / (1 + stays)
     joining = own * (head + float(closest(b[first:-1], b[first + 1 :], g, loss).sum()))
     if not w:
         return joining

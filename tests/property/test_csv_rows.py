@@ -82,7 +82,7 @@ def test_arrow_cuts_plain_pieces_as_the_csv_module_does(text: str, size: int) ->
         patch.setattr(coded_rows, "_WORTH_ARROW", 1)
         fast = coded(blocks(InPieces(text, size), ","), (0, 2), 1, 3)
     slow = coded(blocks(InPieces(text, 1 << 20), ","), (0, 2), 1, 3)
-    rows = [(line, row) for line, row in by_csv(text) if any(map(str.strip, row))]  # type: ignore[union-attr,misc]
+    rows = [(line, row) for line, row in by_csv(text) if any(map(str.strip, row))]  # type: ignore[union-attr,misc,str-unpack]
     for table in (fast, slow):
         assert table.weights is not None
         assert table.lines.tolist() == [line for line, _ in rows]

@@ -8,7 +8,6 @@ once more by running releases.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from fractions import Fraction
 from itertools import product
 from math import comb
@@ -27,11 +26,12 @@ from hubbub.channels.estimate import interval, intervals
 from hubbub.channels.thin import Thinned
 from hubbub.exact import lower, upper
 from hubbub.noise.source import ScriptedSource, Source
-from hubbub.release import Release, _run
-from hubbub.tables.bins import Axis
-from hubbub.tables.engine import Counted, Kind, Question
-from hubbub.tables.histogram import histogram
-from hubbub.tables.scaling import population_intervals, split
+from hubbub.tables.asking import histogram
+from hubbub.tables.counts import Counts
+from hubbub.tables.engine import Counted, Question
+from hubbub.tables.scaling import is_certain, population_intervals, split
+from hubbub.tables.schema import Schema
+from tests.fresh import counts, played
 
 SIZE = 1e-6  # of each statistical test: how often a true law is rejected
 POWER = 0.999  # how often a wrong one is, at least
@@ -43,18 +43,15 @@ class Crowd:
     def __init__(self, count: int, bins: int) -> None:
         self.counted = Counted(np.arange(bins), np.full(bins, count))
 
-    def columns(self) -> Mapping[str, Kind]:
-        return {}
-
-    def resolve(self, axes: tuple[Axis, ...]) -> tuple[Axis, ...]:
-        return axes
+    def columns(self) -> Schema:
+        return Schema({})
 
     def count(self, question: Question, source: Source) -> Counted:
         return self.counted
 
 
-def released(count: int, bins: int, source: Source, **words: Any) -> Release:
-    return _run(Crowd(count, bins), histogram([f"age:0..{bins}:1"], **words), source)
+def released(count: int, bins: int, source: Source, **words: Any) -> Counts:
+    return counts(played(histogram([f"age:0..{bins}:1"], **words), Crowd(count, bins), source))
 
 
 # --- sampling is thinning -----------------------------------------------------------------------------------------
@@ -73,7 +70,7 @@ def test_a_sampled_release_has_exactly_the_law_of_the_thinned_channel(p: Fractio
     law = Thinned(p, spec.channel).law(count)
     outcomes: Counter[tuple[int | None, str]] = Counter()
     for words in product(range(2**count), repeat=digits):
-        release = _run(Crowd(count, 1), spec, ScriptedSource(words))
+        release = counts(played(spec, Crowd(count, 1), ScriptedSource(words)))
         outcomes[release.published.outcome(0)] += 1
     for (value, tag), times in outcomes.items():
         chance = Fraction(times, 2 ** (count * digits))
@@ -195,7 +192,7 @@ def ends(law_of: Channel, outcomes: list[tuple[str, int]], p: Fraction, coverage
         names,
     )
     low, high = intervals(law_of, published, split(coverage))
-    return population_intervals(low, high, p, coverage)
+    return population_intervals(low, high, p, coverage, certain=is_certain(law_of))
 
 
 @pytest.mark.parametrize("name", ["exact-or-suppressed", "noisy-below", "geometric", "warped"])
@@ -222,7 +219,7 @@ def test_scaled_up_intervals_miss_at_most_as_often_as_they_say(name: str, p: Fra
         assert chance <= float(1 - coverage) + 1e-6, f"count {count}: missed with probability {chance}"
 
 
-def covers(release: Release, count: int) -> NDArray[np.bool_]:
+def covers(release: Counts, count: int) -> NDArray[np.bool_]:
     return (release.low <= count) & ((release.high < 0) | (count <= release.high))
 
 

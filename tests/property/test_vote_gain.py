@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 
@@ -13,7 +14,7 @@ from hubbub.voting.gain import Contest, Question, gain
 from hubbub.voting.gain_winners import CONTESTS
 from hubbub.voting.utilities import Utility
 
-MARGINED = CONTESTS[2:]
+MARGINED = CONTESTS[2:4]
 
 
 @st.composite
@@ -75,6 +76,26 @@ def test_three_candidates_by_top_counts_agree_with_every_profile(question: Quest
         exact, close = gain(question, "enumerate"), gain(question, "three")
         assert close.low <= exact.high <= close.high
         assert close.high - close.low < Fraction(1, 10**11)
+
+
+@settings(max_examples=80)
+@given(questions(("plurality",)), st.booleans(), st.data())
+def test_plurality_by_pivots_agrees_with_every_profile(question: Question, fixed: bool, data: st.DataObject) -> None:
+    if fixed:
+        order = tuple(data.draw(st.permutations(range(len(question.belief.candidates)))))
+        question = replace(question, contest=Contest(kind="plurality", order=order))
+    exact, close = gain(question, "enumerate"), gain(question, "pivots")
+    assert close.low <= exact.high <= close.high
+    assert close.high - close.low < Fraction(1, 10**12)
+
+
+@settings(max_examples=15, deadline=None)
+@given(beliefs(4), st.permutations(range(4)), st.integers(2, 12))
+def test_runoff_of_four_agrees_with_every_profile(others: Belief, truth: list[int], voters: int) -> None:
+    question = Question(belief=others, truth=tuple(truth), voters=voters, contest=Contest(kind="instant-runoff"))
+    exact, close = gain(question, "enumerate"), gain(question, "four")
+    assert close.low <= exact.high <= close.high
+    assert close.high - close.low < Fraction(1, 10**11)
 
 
 @settings(max_examples=40)

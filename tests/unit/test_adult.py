@@ -16,13 +16,14 @@ import pytest
 from scipy import stats
 
 from hubbub.errors import Refused
-from hubbub.files import save
 from hubbub.guarantees.definitions import CrowdBlending
+from hubbub.ledger.book import Ledger
 from hubbub.noise.source import ScriptedSource
-from hubbub.release import Release, _run
 from hubbub.release import open as open_table
-from hubbub.tables.histogram import histogram
-from tests.fresh import open
+from hubbub.release import save
+from hubbub.tables.asking import histogram
+from hubbub.tables.counts import Counts
+from tests.fresh import counts, open, played
 
 ADULT = Path(__file__).resolve().parents[3] / "shared" / "data" / "tables" / "adult_train.parquet"
 pytestmark = pytest.mark.skipif(not ADULT.exists(), reason="the census table is not here")
@@ -49,13 +50,13 @@ def truth() -> dict[tuple[str, ...], int]:
     return {tuple(group[column] for column in DOMAIN): group["count_all"] for group in groups}
 
 
-def keys(release: Release) -> list[tuple[str | None, ...]]:
+def keys(release: Counts) -> list[tuple[str | None, ...]]:
     columns = [[labels[i] for i in which.tolist()] for which, labels in release.keys(0, release.bins)]
     return list(zip(*columns, strict=True))
 
 
 def test_exactly_the_counts_of_at_least_ten_are_shown(truth: dict[tuple[str, ...], int]) -> None:
-    release = open(ADULT).histogram(BY, crowd=K)
+    release = counts(open(ADULT).histogram(BY, crowd=K))
     assert keys(release) == KEYS
     assert len(KEYS) == release.bins == BINS
     shown = {key: release.published.outcome(i)[0] for i, key in enumerate(KEYS) if release.shown[i]}
@@ -65,7 +66,7 @@ def test_exactly_the_counts_of_at_least_ten_are_shown(truth: dict[tuple[str, ...
 
 
 def test_bins_found_in_the_data_are_those_shown_above(truth: dict[tuple[str, ...], int]) -> None:
-    release = open(ADULT).histogram(list(DOMAIN), crowd=K)
+    release = counts(open(ADULT).histogram(list(DOMAIN), crowd=K))
     assert dict(zip(keys(release), release.published.values.tolist(), strict=True)) == {
         key: count for key, count in truth.items() if count >= K
     }
@@ -93,10 +94,10 @@ def reach() -> float:
 
 def test_noise_of_epsilon_one_has_the_total_error_of_theory(truth: dict[tuple[str, ...], int]) -> None:
     engine = open(ADULT).engine
-    release = _run(engine, histogram(BY, epsilon=1), ScriptedSource.from_label("census"))
+    release = counts(played(histogram(BY, epsilon=1), engine, ScriptedSource.from_label("census")))
     assert keys(release) == KEYS
-    counts = np.array([truth.get(key, 0) for key in KEYS])
-    error = int(np.abs(release.published.values - counts).sum())
+    true = np.array([truth.get(key, 0) for key in KEYS])
+    error = int(np.abs(release.published.values - true).sum())
     mean = mean_and_deviation(1)[0]
     assert mean == pytest.approx(2400 / math.sinh(1))
     assert abs(error - mean) < reach(), f"n = {BINS}: error {error}, expected {mean:.0f} within {reach():.0f}"
@@ -112,7 +113,6 @@ def test_noise_of_another_epsilon_would_be_noticed(epsilon: float) -> None:
 def test_the_two_margins_that_together_show_hidden_cells_are_refused_as_two_releases(tmp_path: Path) -> None:
     """THREATS 19: by education, occupation, sex, race and by education, occupation, race, both at k = 10."""
     table = open_table(ADULT, ledger=tmp_path / "ledger.db")
-    assert table.dataset == ADULT.stem
     without_sex = [spec for spec in BY if not spec.startswith("sex")]
     assert len(without_sex) == len(BY) - 1
     save(table.histogram(BY, crowd=K), tmp_path / "first")
@@ -125,6 +125,7 @@ def test_the_two_margins_that_together_show_hidden_cells_are_refused_as_two_rele
     noisy = table.histogram(without_sex, epsilon=1)  # the second way out
     assert noisy.place is not None
     assert noisy.place.release == 2
-    total = table.ledger.account(ADULT.stem).totals
+    assert noisy.place.dataset == ADULT.stem
+    total = Ledger(tmp_path / "ledger.db").account(ADULT.stem).totals
     assert total is not None
     assert total.crowd_blending.guarantee == CrowdBlending(k=K, epsilon=Fraction(2))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from hubbub.certificate import FORMAT, about, counted_people, tree
+from hubbub.certificate import FORMAT, about, written
 from hubbub.exact import INFINITY, rational, to_text
 from hubbub.guarantees.curve import steps
 from hubbub.guarantees.definitions import (
@@ -22,28 +23,23 @@ from hubbub.guarantees.definitions import (
     StaircaseOutlier,
     ZeroKnowledge,
 )
-from hubbub.release import Release
+from hubbub.guarantees.people import People, Whose
+from hubbub.kind import Release
 from hubbub.wire.canonical import canonical, read
+from hubbub.wire.exact_json import plain
 from tests.fresh import DIGEST, certificate_of, open
+from tests.unit.asked import TOWNS, WORDS
 
-TOWNS = ["Bath"] * 30 + ["York"] * 3
+STEP = {"promise", "people", "unit", "theorem", "given", "assumptions", "premises"}
 
-WORDS: dict[str, dict[str, Any]] = {
-    "crowd": {"crowd": 20},
-    "noisy": {"crowd": 20, "epsilon": "0.5"},
-    "plain": {"epsilon": "1/3"},
-    "outlier": {"outlier": "1:0.01,101:1"},
-    "sample": {"crowd": 20, "sample": "0.05"},
-    "scaled": {"epsilon": 1, "sample": "0.05", "scale_up": True},
-    "collected": {"crowd": 20, "collected": "0.05"},
-    "uneven": {"crowd": 20, "collected_between": ("0.03", "0.06"), "exempt": 5},
-    "one row": {"crowd": 20, "one_row_per_person": True},
-    "distinct": {"epsilon": 1, "distinct": 2},
-    "staircase": {
-        "channel": "staircase",
-        "options": {"thresholds": "1000,100,10", "epsilons": "1,0.1,0.01,0", "alpha": 10},
-    },
-}
+
+def steps_of(made: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every step of every promise in it."""
+    waiting = list(made["guarantees"])
+    while waiting:
+        step = waiting.pop()
+        waiting += step["premises"]
+        yield step
 
 
 def release(name: str, by: str = "town=Bath,York,other", towns: list[str] = TOWNS) -> Release:
@@ -56,27 +52,52 @@ def test_a_certificate_is_plain_json_that_says_what_the_law_asks(name: str) -> N
     made = certificate_of(release(name))
     assert json.loads(json.dumps(made, allow_nan=False)) == made
     assert made["format"] == FORMAT
-    assert made["release_sha256"] == DIGEST
-    assert made["neighbours"] == "one person is added or removed"
-    assert made["person"].startswith(("id identifies", "one row for each value of id", "each value of id"))
-    assert made["bins"] == [
+    assert made["kind"] == "histogram/1"
+    assert made["files"] == {"release.csv": DIGEST}
+    assert made["release"]["unit"]["person"] == "id"
+    assert made["release"]["bins"] == [
         {"is": "Values", "column": "town", "values": ["Bath", "York"], "null": False, "other": True}
     ]
-    assert "town: missing values count as not listed; all other values are one bin" in made["assumptions"]
-    for guarantee in made["guarantees"]:
-        assert guarantee["notion"] in ("crowd-blending", "outlier", "differential", "zero-knowledge", "distributional")
-        assert guarantee["derivation"]["theorem"]
-        assert guarantee["derivation"]["source"]
+    for step in steps_of(made):
+        assert set(step) == STEP
+        assert step["promise"]["is"]
+        assert step["theorem"]
+        assert (step["people"] in {whose.value for whose in Whose}, step["unit"]) == (True, "id")
+        if not step["premises"]:
+            told = [assumption["id"] for assumption in step["assumptions"]]
+            assert {"public-partition", "bins.no-null.other"} <= set(told)
+            assert any(name.startswith("person.") for name in told)
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_a_certificate_holds_identifiers_and_numbers_and_no_sentence(name: str) -> None:
+    """A better sentence must leave old certificates standing, so there is none in them that could be bettered."""
+    made = certificate_of(release(name))
+    said = {text for step in release(name).promises for part in step.steps() for text in part.all_assumptions()}
+    named = {str(part.theorem) for step in release(name).promises for part in step.steps()}
+    words = release(name).spec.words()
+    texts = json.dumps(made)
+    for sentence in (*said, *named, words.title, words.published, words.sampling, words.counts, words.person):
+        assert sentence not in texts
+
+
+def test_whom_each_promise_is_about_is_written() -> None:
+    people = {name: [step["people"] for step in certificate_of(release(name))["guarantees"]] for name in WORDS}
+    assert people["crowd"] == ["table"]
+    assert people["sample"] == ["table"] * 4
+    assert people["collected"] == people["uneven"] == ["table", *["population"] * 3]
+    assert people["one row"] == ["kept-rows"]
+    assert people["distinct"] == ["table"]
 
 
 @pytest.mark.parametrize("name", WORDS)
 def test_a_certificate_holds_no_float(name: str) -> None:
     made = certificate_of(release(name))
     assert read(canonical(made), "it") == made  # which refuses floats
-    for guarantee in made["guarantees"]:
+    for step in steps_of(made):
         for key in ("epsilon", "delta"):
-            if key in guarantee and guarantee[key] != "inf":
-                assert to_text(rational(guarantee[key])) == guarantee[key]
+            if step["promise"].get(key, "inf") != "inf":
+                assert to_text(rational(step["promise"][key])) == step["promise"][key]
 
 
 @pytest.mark.parametrize("name", WORDS)
@@ -92,7 +113,7 @@ def test_floats_for_the_terminal_are_just_above_the_exact_numbers(name: str) -> 
 
 @pytest.mark.parametrize("name", WORDS)
 def test_a_certificate_does_not_depend_on_the_data(name: str) -> None:
-    tables = (TOWNS, [], ["Bath"], ["Paris"] * 500)
+    tables: tuple[list[str], ...] = (TOWNS, [], ["Bath"], ["Paris"] * 500)
     made = [json.dumps(certificate_of(release(name, towns=towns))) for towns in tables]
     assert len(set(made)) == 1
 
@@ -103,24 +124,24 @@ def test_of_bins_found_in_the_data_not_even_the_number_is_told() -> None:
         for towns in (TOWNS, [], [f"town {i}" for i in range(500)])
     ]
     assert len(set(made)) == 1
-    assert json.loads(made[0])["bins"] == [{"is": "Discovered", "column": "town", "unit": None}]
+    assert json.loads(made[0])["release"]["bins"] == [{"is": "Discovered", "column": "town", "unit": None}]
 
 
 def test_whom_the_numbers_count() -> None:
-    assert counted_people(release("crowd").spec) == "the people in the table"
-    assert counted_people(release("sample").spec) == "the people in the secret sample"
-    assert counted_people(release("scaled").spec) == "everybody in the table, scaled up from a sample"
+    assert release("crowd").spec.words().counts == "the people in the table"
+    assert release("sample").spec.words().counts == "the people in the secret sample"
+    assert release("scaled").spec.words().counts == "everybody in the table, scaled up from a sample"
 
 
 def test_the_channel_is_named_with_its_parameters() -> None:
-    assert certificate_of(release("noisy"))["channel"] == {
+    assert certificate_of(release("noisy"))["release"]["channel"] == {
         "name": "noisy-below",
         "k": "20",
         "epsilon": "0.5",
         "tagged": False,
     }
-    assert certificate_of(release("plain"))["channel"] == {"name": "geometric", "epsilon": "1/3"}
-    assert certificate_of(release("sample"))["sample"] == "0.05"
+    assert certificate_of(release("plain"))["release"]["channel"] == {"name": "geometric", "epsilon": "1/3"}
+    assert certificate_of(release("sample"))["release"]["sample"] == "0.05"
 
 
 @pytest.mark.parametrize(
@@ -134,12 +155,12 @@ def test_the_channel_is_named_with_its_parameters() -> None:
             {"epsilon_exact": "1/3", "delta_exact": "0.1", "delta": 0.1},
         ),
         (OutlierPrivacy(curve=steps((1, 1), (5, INFINITY))), "outlier", {"curve": "1:1,5:inf"}),
-        (SimpleOutlier(k=5, epsilon=Fraction(1)), "outlier", {"k": 5, "epsilon": 1.0}),
+        (SimpleOutlier(k=5, epsilon=Fraction(1)), "simple-outlier", {"k": 5, "epsilon": 1.0}),
         (
             StaircaseOutlier(
                 thresholds=(10, 5), epsilons=(Fraction(1), Fraction(1, 2), Fraction(0)), delta=Fraction(0)
             ),
-            "outlier",
+            "staircase",
             {"thresholds": [10, 5], "epsilons": ["1", "0.5", "0"]},
         ),
         (
@@ -156,13 +177,25 @@ def test_a_guarantee_is_told_by_its_notion_and_parameters(
     assert told["notion"] == notion
     assert told["says"] == str(guarantee)
     assert {name: told[name] for name in fields} == fields
+    assert "people" not in told
+    assert about(guarantee, People(whose=Whose.KEPT_ROWS, person="id")) == told | {"people": "kept-rows", "unit": "id"}
+    assert about(guarantee, People())["unit"] == "row"
 
 
 def test_a_derivation_is_told_down_to_its_first_premise() -> None:
     *_, population = release("sample").promises
-    told = tree(population)
-    assert told["conclusion"] == str(population.conclusion)
-    assert told["premises"][0]["conclusion"] == "(20, 0)-crowd-blending"
-    assert told["premises"][0]["premises"] == []
-    assert "the bins are a public partition" in told["premises"][0]["assumptions"]
-    assert dict(population.numbers) == told["numbers"]
+    told: Any = written(population)
+    assert told["promise"] == plain(population.conclusion)
+    assert told["theorem"] == population.theorem.id
+    assert told["given"] == dict(population.inputs)
+    assert set(dict(population.numbers)) - set(told["given"]) == {
+        "direction_out",
+        "others_out",
+        "epsilon_out",
+        "delta_out",
+    }
+    (first,) = told["premises"]
+    assert first["promise"] == {"is": "CrowdBlending", "k": 20, "epsilon": "0"}
+    assert first["premises"] == []
+    assert {"id": "public-partition"} in first["assumptions"]
+    assert {"id": "person.one-row-each", "person": "id"} in first["assumptions"]

@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 
 from hubbub.exact import INFINITY
-from hubbub.explain import explain, explain_guarantee, formula
+from hubbub.explain import explain, formula, meaning
 from hubbub.guarantees.composition import differential, zero_knowledge
 from hubbub.guarantees.curve import read
 from hubbub.guarantees.definitions import (
@@ -30,8 +30,9 @@ from hubbub.guarantees.definitions import (
     StaircaseOutlier,
     ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import stated
+from hubbub.guarantees.derivation import Assumption, Theorem, stated
 from hubbub.guarantees.implications import sanitize_sample, zero_knowledge_to_differential
+from hubbub.guarantees.people import People, Whose
 
 TENTH, HALF, ONE = Fraction(1, 10), Fraction(1, 2), Fraction(1)
 ROBUST = RobustSample(low=Fraction(0), high=TENTH, highest=ONE, exempt=3)
@@ -79,11 +80,31 @@ SAYS: list[tuple[Guarantee, list[str]]] = [
 
 @pytest.mark.parametrize(("guarantee", "phrases"), SAYS, ids=[str(guarantee) for guarantee, _ in SAYS])
 def test_a_promise_in_words(guarantee: Guarantee, phrases: list[str]) -> None:
-    words = explain_guarantee(guarantee)
+    told = meaning(guarantee)
+    words = f"{told.promised}\n{told.crowd}\n{told.not_promised}"
     assert [phrase for phrase in phrases if phrase not in words] == []
-    assert "Not promised: " in words
-    assert "epsilon" not in words
-    assert "delta" not in words
+
+
+@pytest.mark.parametrize("guarantee", [guarantee for guarantee, _ in SAYS], ids=str)
+def test_a_promise_is_in_words_for_whomever_it_is_about(guarantee: Guarantee) -> None:
+    for people in (None, *(People(whose=whose, person=person) for whose in Whose for person in (None, "id"))):
+        told = meaning(guarantee, people)
+        assert told.promised.strip()
+        assert told.not_promised.strip()
+        for line in (told.promised, told.crowd, told.not_promised):
+            assert "epsilon" not in line
+            assert "delta" not in line
+
+
+def test_whom_a_promise_is_about_is_said() -> None:
+    private = DifferentialPrivacy(epsilon=ONE)
+    assert meaning(private, People()).promised.startswith("Take one row out of the table, or put them in")
+    assert meaning(private, People(person="id")).promised.startswith("Take one person out of the table")
+    kept = meaning(CrowdBlending(k=5, epsilon=ONE), People(whose=Whose.KEPT_ROWS, person="id"))
+    assert "in the kept rows" in kept.promised
+    population = meaning(private, People(whose=Whose.POPULATION, person="id"))
+    assert "out of the population that the table was collected from" in population.promised
+    assert "two tables that differ in one person may well tell them apart" in population.not_promised
 
 
 def test_every_notion_has_words() -> None:
@@ -92,7 +113,7 @@ def test_every_notion_has_words() -> None:
 
 @pytest.mark.parametrize("text", ["0.001", "0.1", "0.5", "1", "3", "10", "14", "15", "50", "600"])
 def test_odds_in_words_are_never_below_the_truth_and_never_far_above(text: str) -> None:
-    words = explain_guarantee(DifferentialPrivacy(epsilon=Fraction(text)))
+    words = meaning(DifferentialPrivacy(epsilon=Fraction(text))).promised
     said = re.search(r"more than (\S+) times", words)
     assert said
     if said[1].startswith("10^"):
@@ -108,9 +129,8 @@ DERIVATION = zero_knowledge_to_differential(
             sanitize_sample(
                 stated(
                     DifferentialPrivacy(epsilon=ONE, neighbours=Neighbours.REPLACE),
-                    theorem="Example 1",
-                    source="a paper",
-                    assumptions=("counts are counts",),
+                    theorem=Theorem("example-1", "Example 1", "a paper"),
+                    assumptions=(Assumption("counts", "counts are counts"),),
                 ),
                 k=100,
                 n=1000,

@@ -17,10 +17,13 @@ import pytest
 from hubbub import files
 from hubbub.errors import HubbubError, WrongUse
 from hubbub.finishing import finish
-from hubbub.release import Release
+from hubbub.kind import Release
+from hubbub.release import save
 from hubbub.staging import unfinished
-from tests.fresh import enter
+from hubbub.tables import counts as counts_module
+from tests.fresh import counts, enter
 
+WRITTEN = ["certificate.json", "release.csv", "report.html"]
 TOWNS = ["Bath"] * 5 + ["York"] * 3 + [None] * 4
 
 
@@ -37,8 +40,12 @@ def lines(path: str | Path) -> list[list[str]]:
 
 
 def test_a_csv_has_keys_value_interval_and_status(tmp_path: Path) -> None:
-    written = files.save(release(), tmp_path)
-    assert written == {"release": str(tmp_path / "release.csv"), "certificate": str(tmp_path / "certificate.json")}
+    written = save(release(), tmp_path)
+    assert written == {
+        "release": str(tmp_path / "release.csv"),
+        "certificate": str(tmp_path / "certificate.json"),
+        "report": str(tmp_path / "report.html"),
+    }
     assert (tmp_path / "release.csv").read_text() == (
         '"town","count","low","high","status"\n'
         '"Bath",5,5,5,"shown"\n'
@@ -50,8 +57,8 @@ def test_a_csv_has_keys_value_interval_and_status(tmp_path: Path) -> None:
 
 def test_parquet_has_the_same_rows_and_integers(tmp_path: Path) -> None:
     done = release(epsilon=1)
-    files.save(done, tmp_path, form="csv")
-    files.save(done, tmp_path, form="parquet")
+    save(done, tmp_path, form="csv")
+    save(done, tmp_path, form="parquet")
     table = pq.read_table(tmp_path / "release.parquet")
     assert [field.type for field in table.schema][1:4] == [pa.int64()] * 3
     texts = [["" if cell is None else str(cell) for cell in row.values()] for row in table.to_pylist()]
@@ -60,21 +67,21 @@ def test_parquet_has_the_same_rows_and_integers(tmp_path: Path) -> None:
 
 def test_an_open_end_is_missing(tmp_path: Path) -> None:
     done = release(crowd=None, channel="warped", options={"curve": "1:0.5,3:0"})
-    assert (done.high < 0).any()
-    files.save(done, tmp_path, form="parquet")
+    assert (counts(done).high < 0).any()
+    save(done, tmp_path, form="parquet")
     ends = pq.read_table(tmp_path / "release.parquet").column("high").to_pylist()
-    assert [end is None for end in ends] == (done.high < 0).tolist()
+    assert [end is None for end in ends] == (counts(done).high < 0).tolist()
 
 
 def test_batches_put_together_are_the_release(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     done = release(["town=Bath,York,null,other"])
-    files.save(done, tmp_path / "whole")
+    save(done, tmp_path / "whole")
     found = release(["town"])
-    files.save(found, tmp_path / "found")
-    monkeypatch.setattr(files, "_BATCH", 1)
+    save(found, tmp_path / "found")
+    monkeypatch.setattr(counts_module, "_BATCH", 1)
     for name, given in (("whole", done), ("found", found)):
         for form in files.FORMATS:
-            files.save(given, tmp_path / "parts", form=form)
+            save(given, tmp_path / "parts", form=form)
         assert lines(tmp_path / "parts" / "release.csv") == lines(tmp_path / name / "release.csv")
         table = pq.read_table(tmp_path / "parts" / "release.parquet")
         assert [table.column_names] + [
@@ -83,9 +90,9 @@ def test_batches_put_together_are_the_release(monkeypatch: pytest.MonkeyPatch, t
 
 
 def test_a_release_without_rows_has_its_header(tmp_path: Path) -> None:
-    files.save(release(["town"], crowd=100), tmp_path)
+    save(release(["town"], crowd=100), tmp_path)
     assert (tmp_path / "release.csv").read_text() == '"town","count","low","high","status"\n'
-    files.save(release(["town"], crowd=100), tmp_path, form="parquet")
+    save(release(["town"], crowd=100), tmp_path, form="parquet")
     assert pq.read_table(tmp_path / "release.parquet").column_names == ["town", "count", "low", "high", "status"]
 
 
@@ -93,14 +100,15 @@ def test_columns_that_collide_with_ours_get_another_name() -> None:
     names = ["count", "by_count", "low", "high", "status", "town"]
     table = pa.table({name: ["x"] * 5 for name in names})
     done = enter(table).histogram([f"{name}=x" for name in names], crowd=4)
-    assert files.columns(done) == ["by_count", "by_by_count", "by_low", "by_high", "by_status", "town"]
-    assert len(set(files.columns(done)) | {"count", "low", "high", "status"}) == 10
+    ours = ["count", "low", "high", "status"]
+    assert done.sheet.schema.names == ["by_count", "by_by_count", "by_low", "by_high", "by_status", "town", *ours]
+    assert list(done.result.grid(1).keys) == done.sheet.schema.names[:6]
 
 
 def test_labels_that_differ_stay_different_when_made_safe(tmp_path: Path) -> None:
     labels = ["=a", "'=a", "''=a", "'a", "a", "=", "'"]
     table = pa.table({"x": [label for label in labels for _ in range(5)]})
-    files.save(enter(table).histogram(["x"], crowd=5), tmp_path)
+    save(enter(table).histogram(["x"], crowd=5), tmp_path)
     found = [line[0] for line in lines(tmp_path / "release.csv")[1:]]
     assert sorted(found) == sorted(["'=a", "''=a", "'''=a", "'a", "a", "'=", "'"])
 
@@ -108,20 +116,29 @@ def test_labels_that_differ_stay_different_when_made_safe(tmp_path: Path) -> Non
 # --- how it is written --------------------------------------------------------------------------------------------
 
 
-def test_the_certificate_knows_the_file_by_its_digest(tmp_path: Path) -> None:
+def test_the_certificate_knows_its_files_by_their_digests(tmp_path: Path) -> None:
     for form in files.FORMATS:
-        written = files.save(release(), tmp_path, form=form)
-        digest = hashlib.sha256(Path(written["release"]).read_bytes()).hexdigest()
-        assert json.loads(Path(written["certificate"]).read_text())["release_sha256"] == digest
+        written = save(release(), tmp_path / form, form=form)
+        named = json.loads(Path(written["certificate"]).read_text())["files"]
+        assert sorted(named) == [f"release.{form}", "report.html"]
+        for name, digest in named.items():
+            assert hashlib.sha256((tmp_path / form / name).read_bytes()).hexdigest() == digest
+
+
+def test_without_a_report_the_certificate_names_none(tmp_path: Path) -> None:
+    written = save(release(), tmp_path, report=False)
+    assert sorted(written) == ["certificate", "release"]
+    assert sorted(os.listdir(tmp_path)) == ["certificate.json", "release.csv"]
+    assert list(json.loads(Path(written["certificate"]).read_text())["files"]) == ["release.csv"]
 
 
 def test_files_are_their_owners_alone_and_nothing_is_left_beside(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
-        files.save(release(), tmp_path / "a" / "b")
+        save(release(), tmp_path / "a" / "b")
     finally:
         os.umask(before)
-    assert sorted(os.listdir(tmp_path / "a" / "b")) == ["certificate.json", "release.csv"]
+    assert sorted(os.listdir(tmp_path / "a" / "b")) == WRITTEN
     for name in os.listdir(tmp_path / "a" / "b"):
         assert stat.S_IMODE((tmp_path / "a" / "b" / name).stat().st_mode) == 0o600
 
@@ -135,14 +152,14 @@ def test_a_file_is_private_while_it_is_written(monkeypatch: pytest.MonkeyPatch, 
 
     rename = os.replace
     monkeypatch.setattr(os, "replace", watched)
-    files.save(release(), tmp_path)
-    *_, values, promise = seen  # before them the ledger's own files
-    assert values == promise == (0o600, False)  # from a hidden folder, which is private too
+    save(release(), tmp_path)
+    *_, values, page, promise = seen  # before them the ledger's own files
+    assert values == page == promise == (0o600, False)  # from a hidden folder, which is private too
 
 
 @pytest.mark.parametrize("form", files.FORMATS)
 def test_when_writing_fails_the_old_files_stand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, form: str) -> None:
-    files.save(release(), tmp_path, form=form)
+    save(release(), tmp_path, form=form)
     before = {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}
 
     again = release(epsilon=1)
@@ -152,7 +169,7 @@ def test_when_writing_fails_the_old_files_stand(monkeypatch: pytest.MonkeyPatch,
 
     monkeypatch.setattr(os, "replace", full)
     with pytest.raises(HubbubError, match=r"could not be"):
-        files.save(again, tmp_path, form=form)
+        save(again, tmp_path, form=form)
     assert {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)} == before
 
 
@@ -160,7 +177,7 @@ def test_a_link_in_the_way_is_replaced_and_not_followed(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_text("untouched")
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "release.csv").symlink_to(tmp_path / "elsewhere")
-    files.save(release(), tmp_path / "out")
+    save(release(), tmp_path / "out")
     assert (tmp_path / "elsewhere").read_text() == "untouched"
     assert not (tmp_path / "out" / "release.csv").is_symlink()
 
@@ -168,14 +185,14 @@ def test_a_link_in_the_way_is_replaced_and_not_followed(tmp_path: Path) -> None:
 def test_wrong_places_and_forms_get_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(WrongUse, match="format must be csv or parquet"):
-        files.save(release(), tmp_path, form="xlsx")
+        save(release(), tmp_path, form="xlsx")
     for place in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(WrongUse, match=r"there is no folder .* and none can be made; choose another"):
-            files.save(release(), place)
+            save(release(), place)
     (tmp_path / "taken" / "release.csv").mkdir(parents=True)
     with pytest.raises(WrongUse, match=r"could not be moved to .*; make room, then run hubbub ledger finish"):
-        files.save(release(), tmp_path / "taken")
+        save(release(), tmp_path / "taken")
     (hidden,) = unfinished(tmp_path / "taken")
     (tmp_path / "taken" / "release.csv").rmdir()
     finish(hidden)
-    assert sorted(os.listdir(tmp_path / "taken")) == ["certificate.json", "release.csv"]
+    assert sorted(os.listdir(tmp_path / "taken")) == WRITTEN

@@ -219,15 +219,23 @@ CLAIMING = (
     "channels/own_curve.py",
     "sampling/sanitize.py",
     "plan/targets.py",
+    "voting/assurance.py",
     "voting/chance.py",
+    "voting/choices.py",
+    "voting/comparison.py",
+    "voting/condorcet.py",
+    "voting/counted.py",
     "voting/efficiency.py",
     "voting/gain_bound.py",
     "voting/gain_sample.py",
     "voting/guarantee.py",
     "voting/honesty.py",
     "voting/margins.py",
+    "voting/pairwise.py",
     "voting/punishing.py",
+    "voting/struck_out.py",
     "voting/tails.py",
+    "voting/voters_needed.py",
 )
 GUARANTEE = re.compile(r"^\s*Guarantee:\s*\S", re.MULTILINE)
 
@@ -302,6 +310,16 @@ def test_a_file_has_a_subject_a_size_and_a_place(path: Path) -> None:
     lines = len(path.read_text(encoding="utf-8").splitlines())
     assert lines <= LONGEST, f"{lines} lines: two concepts in one file?"
     assert len(path.relative_to(SOURCE).parts) <= 2, "hubbub/folder/file.py is as deep as it goes"
+
+
+BORROWED = re.compile(r"^\s*(?:from|import) tests\.(?:\w+\.)*test_", re.MULTILINE)
+
+
+def test_no_test_module_imports_another() -> None:
+    paths = sorted((ROOT / "tests").rglob("*.py"))
+    assert len(paths) > 50
+    assert [path.name for path in paths if BORROWED.search(path.read_text(encoding="utf-8"))] == []
+    assert BORROWED.search("import os\nfrom tests.unit.test_" + "verify import Saved\n")
 
 
 # --- nothing of the machine it was written on -------------------------------------------------------------------

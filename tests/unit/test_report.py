@@ -13,13 +13,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from hubbub import files
-from hubbub.explain import explain_guarantee
-from hubbub.release import Release
+from hubbub.explain import in_numbers, meaning
+from hubbub.kind import Release
+from hubbub.release import save
 from hubbub.report import report
-from hubbub.report.numbers import LISTED, labels
-from hubbub.report.picture import RANKED, drawing, picture
+from hubbub.report.numbers import LISTED
+from hubbub.report.picture import picture
 from hubbub.report.text import label, visible
+from hubbub.tables.labels import labels
+from hubbub.tables.picture import RANKED, Chosen, chosen
+from tests.fresh import counts
 from tests.fresh import enter as open_table
 
 
@@ -30,6 +33,11 @@ def people(**counts: int) -> pa.Table:
 
 def released(table: pa.Table, *by: str, **words: Any) -> Release:
     return open_table(table).histogram(list(by), **words)
+
+
+def drawing(release: Release) -> Chosen:
+    """Which bins of it are drawn."""
+    return chosen(counts(release))
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +114,7 @@ def test_hostile_labels_do_nothing(declared: bool) -> None:
     spec = f"{quoted[0]}={','.join(quoted[1:])}" if declared else quoted[0]
     release = released(table, spec, crowd=2)
     page = report(release)
-    assert (release.bins, int(release.shown.sum())) == (len(texts), len(texts))
+    assert (len(release), int(counts(release).shown.sum())) == (len(texts), len(texts))
     assert acting(page) == []
     assert len(page) < 100_000
     assert not any(sign in page for sign in (chr(0), chr(0x202E), chr(0x200B), chr(0x2028)))
@@ -163,7 +171,7 @@ def test_of_a_discovered_domain_not_even_the_number_of_hidden_bins_is_told() -> 
 
 
 def test_nothing_hidden_is_said() -> None:
-    assert "Nothing: all 2 bins show a number, empty ones too." in report(released(people(a=3), "kind=a,b", epsilon=1))
+    assert "All 2 bins show a number, empty ones too." in report(released(people(a=3), "kind=a,b", epsilon=1))
 
 
 # --- what it says -----------------------------------------------------------------------------------------------
@@ -189,10 +197,11 @@ def test_every_promise_is_there_in_words_and_in_full(
     page = report(release)
     plain = "".join(Page(page).texts)
     for step in release.promises:
-        assert f"<code>{html.escape(str(step.conclusion))}</code>" in page
-        assert html.escape(step.theorem) in page
-        for line in explain_guarantee(step.conclusion).splitlines():
-            told = html.escape(line.removeprefix("Not promised: "))
+        assert f"<code>{html.escape(in_numbers(step))}</code>" in page
+        assert html.escape(step.theorem.name) in page
+        said = meaning(step.conclusion, step.people)
+        for line in filter(None, (said.promised, said.crowd, said.not_promised)):
+            told = html.escape(line)
             assert told in page or told[:1].upper() + told[1:] in page
         assert [text for text in step.all_assumptions() if text[1:] not in plain] == []
 
@@ -228,10 +237,11 @@ def test_numbers_and_intervals() -> None:
     assert hidden in exact
     assert "Where a number is shown, it is exact for the people in the table." in exact
     scaled = released(people(a=150), "kind=a", crowd=20, sample="0.5", at_delta="0.001", scale_up=True)
-    value, low, high = int(scaled.published.values[0]), int(scaled.low[0]), int(scaled.high[0])
+    numbers = counts(scaled)
+    value, low, high = int(numbers.published.values[0]), int(numbers.low[0]), int(numbers.high[0])
     assert f"<td>{value:,}</td><td>{2 * value:,}</td><td>{low:,} to {high:,}</td>" in report(scaled)
     noisy = released(people(a=1), f"kind={','.join('abcdefghijklmnopqrst')}", epsilon="0.01")
-    assert noisy.published.values.min() < 0  # fails with a chance of about 2^-20
+    assert counts(noisy).published.values.min() < 0  # fails with a chance of about 2^-20
     assert "Noise can push a number below 0." in report(noisy)
 
 
@@ -239,14 +249,15 @@ def test_the_table_ends_and_says_so() -> None:
     table = pa.table({"x": np.arange(1000)})
     page = report(released(table, "x:0..1000:1", epsilon=1))
     assert page.count('<th scope="row">') == LISTED == 200
-    assert "These are the first 200 of 1,000 bins" in page
+    assert "These are the first 200 of 1,000 rows" in page
 
 
 def test_labels_are_those_of_the_release(town: pa.Table) -> None:
     for by in (["colour=red,green,null,other", "age:0..100:10,null,other", "size"], ["year:[0,10,inf)", "colour=blue"]):
         release = released(town, *by, crowd=2)
-        keys = [[label(texts[i]) for i in which.tolist()] for which, texts in release.keys(0, release.bins)]
-        assert labels(release, np.arange(release.bins)) == list(zip(*keys, strict=True))
+        found = counts(release)
+        keys = [[texts[i] for i in which.tolist()] for which, texts in found.keys(0, found.bins)]
+        assert labels(found, np.arange(found.bins)) == list(zip(*keys, strict=True))
 
 
 def test_millions_of_bins_are_no_burden() -> None:
@@ -275,7 +286,7 @@ def test_of_many_bins_the_largest_are_drawn(town: pa.Table) -> None:
     sizes = f"size={','.join(f's{i}' for i in range(30))}"
     release = released(town, "colour=red,green,blue", sizes, "year:0..50:25", epsilon=1)
     drawn = drawing(release)
-    values = release.published.values
+    values = counts(release).published.values
     assert drawn.bins.size == RANKED == 60
     assert values[drawn.bins].tolist() == sorted(values.tolist(), reverse=True)[:60]
     assert "Drawn are the 60 largest of 180 published numbers." in report(release)
@@ -286,7 +297,7 @@ def test_of_many_bins_the_largest_are_drawn(town: pa.Table) -> None:
 def test_nothing_to_draw_is_said() -> None:
     for by in ("kind", "kind=a,b"):
         page = report(released(people(a=3), by, crowd=20))
-        assert "No bin shows a number, so there is nothing to draw." in page
+        assert "There is nothing to draw." in page
         assert "<svg" not in page
 
 
@@ -307,9 +318,9 @@ def test_both_drawings_stand_on_the_page_and_the_style_shows_one(town: pa.Table)
 
 def test_the_picture_is_made_of_published_values_alone() -> None:
     release = released(people(a=30, b=7, c=25), "kind=a,b,c", crowd=20)
-    drawn = picture(release)
+    drawn = picture(release.result.drawing())
     other = released(people(a=30, b=19, c=25), "kind=a,b,c", crowd=20)
-    assert picture(other) == drawn
+    assert picture(other.result.drawing()) == drawn
     assert re.findall(r"<title>(\w: [^<]*)</title>", drawn) == 2 * ["a: 30", "b: hidden, 0 to 19", "c: 25"]
 
 
@@ -319,7 +330,7 @@ def test_the_picture_is_made_of_published_values_alone() -> None:
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_the_file_names_what_it_belongs_to(form: str, tmp_path: Path) -> None:
     release = released(people(a=30, b=7), "kind=a,b", crowd=20)
-    files.save(release, tmp_path, form=form, page=report)
+    save(release, tmp_path, form=form)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     digest = hashlib.sha256((tmp_path / f"release.{form}").read_bytes()).hexdigest()
     assert f"<code>sha256sum release.{form}</code> prints <code>{digest}</code>" in page

@@ -18,10 +18,11 @@ from hubbub.channels.law import SUPPRESSED
 from hubbub.errors import Refused
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, ZeroKnowledge
 from hubbub.ledger.accounts import Entered, totals
-from hubbub.ledger.charge import for_histogram
+from hubbub.ledger.charge import charge
 from hubbub.release import open as open_table
-from hubbub.tables.histogram import Unit, histogram
-from hubbub.tables.promises import KEPT_ROWS, promises
+from hubbub.tables.asking import histogram
+from hubbub.tables.promises import KEPT_ROWS
+from hubbub.tables.unit import Unit
 
 T, U = ("A", "B"), ("A",)
 K = 2
@@ -44,11 +45,11 @@ def test_the_witness_shows_a_person_whom_nobody_is_like() -> None:
 def test_promises_to_crowds_are_for_the_kept_rows(words: dict[str, object]) -> None:
     unit = Unit(person="id", one_row_per_person=True)
     spec = histogram(["a=x,y"], unit=unit, **words)  # type: ignore[arg-type]
-    assert KEPT_ROWS in promises(spec, spec.axes)[0].assumptions
+    assert KEPT_ROWS in spec.promises()[0].assumptions
     plain = histogram(["a=x,y"], unit=Unit(person="id"), **words)  # type: ignore[arg-type]
-    assert KEPT_ROWS not in promises(plain, plain.axes)[0].assumptions
+    assert KEPT_ROWS not in plain.promises()[0].assumptions
     noise = histogram(["a=x,y"], unit=unit, epsilon=1)
-    assert KEPT_ROWS not in promises(noise, noise.axes)[0].assumptions  # every choice of rows has that promise
+    assert KEPT_ROWS not in noise.promises()[0].assumptions  # every choice of rows has that promise
 
 
 def test_they_do_not_add_up_with_others_but_what_a_sample_buys_does(tmp_path: Path) -> None:
@@ -60,9 +61,7 @@ def test_they_do_not_add_up_with_others_but_what_a_sample_buys_does(tmp_path: Pa
     unit = Unit(person="id", one_row_per_person=True)
     sampled = histogram(["town=Bath,York"], crowd=20, sample="0.1", unit=unit)
     noisy = histogram(["town=Bath,York"], epsilon=1, sample="0.1", unit=unit)
-    both = [
-        Entered(number=i, charge=for_histogram(spec, spec.axes)) for i, spec in enumerate((sampled, noisy), start=1)
-    ]
+    both = [Entered(number=i, charge=charge(spec)) for i, spec in enumerate((sampled, noisy), start=1)]
     together = totals(both)
     assert isinstance(together.zero_knowledge.guarantee, ZeroKnowledge)
     assert isinstance(together.differential.guarantee, DifferentialPrivacy)

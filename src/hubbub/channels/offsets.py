@@ -28,13 +28,23 @@ def suppressed_delta(k: int, epsilon: Fraction, offset: int) -> arb:
     return tail(epsilon, offset) * -ball(epsilon / k - epsilon).expm1()
 
 
-def noisy_delta(epsilon: Fraction, offset: int) -> arb:
-    """Example 5 with its bit released: d(s) (1 - e^-epsilon), proved for both directions.
+def noisy_delta(k: int, epsilon: Fraction, offset: int) -> arb:
+    """Example 5 with its bit released, exactly: the delta of example 4 between the counts k and k - 1.
 
-    From c to c - 1 the exact value is that of example 4, a little smaller; from c - 1 to c the coupling leaves out
-    exactly one noise value, of mass d(s) (1 - e^-epsilon).
+    Write a = epsilon/k, q = e^-epsilon, T = k + s, A_c(x) for the mass of the first noise around c, N for the second
+    noise and R_c for what it makes of A_c up to T. From c to c - 1, values that got no second noise lose what they
+    lose in example 4; the others lose nothing: R_c(v) <= e^a R_c(v + 1) <= e^a R_(c-1)(v). From c - 1 to c,
+
+        R_(c-1)(v) - e^a R_c(v) = A_c(T+1) N(v - T) - (e^a - e^-a) sum over x <= min(v, T) of A_c(x) N(v - x),
+
+    and values without the second noise lose nothing. Divided by A_c(T+1), what is taken off only grows as c falls, so
+    the sum G of positive parts is largest where T = c, and with C = (e^a - e^-a)/(1 - q e^-a) its terms are
+    tanh(a/2) (e^-aj - C q^(j-1)) at v = T - j < T and the sign of 1 - C/q from T on. If C <= q all are positive and
+    G = (1 + q - e^a - q^2)/(q (1 - q)), which is below (1 - q e^a)/(1 - q) by (e^a - 1)(1 - q^2)/(q (1 - q)). If
+    not, those from T on give nothing and G <= Pr[N < 0] < 1/2 < 1/(1 + q^(1/2)) <= (1 - q e^a)/(1 - q), since
+    k >= 2. And A_c(T+1)(1 - q e^a)/(1 - q) is the delta of example 4, which is largest at c = k.
     """
-    return tail(epsilon, offset) * -ball(-epsilon).expm1()
+    return suppressed_delta(k, epsilon, offset)
 
 
 def smallest(bound: Callable[[int], arb], epsilon: Fraction, delta: Fraction) -> int:
@@ -68,7 +78,7 @@ class Calibration:
 def calibrate(k: int, epsilon: Fraction, delta: Fraction, *, noisy: bool) -> Calibration:
     """The paper's offset (e^-alpha/2 or, with noise, e^-alpha), the one from the tail d(s), and the exact one."""
     exact: Callable[[int], arb] = (
-        (lambda s: noisy_delta(epsilon, s)) if noisy else (lambda s: suppressed_delta(k, epsilon, s))
+        (lambda s: noisy_delta(k, epsilon, s)) if noisy else (lambda s: suppressed_delta(k, epsilon, s))
     )
     alpha = -log(delta if noisy else 2 * delta)
     return Calibration(

@@ -96,9 +96,9 @@ class OutlierSuppressed:
 class OutlierNoisy:
     """Example 5, saying which bins got the second noise. Made like :class:`OutlierSuppressed`.
 
-    Guarantee: (k, epsilon, delta)-simple outlier differential privacy (Theorem 16 with half the paper's delta or
-    less): epsilon for everybody, and (epsilon/k, delta) for people in crowds of at most k, with delta at most P(X >
-    offset) (1 - e^-epsilon).
+    Guarantee: (k, epsilon, delta)-simple outlier differential privacy (Theorem 16, with less than half its delta):
+    epsilon for everybody, and (epsilon/k, delta) for people in crowds of at most k, where the exact delta is that of
+    example 4, P(X > offset) (1 - e^-(epsilon - epsilon/k)).
     """
 
     name: ClassVar[str] = "outlier-noisy"
@@ -119,17 +119,17 @@ class OutlierNoisy:
 
     @classmethod
     def with_offset(cls, k: Exact, epsilon: Exact, offset: Exact) -> OutlierNoisy:
-        """A given offset, with the proved delta as the claim."""
+        """A given offset, with the exact delta as the claim."""
         crowd, rate = _checked(k, epsilon)
         shift = whole(offset, "offset")
-        return cls(crowd, rate, shift, rounded(noisy_delta(rate, shift), up=True))
+        return cls(crowd, rate, shift, rounded(noisy_delta(crowd, rate, shift), up=True))
 
     @classmethod
     def with_delta(cls, k: Exact, epsilon: Exact, delta: Exact) -> OutlierNoisy:
-        """The smallest offset whose proved delta is at most the one asked for."""
+        """The smallest offset whose exact delta is at most the one asked for."""
         crowd, rate = _checked(k, epsilon)
         target = positive(delta, "delta")
-        return cls(crowd, rate, smallest(lambda s: noisy_delta(rate, s), rate, target), target)
+        return cls(crowd, rate, smallest(lambda s: noisy_delta(crowd, rate, s), rate, target), target)
 
     @property
     def _stairs(self) -> Staircase:
@@ -141,8 +141,8 @@ class OutlierNoisy:
 
     @property
     def proofs(self) -> tuple[Proof, ...]:
-        delta = rounded(noisy_delta(self.epsilon, self.offset), up=True)
-        coupled = Proof(self.claim.as_outlier().curve, "the exact tail of the first noise", delta)
+        delta = rounded(noisy_delta(self.k, self.epsilon, self.offset), up=True)
+        coupled = Proof(self.claim.as_outlier().curve, "the exact tail of the first noise, in both directions", delta)
         return self._stairs.proofs[0], coupled
 
     @property

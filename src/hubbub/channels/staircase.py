@@ -33,6 +33,7 @@ from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 
 _MOST_LAWS = 1_000  # that are worked out to certify one level of a staircase again
+_MOST_WORK = 8_000  # to find the exact delta of given offsets: for each count, how far the noises of its law reach
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Staircase:
     Guarantee: (thresholds, epsilons, delta)-staircase outlier privacy with the bits released. Couple the counts c and
     c - 1 by the same first noises: if every test up to level i adds noise at c, it does at c - 1, and from there on
     the noise of level i pays epsilon_i; so delta is at most the probability that some test up to level i fails at
-    c = k_i.
+    c = k_i (the staircase lemma), and often much less (:func:`exact_bound`).
     """
 
     name: ClassVar[str] = "staircase"
@@ -83,7 +84,12 @@ class Staircase:
         coupled = Proof(
             self.claim.as_outlier().curve, "the staircase lemma", coupling_bound(self.epsilons, self.offsets)
         )
-        return first, coupled
+        if self.delta >= coupled.delta:
+            return first, coupled
+        exact = exact_bound(self.thresholds, self.epsilons, self.offsets, self.nested)
+        if exact is None or exact > self.delta:
+            return first, coupled
+        return first, coupled, Proof(coupled.curve, "the exact law of every count that the lemma leaves open", exact)
 
     @property
     def last_change(self) -> int:
@@ -217,10 +223,46 @@ def from_offsets(
     *,
     nested: bool = True,
 ) -> Staircase:
-    """Given offsets, with the claim that the staircase lemma proves for them."""
+    """Given offsets, with their exact delta as the claim; that of the staircase lemma where the laws are too long."""
     ks, es = _parse(thresholds, epsilons)
     shifts = tuple(whole(s, "an offset") for s in offsets)
-    return Staircase(ks, es, shifts, coupling_bound(es, shifts), nested)
+    proved = Staircase(ks, es, shifts, coupling_bound(es, shifts), nested)
+    exact = exact_bound(ks, es, shifts, nested)
+    return proved if exact is None else Staircase(ks, es, shifts, min(exact, proved.delta), nested)
+
+
+@lru_cache(maxsize=64)
+def exact_bound(
+    thresholds: tuple[int, ...], epsilons: tuple[Loss, ...], offsets: tuple[int, ...], nested: bool
+) -> Fraction | None:
+    """The exact delta of a staircase, rounded up; None where that takes too many laws, or too long ones.
+
+    Guarantee: at least the delta at epsilon_i of every count in k_(i+1) < c <= k_i, and reached by one of them. At
+    each level counts are looked at from the threshold down, until the probability that some test fails, which bounds
+    the delta (the staircase lemma) and only falls with the count, is no more than the largest delta found.
+    """
+    largest, left = Fraction(0), _MOST_WORK
+    for level in range(1, len(thresholds) + 1):
+        ended = Staircase(thresholds[:level], epsilons[: level + 1], offsets[:level], Fraction(1), nested)
+        least = 0 if level == len(thresholds) else thresholds[level]
+        work = sum(math.ceil(1 / rate) for rate in epsilons[: level + 1] if not isinstance(rate, Infinite) and rate)
+        for count in range(thresholds[level - 1], least, -1):
+            left -= work
+            if left < 0:
+                return None
+            if _fails(ended, level, count) <= largest:
+                break
+            largest = max(largest, upper(level_delta(ended, level, count)))
+    return min(rounded(largest, up=True), Fraction(1))
+
+
+def _fails(channel: Staircase, level: int, count: int) -> Fraction:
+    """The probability that some of the tests does not add noise, rounded up."""
+    law = channel.law(count)
+    passed = channel._tag("1" * level)
+    fails = sum((part.total() for part in law.blocks if part.tag != passed), arb(0))
+    fails += sum((sum(part.masses, arb(0)) for part in law.dense if part.tag != passed), arb(0))
+    return upper(fails) + law.missing
 
 
 def coupling_bound(epsilons: tuple[Loss, ...], offsets: tuple[int, ...]) -> Fraction:
@@ -313,11 +355,7 @@ def _certified(channel: Staircase, level: int, target: Fraction, *, most: int | 
     for count in range(channel.thresholds[level - 1], 0, -1):
         if most is not None and channel.thresholds[level - 1] - count >= most:
             raise WrongUse(f"certifying this staircase takes more than {most:,} laws; use alpha or offsets for it")
-        law = channel.law(count)
-        passed = channel._tag("1" * level)
-        fails = sum((part.total() for part in law.blocks if part.tag != passed), arb(0))
-        fails += sum((sum(part.masses, arb(0)) for part in law.dense if part.tag != passed), arb(0))
-        if upper(fails) + law.missing <= target:
+        if _fails(channel, level, count) <= target:
             return True
         if upper(level_delta(channel, level, count)) > target:
             return False

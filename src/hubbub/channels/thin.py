@@ -31,8 +31,9 @@ from hubbub.channels.profile import checkable, loss_curve
 from hubbub.errors import Refused, WrongUse
 from hubbub.exact import Infinite, positive, rational, to_text
 from hubbub.guarantees.closeness import mixed
-from hubbub.guarantees.curve import Curve, Piece, flat
+from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Guarantee
+from hubbub.guarantees.thinned_curve import thinned
 from hubbub.noise.binomial import binomial
 from hubbub.noise.source import Source
 from hubbub.sampling.amplified import Setting, epsilon_at
@@ -82,7 +83,7 @@ class Thinned:
         f_m. For a curve that never decreases these are curve(c)-close, whatever m is.
         """
         found = [
-            Proof(_mixed(proof.curve, self.p), f"{proof.reason}; {_MIXED}", self.p * proof.delta)
+            Proof(thinned(proof.curve, self.p), f"{proof.reason}; {_MIXED}", self.p * proof.delta)
             for proof in self.channel.proofs
             if proof.curve.is_monotone
         ]
@@ -120,11 +121,6 @@ def _claim(inner: Guarantee, p: Fraction, delta: Fraction) -> DifferentialPrivac
     case = Case(rate=p, own=p, crowd=crowd, removal=below, blending=Fraction(0))
     found = epsilon_at(Setting(theorem=_THEOREM_A, cases=(case,)), delta)
     return DifferentialPrivacy(epsilon=found.epsilon, delta=delta)
-
-
-def _mixed(curve: Curve, p: Fraction) -> Curve:
-    """Each level after mixing; a slope is left as it is, since mixing only lowers it."""
-    return Curve(tuple(piece if piece.rate else Piece(piece.start, mixed(piece.value, p)) for piece in curve.pieces))
 
 
 @lru_cache(maxsize=128)

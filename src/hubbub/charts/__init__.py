@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hubbub.charts.attack import attack_chart as attack_chart
+from hubbub.charts.gain_triangles import gain_triangles as gain_triangles
 from hubbub.charts.profile import profile_chart as profile_chart
 from hubbub.charts.transfers import transfers_chart as transfers_chart
 from hubbub.errors import WrongUse

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 if TYPE_CHECKING:
     import altair
 
-    Chart: TypeAlias = altair.Chart | altair.LayerChart | altair.FacetChart | altair.HConcatChart
+    Chart: TypeAlias = altair.Chart | altair.LayerChart | altair.FacetChart | altair.HConcatChart | altair.VConcatChart
 
 BLUE, VERMILLION, ORANGE, GREY = "#0072B2", "#D55E00", "#E69F00", "#6b7280"
 GREEN, PURPLE = "#009E73", "#CC79A7"

@@ -47,11 +47,10 @@ def account() -> None:
 def crowd(k: str, epsilon: str, rate: str, mechanism: str, tagged: bool, as_json: bool, **asked: str | None) -> None:
     """Crowd-blending privacy and a secret sample: what everybody in the population is promised (Theorem A).
 
-    With --mechanism any, the numbers hold for every (k, epsilon)-crowd-blending mechanism, and from an epsilon of
-    ln(rate e^epsilon + 1 - rate) on no better ones do ("sharp"). With the name of a mechanism they are its own.
+    With --mechanism any, the numbers hold for every (k, epsilon)-crowd-blending mechanism, and one of them reaches them
+    ("sharp"). With the name of a mechanism they are its own.
     """
     from hubbub.exact import to_text
-    from hubbub.guarantees.closeness import mixed
     from hubbub.sampling import amplification as a
     from hubbub.sampling import paper
 
@@ -74,7 +73,7 @@ def crowd(k: str, epsilon: str, rate: str, mechanism: str, tagged: bool, as_json
         setting = a.exact_or_suppressed(size, p) if mechanism != "any" else a.crowd_blending(size, loss, p)
         named["delta_at"] = lambda at: a.delta_at(setting, at)
         named["epsilon_at"] = lambda delta: a.epsilon_at(setting, delta)
-        named["sharp_from"] = mixed(loss, p)
+        named["sharp_from"] = Fraction(0)
         remark = ""
     if size >= 2 and 0 < p < 1:
         named["paper_delta"] = lambda at: paper.crowd_delta(size, loss, p, at)

@@ -156,24 +156,41 @@ def _tell(step: Derivation) -> None:
     epilog=examples(
         "hubbub account compose differential:epsilon=1 differential:epsilon=0.5,delta=1e-9",
         "hubbub account compose zero-knowledge:epsilon=0.1,rate=0.1 zero-knowledge:epsilon=0.2,rate=0.05 --json",
+        "hubbub account compose differential:epsilon=0.1 --times 50 --delta 1e-9",
     ),
 )
 @click.argument("promises", nargs=-1, metavar="PROMISE PROMISE...")
 @click.option("--same-partition", is_flag=True, help="All publish each bin of one public partition by itself.")
 @click.option("--same-sample", metavar="K N", nargs=2, help="All run on one secret sample of K of N rows.")
+@click.option("--times", metavar="N", default="1", show_default=True, help="All of them N times.")
+@click.option("--delta", metavar="D", help="Differential privacy at this delta: less than the sum of the epsilons.")
 @json_option
 @_with_promises
 def compose(
-    promises: tuple[str, ...], same_partition: bool, same_sample: tuple[str, str] | None, as_json: bool
+    promises: tuple[str, ...],
+    same_partition: bool,
+    same_sample: tuple[str, str] | None,
+    times: str,
+    delta: str | None,
+    as_json: bool,
 ) -> None:
-    """Several releases about the same people, taken as one. What does not compose is refused, with the way out."""
+    """Several releases about the same people, taken as one. What does not compose is refused, with the way out.
+
+    With --delta, differentially private releases are composed at that delta: by the exact law of their losses, if every
+    epsilon was fixed beforehand, and beside it what holds if each was chosen after seeing earlier results.
+    """
     from functools import partial, reduce
 
     from hubbub.guarantees import composition as c
 
-    if len(promises) < 2:
+    steps = [_stated(text) for text in promises] * a_size(times, "--times", least=1)
+    if len(steps) < 2:
         raise WrongUse("compose takes at least two promises, like differential:epsilon=1 differential:epsilon=0.5")
-    steps = [_stated(text) for text in promises]
+    if delta is not None:
+        if same_partition or same_sample:
+            raise WrongUse("--delta is for plain differential privacy; leave out --same-partition and --same-sample")
+        _at_delta(steps, a_delta(delta, "--delta"), as_json)
+        return
     if same_sample:
         k, n = a_size(same_sample[0], "K", least=1), a_size(same_sample[1], "N", least=1)
         found = c.zero_knowledge_same_sample(*steps, k=k, n=n)
@@ -183,6 +200,25 @@ def compose(
         print_json(_as_json(found))
     else:
         _tell(found)
+
+
+def _at_delta(steps: list[Derivation], delta: Any, as_json: bool) -> None:
+    """Both theorems, the sharper one first; the other pays for its own delta beside those of the releases."""
+    from hubbub.errors import Refused
+    from hubbub.guarantees.many_releases import differential_beforehand, differential_so_far
+
+    beforehand = differential_beforehand(*steps, at_delta=delta)
+    own = sum(getattr(step.conclusion, "delta", 0) for step in steps)
+    chosen = None
+    with suppress(Refused):
+        chosen = differential_so_far(*steps, at_delta=delta - own) if own < delta else None
+    if as_json:
+        print_json({**_as_json(beforehand), "adaptive": None if chosen is None else _as_json(chosen)})
+        return
+    _tell(beforehand)
+    if chosen is not None:
+        page().print()
+        _tell(chosen)
 
 
 @click.command(

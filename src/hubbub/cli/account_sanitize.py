@@ -161,7 +161,7 @@ def mean(rows: str, of: str, epsilon_zk: str | None, scale: str | None, as_json:
     names = {
         "hoeffding_scale": "Proposition 12, best delta, Hoeffding",
         "serfling_scale": "Proposition 12, best delta, Serfling",
-        "scanned_scale": "ours, with the largest mean deviation (scanned, not proved)",
+        "variance_scale": "ours, by the variance instead of the mean deviation",
         "binary_scale": "the least for 0/1 rows with this simulator (scanned)",
     }
     lines = [["ours, proved", short(found.scale)], ["the paper's", _plain(found.beside["paper_scale"])]]

@@ -120,7 +120,9 @@ def _tell_town(town: Story) -> None:
         console.print(f"Promised, {step.conclusion}: {said}")
         console.print()
     console.print("Do not take its word for it: this works every number of the promises out again, without the data.\n")
-    console.print(f"  hubbub verify {shlex.quote(town.files['certificate'])}\n", soft_wrap=True)
+    certificate = town.files["certificate"]
+    key = shlex.quote(str(Path(certificate).with_name("publisher.key")))
+    console.print(f"  hubbub verify {shlex.quote(certificate)} --key {key}\n", soft_wrap=True)
 
 
 def _tell(rows: tuple[Outcome, ...]) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _NOTIONS = {
     "differential": "differential",
+    "adaptive": "differential, at a delta, however each was chosen",
     "zero_knowledge": "zero-knowledge",
     "crowd_blending": "crowd-blending",
     "outlier": "outlier",
@@ -361,7 +362,7 @@ def _tell(account: Account) -> None:
     for name, total in _totals(account).items():
         said = str(total.guarantee) if total.guarantee is not None else f"nothing ({total.why})"
         more = f"; {total.why}" if total.guarantee is not None and total.why else ""
-        if name != "population" or total.guarantee is not None:
+        if name not in ("population", "adaptive") or total.guarantee is not None:
             console.print(f"- {_NOTIONS[name]}: {said}{more}", soft_wrap=True)
     console.print(f"\nThe policy: {_policy_words(account)}.", soft_wrap=True)
     for name, value in _left(account).items():

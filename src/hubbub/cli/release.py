@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -162,6 +163,7 @@ def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
 
 def _tell(done: Release, written: dict[str, str]) -> None:
     from hubbub.explain import crowd_words, meaning
+    from hubbub.ledger.book import Ledger
 
     console = page()
     grid, total = done.result.grid(_FIRST), len(done)
@@ -180,9 +182,13 @@ def _tell(done: Release, written: dict[str, str]) -> None:
     for place in written.values():
         console.print(f"Written: {place}", soft_wrap=True)
     if done.place is not None:
+        book = Ledger(done.place.ledger)
+        key = (
+            "" if book.path == Ledger().path else f" --key {book.public_key()}"
+        )  # another ledger's is not known as yours
         console.print(
             f"Entered in the ledger as release {done.place.release} of {done.place.dataset}. "
-            f"Check it: hubbub verify {written['certificate']}",
+            f"Check it: hubbub verify {shlex.quote(written['certificate'])}{key}",
             soft_wrap=True,
         )
 

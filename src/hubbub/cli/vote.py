@@ -9,7 +9,8 @@ import click
 
 from hubbub.cli import Commands, examples, json_option, print_json, say, waiting
 from hubbub.cli.vote_gain import gain
-from hubbub.cli.vote_guarantee import guarantee, read_share
+from hubbub.cli.vote_guarantee import guarantee
+from hubbub.cli.vote_map import gain_map
 from hubbub.cli.vote_reading import LABELS as LABELS
 from hubbub.cli.vote_reading import READING as READING
 from hubbub.cli.vote_reading import given, read_ballots, reading_options
@@ -102,12 +103,15 @@ def tally(file: str, as_json: bool, compare: bool, chart: str | None, **words: A
     left is exhausted and counts no further.
     """
     from hubbub.cli import vote_words
+    from hubbub.voting.comparison import compare as compare_rules
+    from hubbub.voting.counted import count
+    from hubbub.voting.threshold import share
 
     if chart is not None:
         from hubbub import charts
 
         charts.ready(chart)
-    eta = read_share(words["eta"], "--eta")
+    eta = share(words["eta"], "--eta")
     dice = _dice(words["dice"])
     with waiting("Reading"):
         read = read_ballots(file, words)
@@ -120,20 +124,26 @@ def tally(file: str, as_json: bool, compare: bool, chart: str | None, **words: A
         return
     with waiting("Counting"):
         rule = _rule(words, eta, read)
-        result = rule.run(read.ballots, _source(dice))
-        answer = vote_words.as_json(result, read, eta, dice=dice)
+        said = None if dice is None else dice.sentence
+        answer = count(rule, read.ballots, eta, _source(dice), dice=said)
+        comparison = None
         if compare:
-            answer["compare"] = _compared(read, eta, words["ties"], dice)
-    _remark(answer, read, result.rule.name)
-    _write_record(words["record"], result, read, dice)
+            ties = _ties(words["ties"], read.ballots.candidates)
+            comparison = compare_rules(read.ballots, eta, lambda: _source(dice), ties, dice=said)
+    told = answer.as_json(read)
+    _remark(told, read, rule.name)
+    _write_record(words["record"], answer.result, read, dice)
+    if comparison is not None:
+        told["compare"] = comparison.as_json()
+        told["pairwise"] = None if comparison.pairs is None else comparison.pairs.as_json()
     if chart is not None:
-        vote_words.draw_flow(result, read, chart)
-        answer["chart"] = chart
+        vote_words.draw_flow(answer, read, chart)
+        told["chart"] = chart
     if as_json:
-        print_json(answer)
+        print_json(told)
         return
-    _say_remarks(answer)
-    vote_words.tell(answer, read)
+    _say_remarks(told)
+    vote_words.tell(answer, read, comparison)
     if chart is not None:
         say(f"Chart: {chart}")
 
@@ -185,16 +195,18 @@ def _seats(words: dict[str, Any], read: BallotFile) -> TransferableVote | None:
 def _tally_seats(
     rule: TransferableVote, read: BallotFile, *, as_json: bool, chart: str | None, words: dict[str, Any]
 ) -> None:
-    from hubbub.cli import vote_seats, vote_words
+    from hubbub.cli import vote_seats
+    from hubbub.voting.counted import ballots_json, draws_json
 
     dice = _dice(words["dice"])
+    said = None if dice is None else dice.sentence
     with waiting("Counting"):
         result = rule.run(read.ballots, _source(dice))
     answer = result.as_json()
     answer |= {
-        "draws": vote_words.draws_json(result.draws, result.secure, dice),
-        "dice": None if dice is None else dice.sentence,
-        "ballots": vote_words.ballots_json(read),
+        "draws": draws_json(result.draws, secure=result.secure, dice=said),
+        "dice": said,
+        "ballots": ballots_json(read),
         "reading": {**read.reading.rules(), "changed": dict(read.changed)},
         "withdrawn": list(read.withdrawn),
     }
@@ -288,14 +300,9 @@ def _ties(asked: str, names: tuple[str, ...]) -> Ties:
 
 
 def _margin(text: str | None) -> Margin | None:
-    from hubbub.exact import rational
-    from hubbub.voting.threshold import Power, margin
+    from hubbub.voting.threshold import margin
 
-    if text is None:
-        return None
-    if text.strip().startswith("n^"):
-        return Power(rational(text.strip().removeprefix("n^"), "the power of --margin") - Fraction(1, 2))
-    return margin(text)
+    return None if text is None else margin(text)
 
 
 def _points(text: str | None) -> tuple[int, ...] | None:
@@ -304,20 +311,6 @@ def _points(text: str | None) -> tuple[int, ...] | None:
     return None if text is None else tuple(whole(part, "a number of --points") for part in text.split(","))
 
 
-def _compared(read: BallotFile, eta: Fraction, ties: str, dice: PublicDice | None) -> list[dict[str, object]]:
-    from hubbub.cli.vote_words import compared
-    from hubbub.voting import rules
-
-    read.ballots.strictly("a comparison of all rules")
-    rows = []
-    for name in RULES:
-        if name == "positional":
-            continue  # has no points of its own
-        margin = rules.ForGain(eta) if name in rules.MARGINED else None
-        rule = rules.make(name, margin=margin, ties=_ties(ties, read.ballots.candidates))
-        rows.append(compared(rule, read.ballots, eta, _source(dice), dice=dice))
-    return rows
-
-
 vote.add_command(guarantee)
 vote.add_command(gain)
+vote.add_command(gain_map)

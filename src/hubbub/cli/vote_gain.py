@@ -8,24 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from hubbub.cli import examples, json_option, page, print_json, say, waiting
-from hubbub.cli.vote_guarantee import float_up, read_margin, read_share
 from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
-    from hubbub.guarantees.verdict import Verdict
     from hubbub.voting.beliefs import Belief, Ranking
-    from hubbub.voting.gain import Gain, Question
+    from hubbub.voting.gain import Question
     from hubbub.voting.gain_winners import Contest
 
-RULES: Final = ("plurality", "instant-runoff", "repeated-plurality", "approximate-runoff")
-METHODS: Final = ("auto", "enumerate", "three", "bound", "sample")
-MOST_TOLD: Final = 40  # rankings of a belief
-LONGEST_EXACT: Final = 200  # characters of an exact rational in the answer
-HELD: Final = {
-    "enumerate": "exactly, by counting every profile",
-    "three": "by counting every state of three candidates, errors of rounding included",
-    "bound": "an upper bound, proved",
-}
+RULES: Final = ("plurality", "instant-runoff", "repeated-plurality", "approximate-runoff", "borda")
+METHODS: Final = ("auto", "enumerate", "three", "pivots", "four", "bound", "sample")
 
 
 @click.command(
@@ -64,28 +55,28 @@ def gain(eta: str, method: str, draws: str | None, confidence: str, as_json: boo
     gain. bound is what the belief proves for rules with a margin; verdict answers whether the gain is at most eta.
     """
     from hubbub.exact import whole
-    from hubbub.guarantees.verdict import Undecided
-    from hubbub.voting import gain as gains
+    from hubbub.voting.gain_answer import answer
+    from hubbub.voting.threshold import share
 
-    allowed = read_share(eta, "--eta")
+    allowed = share(eta, "--eta")
     question = _question(allowed, more)
     tries = None if draws is None else whole(draws, "--draws", least=2)
     with waiting("counting"):
-        answer = gains.gain(
+        found = answer(
             question,
+            allowed,
             None if method == "auto" else method,
             draws=tries,
-            confidence=read_share(confidence, "--confidence"),
+            confidence=share(confidence, "--confidence"),
         )
-        bound = _bound(question, answer)
-        verdict = gains.at_most(answer, allowed)
-        if bound is not None and isinstance(verdict, Undecided):
-            verdict = gains.at_most(bound, allowed) if bound.high <= allowed else verdict
-    said = _answer(answer, bound, verdict, allowed)
     if as_json:
-        print_json({"rule": more["rule"], **said})
+        print_json(found.as_json())
         return
-    _tell(said, more["rule"])
+    console = page()
+    console.print(found.title(), style="bold")
+    for sentence in found.sentences():
+        console.print(sentence)
+    say(found.decided())
 
 
 def _question(eta: Fraction, more: dict[str, Any]) -> Question:
@@ -161,132 +152,14 @@ def _contest(belief: Belief, voters: int, eta: Fraction, more: dict[str, Any]) -
     from hubbub.voting.beliefs import read_ranking
     from hubbub.voting.gain_winners import Contest
     from hubbub.voting.margins import KINDS
+    from hubbub.voting.threshold import ForGain, margin, threshold
 
     rule, m = more["rule"], len(belief.candidates)
-    margin = None
+    within = None
     if rule in KINDS:
-        margin = read_margin(more["margin"], eta, rule, voters, m)
+        asked = ForGain(eta) if more["margin"] is None else margin(more["margin"], "--margin")
+        within = threshold(asked, rule, voters, m)
     elif more["margin"] is not None:
         raise WrongUse(f"{rule} has no margin; leave out --margin, or choose repeated-plurality or approximate-runoff")
     order = None if more["ties"] in (None, "random") else read_ranking(more["ties"], belief.candidates)
-    return Contest(kind=rule, margin=margin, order=order)
-
-
-def _bound(question: Question, answer: Gain) -> Gain | None:
-    """What the belief proves, where a theorem does."""
-    from hubbub.voting.gain import BOUND
-    from hubbub.voting.gain import gain as gain_by
-
-    if answer.method == BOUND:
-        return answer
-    if not question.contest.eliminates or question.contest.order is not None:
-        return None
-    return gain_by(question, BOUND)
-
-
-def _answer(answer: Gain, bound: Gain | None, verdict: Verdict, eta: Fraction) -> dict[str, Any]:
-    from hubbub.exact import to_float, to_text
-    from hubbub.voting.beliefs import ranking_text
-    from hubbub.voting.gain import approximately
-    from hubbub.voting.guarantee import gain_bound
-
-    question = answer.question
-    names, contest = question.belief.candidates, question.contest
-    exact = to_text(answer.high) if answer.low == answer.high else ""
-    known = answer.high if answer.confidence is None else answer.estimate or Fraction(0)
-    only_bounded = answer.method == "bound" or (answer.confidence is not None and known <= 0)
-    said: dict[str, Any] = {
-        "voters": question.voters,
-        "belief": _short(question.belief),
-        "coarseness": to_text(question.belief.coarseness),
-        "truth": ranking_text(question.truth, names),
-        "margin": contest.margin,
-        "ties": "random" if contest.order is None else ranking_text(contest.order, names),
-        "method": answer.method,
-        "gain": None if only_bounded else float_up(known),
-        "gain_text": exact if 0 < len(exact) <= LONGEST_EXACT else approximately(answer.high, digits=6),
-        "exact": answer.low == answer.high,
-        "gain_low": to_float(answer.low, round_up=False),
-        "gain_high": float_up(answer.high),
-        "gain_high_text": approximately(answer.high),
-        "lie": None if answer.lie is None else ranking_text(answer.lie, names),
-        "utility": None if answer.worth is None else answer.worth.text(),
-        "over": "all utilities consistent with the truth, a supremum"
-        if question.worth is None
-        else "the given utility",
-    }
-    if answer.confidence is not None:
-        said |= {"confidence": to_text(answer.confidence), "draws": answer.draws}
-    if bound is not None and contest.margin is not None:
-        general = gain_bound(contest.kind, question.voters, len(names), contest.margin, question.belief.coarseness)
-        said |= {
-            "bound": float_up(bound.high),
-            "bound_text": approximately(bound.high),
-            "bound_for_coarseness": float_up(general),
-            "bound_for_coarseness_text": approximately(general),
-        }
-    return {
-        **said,
-        "eta": float(eta) or float_up(eta),
-        "eta_text": to_text(eta),
-        "verdict": _verdict(verdict, question.belief),
-    }
-
-
-def _short(belief: Belief) -> str:
-    """The belief as text, unless it came from a file and would fill the page."""
-    many = len(belief.shares) > MOST_TOLD
-    return f"{len(belief.shares):,} rankings" if many else belief.text()
-
-
-def _verdict(verdict: Verdict, belief: Belief) -> dict[str, object]:
-    from hubbub.guarantees.verdict import Proved, Refuted
-
-    if isinstance(verdict, Proved):
-        return {"answer": "proved", "reason": verdict.reason}
-    if isinstance(verdict, Refuted):
-        witness = {**dict(verdict.witness), "belief": _short(belief)}
-        return {"answer": "refuted", "reason": verdict.reason, "witness": witness}
-    return {"answer": "undecided", "reason": verdict.why}
-
-
-def _tell(said: dict[str, Any], rule: str) -> None:
-    from hubbub.exact import rational
-    from hubbub.voting.gain import approximately
-
-    console = page()
-    margin = "" if said["margin"] is None else f", margin {said['margin']:,}"
-    console.print(f"{rule}{margin}, {said['voters']:,} voters, truth {said['truth']}", style="bold")
-    low, high = approximately(Fraction(said["gain_low"]), up=False), said["gain_high_text"]
-    tighter = "bound" in said and said["bound"] < said["gain_high"]
-    if said["exact"] and said["gain_high"] == 0:
-        console.print(f"No lie gains anything ({HELD[said['method']]}).")
-    elif said["method"] == "bound":
-        console.print(f"No lie gains more than {high} ({HELD['bound']}).")
-    elif said["lie"] is None and said["method"] != "sample" and tighter:
-        console.print(f"No lie is known to gain anything; at most {high} ({HELD[said['method']]}).")
-    elif said["method"] == "sample":
-        console.print(
-            f"The best lie gains between {low} and {high}, with confidence {said['confidence']} "
-            f"({said['draws']:,} random elections)."
-        )
-        if said["lie"] is None:
-            console.print("No draw met a gain. That does not make it 0.")
-    elif said["lie"] is None:
-        console.print(f"The best lie gains {high} at most, and maybe nothing ({HELD[said['method']]}).")
-    else:
-        console.print(f"The best lie gains {high} ({HELD[said['method']]}).")
-    if said["lie"] is not None:
-        voted = f"report {said['lie']}" if said["lie"] else "stay at home"
-        which = "In the draws it did best to" if said["method"] == "sample" else "It is to"
-        worth = "it pays most for" if said["over"].startswith("all") else "that is for"
-        console.print(f"{which} {voted}; {worth} the utility {said['utility']}.")
-    if "bound" in said and said["method"] != "bound" and said["bound"] < 1:
-        console.print(f"Proved for this belief: no lie gains more than {said['bound_text']}.")
-    if "bound" in said and said["bound_for_coarseness"] < 1:
-        coarse = rational(said["coarseness"])
-        console.print(f"Proved for every belief of coarseness {coarse}: {said['bound_for_coarseness_text']} at most.")
-    elif "bound" in said and said["bound"] == 1:
-        console.print("The margin proves nothing for this belief: see hubbub vote guarantee for one that does.")
-    verdict = said["verdict"]
-    say(f"A gain of at most {approximately(rational(said['eta_text']))}: {verdict['answer']}; {verdict['reason']}.")
+    return Contest(kind=rule, margin=within, order=order)

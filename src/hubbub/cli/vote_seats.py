@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from hubbub.cli import page
+from hubbub.cli import echo, page
 from hubbub.exact import rational, to_text
 
 if TYPE_CHECKING:
@@ -19,19 +17,19 @@ if TYPE_CHECKING:
 def tell(result: Seats, read: BallotFile, answer: Mapping[str, Any]) -> None:
     """A table for each stage, and who is elected."""
     title = f"{read.title}: " if read.title else ""
-    click.echo(
+    echo(
         f"{title}{result.voters:,} ballots, {len(result.candidates)} candidates, {result.rule.seats} seats, "
         f"quota {result.quota:,}"
     )
     if read.withdrawn:
-        click.echo(f"Withdrawn: {', '.join(read.withdrawn)}.")
+        echo(f"Withdrawn: {', '.join(read.withdrawn)}.")
     for number, stage in enumerate(answer["stages"], 1):
         _draw_stage(number, len(answer["stages"]), stage, result.quota)
     for draw in answer["draws"]:
-        click.echo(f"Drawn from {draw['source']}, {draw['why']}: {draw['chosen']} (of {', '.join(draw['among'])}).")
-    click.echo()
+        echo(f"Drawn from {draw['source']}, {draw['why']}: {draw['chosen']} (of {', '.join(draw['among'])}).")
+    echo()
     for sentence in result.sentences():
-        click.echo(sentence)
+        echo(sentence)
 
 
 def _draw_stage(number: int, stages: int, stage: Mapping[str, Any], quota: int) -> None:
@@ -53,7 +51,7 @@ def _draw_stage(number: int, stages: int, stage: Mapping[str, Any], quota: int) 
     for label, key in (("(exhausted)", "exhausted"), ("(lost to rounding)", "lost_to_rounding")):
         if rational(stage[key]):
             table.add_row(label, _shown(rational(stage[key])), "", "")
-    click.echo()
+    echo()
     page().print(table)
 
 

@@ -31,6 +31,8 @@ def every_row(axes: Sequence[Axis], columns: Columns, people: str, person: str |
             parts[i], condition = code_where(axis, columns[axis.column])
             conditions.append(f"({condition})")
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    if not axes:  # everybody is in one bin, if there is anybody
+        return f"SELECT 0 AS code, count(*) AS n FROM {people}{where} HAVING count(*) > 0", []
     return _summed(axes, f"SELECT {_named(parts)}, count(*) AS n FROM {people}{where} GROUP BY ALL")
 
 

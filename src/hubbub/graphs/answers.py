@@ -127,14 +127,16 @@ class Answers(Result):
         return ("Nothing is hidden: every number that was asked for is shown, with noise.",)
 
     def grid(self, first: int) -> Grid:
-        keys = ("", "friends, at least") if self.histogram else ("",)
-        rows = []
+        titles = ("published", "interval", "as a distance", "scale of the noise")
+        if not self.histogram:
+            rows = tuple(((each.of.value,), each.cells(), False) for each in self.answers[:first])
+            return Grid(("of",), titles, rows, wording.notes(self.spec))
+        of_degrees = []
         for each in self.answers[:first]:
             degree = "" if each.degree is None else f"{each.degree:,}"
-            fitted = () if not self.histogram else ("" if each.fitted is None else _said(each.fitted),)
-            rows.append(((each.of.value, degree)[: len(keys)], (*each.cells(), *fitted), False))
-        titles = ("published", "interval", "as a distance", "scale of the noise")
-        return Grid(keys, (*titles, "fitted") if self.histogram else titles, tuple(rows), wording.notes(self.spec))
+            fitted = "" if each.fitted is None else _said(each.fitted)
+            of_degrees.append(((each.of.value,), (degree, *each.cells(), fitted), False))
+        return Grid(("of",), ("friends, at least", *titles, "fitted"), tuple(of_degrees), wording.notes(self.spec))
 
     def drawing(self) -> Drawing | None:
         return picture.bars(self)

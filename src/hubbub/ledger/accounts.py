@@ -2,7 +2,7 @@
 
 ::
 
-    differential      losses add
+    differential      losses add; at a delta, many of them to less than their sum, however each was chosen
     zero-knowledge    losses add and the samples grow (fresh ones); or, on one collected sample, once for all of them
     crowd-blending    one release, and beside it only what is differentially private (Proposition 8)
     outlier           on one partition curves add; on several, person by person
@@ -14,18 +14,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
+from hubbub.channels.sampled import collected_crowd_blending, sampled_differential
 from hubbub.errors import Refused
 from hubbub.exact import Infinite, to_text
-from hubbub.guarantees import composition
+from hubbub.guarantees import composition, many_releases, odometer
 from hubbub.guarantees.closeness import ZERO, chained, total, total_delta
 from hubbub.guarantees.curve import Curve, flat
 from hubbub.guarantees.definitions import CrowdBlending, Guarantee, OutlierKind, OutlierPrivacy
 from hubbub.guarantees.derivation import Assumption, Derivation, Theorem, stated
+from hubbub.guarantees.loss_law import Coin
+from hubbub.guarantees.people import People, Whose
 from hubbub.ledger.charge import Charge
-from hubbub.sampling.derivations import collected_crowd_blending, sampled_differential
 
 _KEPT = "release {} promises it for one row of each person, chosen anew each time"
+ADAPTIVE_DELTA = Fraction(1, 10**9)
+"""Fixed beforehand, as fully adaptive composition asks; no release may move it."""
 UNCHANGED = Assumption("unchanged", "the table did not change between the releases")
 
 
@@ -35,6 +40,15 @@ class Entered:
 
     number: int
     charge: Charge
+    grown: tuple[Fraction, ...] = ()  # of a stand-in for several: the sums of their growths
+
+    def growths(self) -> tuple[Fraction, ...]:
+        """What fully adaptive composition adds up."""
+        if self.grown or self.charge.differential is None:
+            return self.grown
+        inner, rate = self.charge.on_sample or (self.charge.differential, Fraction(1))
+        assert isinstance(inner.epsilon, Fraction)
+        return odometer.growths(Coin(epsilon=inner.epsilon, delta=inner.delta, rate=rate))
 
     def step(self, promise: Guarantee) -> Derivation:
         """A promise of this release, as the leaf of a derivation."""
@@ -62,6 +76,7 @@ class Totals:
     zero_knowledge: Total
     crowd_blending: Total
     outlier: Total
+    adaptive: Total  # differential privacy at a delta, where that is less than the sum
     population: Total  # of a table that was collected as a sample: differential privacy for those it was drawn from
 
     @property
@@ -84,6 +99,7 @@ def totals(releases: Sequence[Entered]) -> Totals:
         knowledge = knowledge if knowledge.derivation is not None else through
     return Totals(
         differential=losses,
+        adaptive=_adaptive(releases, losses),
         zero_knowledge=knowledge,
         crowd_blending=blended,
         outlier=_outlier(releases),
@@ -99,6 +115,21 @@ def _differential(releases: Sequence[Entered]) -> Total:
             return Total(why=f"release {each.number} promises none")
         steps.append(each.step(promise))
     return _told(composition.differential(*steps) if len(steps) > 1 else steps[0])
+
+
+def _adaptive(releases: Sequence[Entered], losses: Total) -> Total:
+    """What all differentially private releases lose together at a delta, each possibly chosen after seeing others."""
+    if losses.derivation is None:
+        return Total(why=losses.why)
+    private = [each.charge.differential for each in releases]
+    steps = [each.step(promise) for each, promise in zip(releases, private, strict=True) if promise is not None]
+    basic = total(promise.epsilon for promise in private if promise is not None)
+    assert isinstance(basic, Fraction)
+    grown = [sum(parts, Fraction(0)) for parts in zip(*(each.growths() for each in releases), strict=True)]
+    found = many_releases.differential_of_sums(*steps, grown=grown, basic=basic, at_delta=ADAPTIVE_DELTA)
+    if not getattr(found.conclusion, "epsilon") < getattr(losses.guarantee, "epsilon"):  # noqa: B009
+        return Total(why="so few releases lose no less at a delta than the sum")
+    return _told(found)
 
 
 def _told(derivation: Derivation, why: str = "") -> Total:
@@ -139,7 +170,10 @@ def _crowd_blending(releases: Sequence[Entered]) -> Total:
     if not beside:
         return Total(derivation=one.step(promise))
     private = composition.differential(*beside) if len(beside) > 1 else beside[0]
-    return Total(derivation=composition.crowd_blending_with_differential(one.step(promise), private))
+    together = composition.crowd_blending_with_differential(
+        one.step(promise), private, exact_crowds=one.charge.exact_crowds
+    )
+    return Total(derivation=together)
 
 
 def _outlier(releases: Sequence[Entered]) -> Total:
@@ -232,7 +266,13 @@ def _collected(releases: Sequence[Entered], blended: Total, losses: Total) -> tu
             return Total(why=why), Total(why=why)
     except Refused as refused:
         return Total(why=str(refused)), Total(why=str(refused))
-    return _told(both[0]), _told(both[1])
+    knowledge, differential = (replace(step, people=_population(step.people)) for step in both)
+    return _told(knowledge), _told(differential)
+
+
+def _population(people: People | None) -> People | None:
+    """Those whom a table was drawn from; who is who, the table says."""
+    return None if people is None else replace(people, whose=Whose.POPULATION)
 
 
 def admit(earlier: Sequence[Entered], new: Entered, dataset: str, *, count: int | None = None) -> Totals:
@@ -292,7 +332,9 @@ def _unit(charge: Charge) -> str:
 def _second(first: Entered, new: Entered, dataset: str) -> str:
     promise = first.charge.crowd_blending
     about = "promises nothing to large crowds" if promise is None else f"is {promise}"
-    beside = "" if promise is None else ": with --epsilon E both together are (k, e + 2 E)-crowd-blending (Prop. 8)"
+    beside = ""
+    if promise is not None:
+        beside = ": with --epsilon E both together are (k, max(2 E, e + E))-crowd-blending (Prop. 8, exact crowds)"
     return (
         f"{dataset} already has release {first.number} ({first.charge.what}), which {about}. A second release that "
         "shows exact numbers of crowds of the same people is refused: one can be subtracted from the other, and people "

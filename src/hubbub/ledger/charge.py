@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from hubbub.exact import Infinite
+from hubbub.guarantees.closeness import mixed
 from hubbub.guarantees.definitions import (
+    BernoulliSample,
     CrowdBlending,
     DifferentialPrivacy,
     Guarantee,
@@ -65,6 +67,18 @@ class Charge:
             and each.neighbours is neighbours
             and not isinstance(each.epsilon, Infinite)
         ]
+
+    @property
+    def on_sample(self) -> tuple[DifferentialPrivacy, Fraction] | None:
+        """What ran on a fresh secret sample and the sample's rate, if that is what makes the smallest loss."""
+        knowledge, smallest = self.zero_knowledge, self.differential
+        if knowledge is None or smallest is None or not isinstance(knowledge.aggregate, BernoulliSample):
+            return None
+        rate = knowledge.aggregate.p
+        for each in self._bounded():
+            if each.group == 1 and (mixed(each.epsilon, rate), rate * each.delta) == (smallest.epsilon, smallest.delta):
+                return each, rate
+        return None
 
     @property
     def zero_knowledge(self) -> ZeroKnowledge | None:

@@ -48,8 +48,9 @@ class Policy:
         the caps.
         """
         if self.differential_epsilon is not None:
-            promise = _capped(together.differential, "differential privacy", dataset)
-            assert isinstance(promise, DifferentialPrivacy)
+            _capped(together.differential, "differential privacy", dataset)
+            promise = self.differential(together)
+            assert promise is not None
             _within(promise.epsilon, self.differential_epsilon, "differential privacy", "epsilon", dataset)
         if self.zero_knowledge_epsilon is not None or self.zero_knowledge_rate is not None:
             knowledge = _capped(together.zero_knowledge, "zero-knowledge privacy", dataset)
@@ -75,6 +76,13 @@ class Policy:
                     f"{crowds.k}; use --crowd {self.crowd}"
                 )
 
+    def differential(self, together: Totals) -> DifferentialPrivacy | None:
+        """What the releases lose together: at a delta, if the policy says which one they may have."""
+        basic, adaptive = together.differential.guarantee, together.adaptive.guarantee
+        if isinstance(adaptive, DifferentialPrivacy) and self.delta is not None and adaptive.delta <= self.delta:
+            return adaptive
+        return basic if isinstance(basic, DifferentialPrivacy) else None
+
     def _check_delta(self, together: Totals, cap: Fraction, dataset: str) -> None:
         for total, notion in (
             (together.differential, "differential privacy"),
@@ -89,7 +97,7 @@ class Policy:
 def left(policy: Policy, together: Totals | None) -> dict[str, str]:
     """What each cap leaves to spend, as exact text; "nothing" where a capped notion no longer holds."""
     told = {}
-    differential = together.differential.guarantee if together else None
+    differential = policy.differential(together) if together else None
     knowledge = together.zero_knowledge.guarantee if together else None
     spent: dict[str, tuple[Fraction | None, Loss | None]] = {
         "differential_epsilon": (policy.differential_epsilon, getattr(differential, "epsilon", None)),

@@ -161,7 +161,11 @@ def _sum(first: Entered, second: Entered) -> Entered:
             one,
             promises=tuple(dict.fromkeys(promise for promise in promises if promise is not None)),
             at_delta=min(one.at_delta, two.at_delta),
+            exact_crowds=False,  # what crowds lose by an exchange and by a removal is one number in a stand-in
         ),
+        grown=tuple(_shortened(each + other) for each, other in zip(first.growths(), second.growths(), strict=True))
+        if one.differential is not None
+        else (),
     )
 
 

@@ -10,7 +10,7 @@ from hubbub.report.text import sentence, visible
 def picture(drawing: Drawing | None) -> str:
     """The chart with its caption as HTML."""
     if drawing is None:
-        return "<p>No number is shown, so there is nothing to draw.</p>"
+        return "<p>There is nothing to draw.</p>"
     panels = _panels(drawing)
     words = Words(
         title="Bars of the published numbers", told=_told(drawing), by=visible(drawing.by), numbers=drawing.numbers

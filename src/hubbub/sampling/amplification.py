@@ -46,8 +46,8 @@ _EXACT: Final = Fraction(0)
 def crowd_blending(k: Exact, epsilon: Exact, rate: Exact) -> Setting:
     """Any (k, epsilon)-crowd-blending mechanism on a sample that takes each person with probability `rate`.
 
-    Guarantee: what follows from this setting holds for every such mechanism, and at epsilons of at least
-    ln(rate e^epsilon + 1 - rate) one of them reaches it (Theorem A). Below that it is an upper bound.
+    Guarantee: what follows from this setting holds for every such mechanism, and at every epsilon one of them reaches
+    it (Theorem A).
     """
     p, close = _rate(rate), _finite(epsilon)
     return Setting(theorem=THEOREM_A, cases=(_case(p, p, _crowd(k), close, close),))

@@ -1,18 +1,21 @@
 """Noise for an average in [0, 1], zero-knowledge private with respect to RS(k) though all n rows are used.
 
 Theorem A3 (Proposition 12 for averages, proved without its slack). San(D) = avg(D) + Lap(scale); the simulator takes
-the mean of k rows of D with the person's own row set to 1/2. With d = 1/(2n), sd = (1/2) sqrt((n - k)/(k (n - 1))) and
-f = min{1 - (k - 1)/n, (1 - k/n)(1 + 1/k)},
+the mean of k rows of D with the person's own row set to 1/2. With d = 1/(2n), mad the largest mean deviation of a mean
+of k of n rows (:mod:`hubbub.sampling.mean_deviation`) and f = min{1 - (k - 1)/n, (1 - k/n)(1 + 1/k)},
 
-    epsilon = max{ (d + sd)/scale,  d/scale + f/(8 k scale^2) }.
+    epsilon = max{ (d + mad)/scale,  d/scale + f/(8 k scale^2) }.
+
+With u = T - avg(D), the ratio of densities is at least E e^(-|u|/scale) >= e^(-E|u|/scale) (Jensen), and u is the
+deviation of a mean of k rows from the mean of D with 1/2 in the person's place, which is at most d from avg(D).
 
 Beside it stand, in floating-point numbers and claimed by nobody: the paper's scale (1/n + k^(-1/3))/(epsilon -
 2 e^(-k^(1/3))); its Proposition 12 with the best delta, by Hoeffding's and by Serfling's tail; the same theorem with
-the largest mean deviation of 0/1 data in the place of sd, found by a scan; the least scale that 0/1 data allow with
-this simulator; and the root mean square errors of this release and of the other way to get the same promise, a noisy
-mean of k rows (Theorem A1).
+the largest standard deviation, (1/2) sqrt((n - k)/(k (n - 1))), in the place of mad; the least scale that 0/1 data
+allow with this simulator; and the root mean square errors of this release and of the other way to get the same
+promise, a noisy mean of k rows (Theorem A1).
 
-That least scale is exact but for the scan over shares of ones: with u = T - avg(D), the ratio of densities at a
+That least scale is exact but for the scan over shares of ones: the ratio of densities at a
 distance t from avg(D) is E e^((|t| - |t - u|)/scale), which never falls as t moves away from 0, so that the loss is
 max{ln E e^(u/scale), ln E e^(-u/scale), -ln E e^(-|u|/scale)}.
 """
@@ -25,17 +28,16 @@ from fractions import Fraction
 from typing import Final
 
 import numpy as np
-from flint import arb
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, ball, positive, precision, rounded, upper, whole
+from hubbub.exact import Exact, ball, positive, precision, rounded, to_float, whole
+from hubbub.sampling.mean_deviation import largest_mean_deviation
 
 THEOREM: Final = "Theorem A3 (Proposition 12 for averages, without slack)"
 _DIGITS: Final = 20
 _STEPS: Final = 400  # deltas tried in Proposition 12, in each of two rounds
-_SCANNED: Final = 512  # shares of ones looked at for the largest mean deviation
-_TABLES: Final = 8  # and for the least scale
+_TABLES: Final = 8  # shares of ones looked at for the least scale
 _LARGE: Final = 10**8  # samples of more rows are not scanned for it
 
 Floats = NDArray[np.float64]
@@ -59,9 +61,9 @@ def scale_for(rows: Exact, of: Exact, epsilon: Exact) -> Average:
     """
     k, n = _sizes(rows, of)
     z = positive(epsilon, "epsilon-zk")
-    d, sd, f = _quantities(k, n)
+    d, f = _quantities(k, n)
     with precision():
-        first = (ball(d) + sd) / ball(z)
+        first = (ball(d) + largest_mean_deviation(k, n)) / ball(z)
         second = (ball(d) + (ball(d * d) + ball(z * f / (2 * k))).sqrt()) / (2 * ball(z))
         scale = rounded(first.max(second), up=True, digits=_DIGITS)
     return Average(rows=k, of=n, scale=scale, epsilon=z, beside=_beside(k, n, float(z)))
@@ -75,9 +77,9 @@ def epsilon_for(rows: Exact, of: Exact, scale: Exact) -> Average:
     """
     k, n = _sizes(rows, of)
     noise = positive(scale, "the scale of the noise")
-    d, sd, f = _quantities(k, n)
+    d, f = _quantities(k, n)
     with precision():
-        first = (ball(d) + sd) / ball(noise)
+        first = (ball(d) + largest_mean_deviation(k, n)) / ball(noise)
         second = ball(d / noise + f / (8 * k * noise**2))
         epsilon = rounded(first.max(second), up=True, digits=_DIGITS)
     return Average(rows=k, of=n, scale=noise, epsilon=epsilon, beside=_beside(k, n, float(epsilon)))
@@ -90,32 +92,29 @@ def _sizes(rows: Exact, of: Exact) -> tuple[int, int]:
     return k, n
 
 
-def _quantities(k: int, n: int) -> tuple[Fraction, arb, Fraction]:
-    with precision():
-        sd = ball(Fraction(n - k, k * (n - 1))).sqrt() / 2
+def _quantities(k: int, n: int) -> tuple[Fraction, Fraction]:
     f = min(1 - Fraction(k - 1, n), (1 - Fraction(k, n)) * (1 + Fraction(1, k)))
-    return Fraction(1, 2 * n), sd, f
+    return Fraction(1, 2 * n), f
 
 
 # --- comparisons, in floating-point numbers ---------------------------------------------------------------------
 
 
 def _beside(k: int, n: int, epsilon: float) -> dict[str, float | None]:
-    d, sd, f = _quantities(k, n)
+    exactly, f = _quantities(k, n)
+    d, sd = float(exactly), math.sqrt((n - k) / (k * (n - 1))) / 2
     slack = epsilon - 2 * math.exp(-(k ** (1 / 3)))
-    deviation = _largest_deviation(k, n)
-    second = (float(d) + math.sqrt(float(d) ** 2 + epsilon * float(f) / (2 * k))) / (2 * epsilon)
-    scanned = max((float(d) + deviation) / epsilon, second)
+    second = (d + math.sqrt(d**2 + epsilon * float(f) / (2 * k))) / (2 * epsilon)
+    ours = max((d + to_float(largest_mean_deviation(k, n), round_up=True)) / epsilon, second)
     spent = math.log1p(n / k * math.expm1(epsilon)) if epsilon < 700 else epsilon + math.log(n / k)
-    sampled = math.sqrt(float(upper(sd)) ** 2 + 2 / (spent * k) ** 2)
     return {
         "paper_scale": (1 / n + k ** (-1 / 3)) / slack if slack > 0 else None,
         "hoeffding_scale": _proposition_12(k, n, epsilon, 1.0),
         "serfling_scale": _proposition_12(k, n, epsilon, float(f)),
-        "scanned_scale": scanned,
-        "binary_scale": _binary_scale(k, n, epsilon, scanned) if k <= _LARGE else None,
-        "noise_error": math.sqrt(2) * scanned,
-        "sample_error": sampled,
+        "variance_scale": max((d + sd) / epsilon, second),
+        "binary_scale": _binary_scale(k, n, epsilon, ours) if k <= _LARGE else None,
+        "noise_error": math.sqrt(2) * ours,
+        "sample_error": math.sqrt(sd**2 + 2 / (spent * k) ** 2),
     }
 
 
@@ -192,25 +191,3 @@ def _near_half(k: int, n: int, most: int) -> range:
     """Numbers of ones from a half on, over one period of the rounding of k times their share."""
     step = max(n // (k * most), 1)
     return range(max(n // 2, 1), min(n // 2 + n // k + 1, n) + 1, step)
-
-
-def _largest_deviation(k: int, n: int) -> float:
-    """The largest mean |T - avg| over 0/1 data, T the mean of k rows: near half of ones, where k times it is odd/2.
-
-    De Moivre's formula for the hypergeometric law: with v = floor(k K/n) + 1, 2 v (n - K - k + v)/n Pr[v ones]/k.
-    """
-    if k == n:
-        return 0.0
-    return max(_deviation(k, n, ones) for ones in _near_half(k, n, _SCANNED))
-
-
-def _deviation(k: int, n: int, ones: int) -> float:
-    v = k * ones // n + 1
-    if v > min(k, ones) or n - ones - k + v < 0:
-        return 0.0
-    mass = _ways(ones, v) + _ways(n - ones, k - v) - _ways(n, k)
-    return 2 * v * (n - ones - k + v) / n * math.exp(mass) / k
-
-
-def _ways(n: int, m: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(m + 1) - math.lgamma(n - m + 1)

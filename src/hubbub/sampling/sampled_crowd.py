@@ -15,11 +15,22 @@ For e-close x and y, the largest u y - g v x is
 
 so that everything is made of two families, with F the distribution function of b:
 
-    joining:   sum over m >= K - 1 of f_beta(b_m, b_(m+1))  +  h F(K - 2),     h = f_eta(1, 1)
+    joining:   sum over m >= K - 1 of f_beta(b_m, b_(m+1))  +  h F(K - 2),     h = f_eta(1, 1) = 0 if g >= e^eta
     leaving:   f_max(eta, beta)(F(K - 1), F(K - 2))  +  sum over m >= K of f_beta(b_m, b_(m-1))
 
     U_n(R) = sum over m >= K - 1 of (b_m - R b_(m+1))_+
     L_n(R) = (F(K - 1) - R F(K - 2))_+ + sum over m >= K of (b_m - R b_(m-1))_+
+
+**Joining below e^eta.** If g < e^eta and beta = eta, the head h F(K - 2) is too much: t pays for x_(K-1) too. The
+chain x_0, y_0, x_1, ..., y_(K-2), x_(K-1) is eta-close from link to link, so y_m <= T(min(x_m, x_(m+1))), where T has
+the slope e^eta up to x = 1 - kappa and e^-eta from there on. Level by level, {m : x_m > t} is a set S that gains T'(t)
+for each of its pairs of neighbours m, m + 1, times b_m, and loses g b_m for each m: nothing is won above 1 - kappa;
+below it the best S is all of 0 .. K - 1 or nothing, because S grows at no cost to the left, and to the right it wins
+from where b_(m+1)/b_m < e^eta/g on, and that ratio falls. So x_m = 1 - kappa and y_m = kappa, or all are 0, and
+
+    joining:   kappa D + (1 - kappa) U_n(g e^eta),     D = (F(K - 2) - R F(K - 1))_+ + U_n(R),     R = g e^-eta < 1.
+
+D is the largest Y(Q) - R Y(P) for suppressed counts, hence 1 - R + R L_n(1/R): the other family again, with its peak.
 
 **The worst n.** b for n + 1 is p times b shifted plus (1 - p) b. So U_n(R) + h F(K - 2) grows by
 p ((1 - h) b_(K-2) - R b_(K-1)) while b_(K-2) > R b_(K-1), and no longer after that (convexity): one peak, at
@@ -121,10 +132,10 @@ def worst(case: Case, epsilon: Fraction) -> Worst:
     """The delta of a case at `epsilon`, over all class sizes and both directions.
 
     Guarantee: the upper end of `delta` is at least sup over n of joining and leaving, hence at least the true delta of
-    every mechanism with the two facts above. For eta = beta = 0 it is the supremum, in a ball. For eta = beta and
-    epsilon >= ln(p_t e^eta + 1 - p_t) some mechanism reaches the supremum (Theorem A), and the upper end is above it
-    by a factor of 1 + 2^-40; by about 1 + 10^-8 for crowds of a million or losses of 50, and 1 + 10^-4 for rates
-    around 10^-9, whose class sizes are too many to sift.
+    every mechanism with the two facts above. For eta = beta = 0 it is the supremum, in a ball. For eta = beta some
+    mechanism reaches the supremum (Theorem A), and the upper end is above it by a factor of 1 + 2^-40; by about
+    1 + 10^-8 for crowds of a million or losses of 50, and 1 + 10^-4 for rates around 10^-9, whose class sizes are too
+    many to sift.
     """
     if epsilon < 0:
         raise WrongUse("a loss below 0 does not exist; ask for the delta at an epsilon of at least 0")
@@ -174,6 +185,9 @@ def _parts(closeness: Fraction, base: arb) -> list[tuple[arb, arb]]:
 
 def _joining(case: Case, epsilon: Fraction) -> Worst:
     g = 1 + ball(epsilon).expm1() / ball(case.own)
+    if case.removal == case.blending and exp(case.removal) > g:
+        others, value = _top(_below_hills(case, g), case)
+        return Worst(ball(case.own) * value, others, JOINING)
     head = sum((weight * (1 - r).nonnegative_part() for weight, r in _parts(case.removal, g)), arb(0))
     hills = []
     for weight, r in _parts(case.blending, g):
@@ -274,6 +288,13 @@ def _l_hill(case: Case, weight: arb, r: arb) -> _Hill:
 
     peaks = tuple(first - 1 + n for n in sorted(_ceilings(r * first * odds)))
     return _Hill(peaks, at)
+
+
+def _below_hills(case: Case, g: arb) -> list[_Hill]:
+    """kappa (1 - R + R L_n(1/R)) and (1 - kappa) U_n(g e^eta), for R = g e^-eta < 1."""
+    (kappa, r), (rest, far) = _parts(case.removal, g)
+    lumped = _l_hill(case, kappa * r, 1 / r)
+    return [_Hill(lumped.peaks, lambda n: kappa * (1 - r) + lumped.at(n)), _u_hill(case, rest, far, arb(0))]
 
 
 def _is_far(case: Case, n: int) -> bool:

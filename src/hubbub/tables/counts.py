@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hubbub.tables.histogram import Histogram
 
 _BATCH: Final = 1 << 20  # bins at a time
+_LABELS: Final = pa.dictionary(pa.int32(), pa.string())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,12 +87,15 @@ class Counts(Result):
         return bool(alike.all()) and not self.spec.scale_up
 
     def sheets(self) -> tuple[Sheet, ...]:
-        return (Sheet("release", next(self._batches(0)).schema, self._batches, self.bins),)
+        """Labels are not made here: there may be millions."""
+        keys = ((name, _LABELS) for name in key_columns(self.axes))
+        numbers = ((name, pa.int64()) for name in NUMBERS)
+        return (Sheet("release", pa.schema([*keys, *numbers, (STATUS, _LABELS)]), self._batches, self.bins),)
 
-    def _batches(self, most: int | None = None) -> Iterator[pa.RecordBatch]:
+    def _batches(self) -> Iterator[pa.RecordBatch]:
         """A million bins at a time: keys, published value (null if hidden), interval, status."""
         names = [*key_columns(self.axes), *NUMBERS, STATUS]
-        shown, bins = self.shown, self.bins if most is None else most
+        shown, bins = self.shown, self.bins
         statuses = [name or "shown" for name in self.published.names]
         for start in range(0, bins, _BATCH) or [0]:
             stop = min(start + _BATCH, bins)

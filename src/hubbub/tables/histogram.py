@@ -79,8 +79,13 @@ class Histogram(Spec):
         return promises.promises(replace(self, collected=None))
 
     def together(self) -> Together:
-        collected = None if self.collected is None else self.collected.sample
-        return Together(partition=description.partition(self), collected=collected, at_delta=self.at_delta)
+        partition = description.partition(self)
+        return Together(
+            partition=partition,
+            collected=None if self.collected is None else self.collected.sample,
+            at_delta=self.at_delta,
+            exact_crowds=partition is not None,  # every bin is published by itself, from its count alone
+        )
 
     def checks(self) -> Iterator[Check]:
         return laws(self.channel)

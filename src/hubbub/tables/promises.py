@@ -12,7 +12,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from hubbub.channels.catalogue import parameters
+from hubbub.channels.channel import Channel
 from hubbub.channels.geometric import Geometric, Group
+from hubbub.channels.noisy_below import NoisyBelow
+from hubbub.channels.sampled import (
+    collected_crowd_blending,
+    distributional,
+    sampled_crowd_blending,
+    sampled_differential,
+)
+from hubbub.channels.simple_outliers import SimpleNoisy
 from hubbub.errors import Refused
 from hubbub.exact import Infinite, rounded
 from hubbub.guarantees.definitions import (
@@ -27,12 +36,7 @@ from hubbub.guarantees.definitions import (
 from hubbub.guarantees.derivation import DMNS, GHLP, HERE, LUI_PASS, Assumption, Derivation, Theorem, stated, texts
 from hubbub.guarantees.implications import outlier_to_differential, simple_outlier_to_crowd_blending, to_outlier
 from hubbub.guarantees.people import People, Whose
-from hubbub.sampling.derivations import (
-    collected_crowd_blending,
-    distributional,
-    sampled_crowd_blending,
-    sampled_differential,
-)
+from hubbub.guarantees.thinned_curve import on_a_sample
 from hubbub.tables.bins import rule
 from hubbub.tables.discovery import discovery_cost
 from hubbub.tables.unit import Collected
@@ -86,18 +90,24 @@ def promises(spec: Histogram) -> tuple[Derivation, ...]:
     own = _own(spec)
     if spec.unit.distinct is not None:
         return (_several_bins(own, spec, spec.unit.distinct),)
+    bounded, crowds, unmarked = _differential(own), _crowds(own), _unmarked(spec.channel)
     found = [own]
-    bounded = _differential(own)
-    if bounded is not None:
-        found.append(of_people(bounded))
-    crowds = _crowds(own)
     if spec.sample is not None:
-        found += map(of_people, _sampled(crowds, bounded or own, spec.sample, spec.at_delta))
+        if not isinstance(own.conclusion, DifferentialPrivacy):  # that is amplified below
+            found = [on_a_sample(own, spec.sample)]
+        found += map(of_people, _sampled(crowds, bounded or own, spec.sample, spec.at_delta, unmarked))
+    elif bounded is not None:
+        found.append(of_people(bounded))
     if spec.collected is not None:
         population = People(whose=Whose.POPULATION, person=spec.unit.person)
-        told = _collected(own, crowds, bounded or own, spec.collected, spec.at_delta)
+        told = _collected(own, crowds, bounded or own, spec.collected, spec.at_delta, unmarked)
         found += [replace(of_people(step), people=population) for step in told]
     return tuple(found)
+
+
+def _unmarked(channel: Channel) -> bool:
+    """Whether counts below a crowd get noise that is not marked."""
+    return isinstance(channel, SimpleNoisy) or (isinstance(channel, NoisyBelow) and not channel.tagged)
 
 
 def of_people(step: Derivation) -> Derivation:
@@ -203,11 +213,14 @@ def _crowds(own: Derivation) -> Derivation | None:
     return None
 
 
-def _sampled(crowds: Derivation | None, bounded: Derivation, p: Fraction, at_delta: Fraction) -> list[Derivation]:
+def _sampled(
+    crowds: Derivation | None, bounded: Derivation, p: Fraction, at_delta: Fraction, unmarked: bool
+) -> list[Derivation]:
     if crowds is not None:
-        both = list(sampled_crowd_blending(crowds, p, at_delta=at_delta, bins=True))
+        both = list(sampled_crowd_blending(crowds, p, at_delta=at_delta, bins=True, unmarked=unmarked))
+        sample = BernoulliSample(p=p)
         try:
-            return [*both, distributional(crowds, BernoulliSample(p=p), at_delta=at_delta, bins=True)]
+            return [*both, distributional(crowds, sample, at_delta=at_delta, bins=True, unmarked=unmarked)]
         except Refused:  # somebody known to be in the sample may be beyond this delta where others are not
             return both
     if not isinstance(bounded.conclusion, DifferentialPrivacy):
@@ -219,13 +232,13 @@ def _sampled(crowds: Derivation | None, bounded: Derivation, p: Fraction, at_del
 
 
 def _collected(
-    own: Derivation, crowds: Derivation | None, bounded: Derivation, how: Collected, at_delta: Fraction
+    own: Derivation, crowds: Derivation | None, bounded: Derivation, how: Collected, at_delta: Fraction, unmarked: bool
 ) -> list[Derivation]:
     sample = how.sample
     if crowds is not None:
         outliers = own if isinstance(own.conclusion, SimpleOutlier) else crowds
-        both = collected_crowd_blending(crowds, sample, at_delta=at_delta, bins=True)
-        return [*both, distributional(outliers, sample, at_delta=at_delta, bins=True)]
+        both = collected_crowd_blending(crowds, sample, at_delta=at_delta, bins=True, unmarked=unmarked)
+        return [*both, distributional(outliers, sample, at_delta=at_delta, bins=True, unmarked=unmarked)]
     if isinstance(sample, BernoulliSample) and isinstance(bounded.conclusion, DifferentialPrivacy):
         return list(sampled_differential(bounded, sample.p))
     raise Refused(

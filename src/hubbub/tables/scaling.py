@@ -2,7 +2,8 @@
 
 A sampled count m of a bin with c people is Binomial(c, p). Excluding the c for which m or more, or m or fewer, would be
 rarer than a tail probability works exactly as for a published value; so the ends of an interval for m become ends of
-an interval for c, and the two tail probabilities add.
+an interval for c, and the two tail probabilities add. A channel that says the count itself, or between which counts it
+surely lies, has no doubt of its own, and all of it is left for the sampling.
 """
 
 from __future__ import annotations
@@ -15,12 +16,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.binomial_law import at_least, at_most
-from hubbub.exact import ball
+from hubbub.channels.channel import Channel
+from hubbub.channels.exact_or_suppressed import ExactOrSuppressed
+from hubbub.channels.simple_outliers import SimpleSuppressed
+from hubbub.channels.warped import Warped
+from hubbub.exact import INFINITY, ball
 
 
 def split(coverage: Fraction) -> Fraction:
     """The coverage to ask of the channel so that half of the doubt is left for the sampling."""
     return (1 + coverage) / 2
+
+
+def is_certain(channel: Channel) -> bool:
+    """Whether an interval for the count never misses it.
+
+    What is published either follows from the count, or is the same toss for all counts of a stretch, which the interval
+    then holds as a whole.
+    """
+    if isinstance(channel, Warped):
+        return all(piece.rate == 0 and (piece.value == 0 or piece.value is INFINITY) for piece in channel.curve.pieces)
+    return isinstance(channel, ExactOrSuppressed | SimpleSuppressed)
 
 
 @lru_cache(maxsize=65536)
@@ -52,14 +68,14 @@ def _first(holds: Callable[[int], bool], least: int) -> int:
 
 
 def population_intervals(
-    low: NDArray[np.int64], high: NDArray[np.int64], p: Fraction, coverage: Fraction
+    low: NDArray[np.int64], high: NDArray[np.int64], p: Fraction, coverage: Fraction, *, certain: bool = False
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Intervals for the counts of everybody from intervals (at :func:`split` coverage) for the sampled counts.
 
-    Guarantee: if [low, high] misses the sampled count with probability at most (1 - coverage)/2, the result misses
-    the population count with probability at most 1 - coverage.
+    Guarantee: if [low, high] misses the sampled count with probability at most (1 - coverage)/2, or never if `certain`,
+    the result misses the population count with probability at most 1 - coverage.
     """
-    tail = (1 - coverage) / 4
+    tail = (1 - coverage) / (2 if certain else 4)
     lows, at_low = np.unique(low, return_inverse=True)
     highs, at_high = np.unique(high, return_inverse=True)
     below = np.array([smallest_population(m, p, tail) for m in lows.tolist()], dtype=np.int64)

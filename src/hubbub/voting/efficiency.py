@@ -51,9 +51,10 @@ def close_to_optimal(result: Result, ballots: Ballots) -> Verdict:
     For repeated plurality the score is the number of first choices (Theorem 78), for scoring elimination the points
     (Theorem 89); rules that elect whoever scores best have the margin 0. Other rules promise nothing of the kind.
 
-    Guarantee: Proved and Refuted are exact; Undecided says that there is no claim to check, and how far the winner is.
+    Guarantee: Proved and Refuted are exact; Undecided says that there is no claim to check, and how far the winner is,
+    or that the claim is empty because every candidate is within the margin.
     """
-    rule, winner = _that_ran(result), result.winner
+    rule, winner = that_ran(result), result.winner
     within = next((counted.margin for counted in result.rounds if counted.margin is not None), 0)
     if isinstance(rule, Positional | Borda):
         totals, what = scores(rule.points_for(len(ballots.candidates)), ballots), "points"
@@ -65,6 +66,8 @@ def close_to_optimal(result: Result, ballots: Ballots) -> Verdict:
     behind = totals[best] - totals[winner]
     if not isinstance(rule, Positional | Borda | Plurality | RepeatedPlurality | ScoringElimination):
         return Undecided(f"{rule.name} does not claim it; the winner is {behind:,} {what} behind the best")
+    if within and max(totals) - min(totals) <= within:
+        return Undecided(f"it would say nothing here: all candidates are within the margin of {within:,} {what}")
     if behind <= within:
         return Proved(f"the winner is {behind:,} {what} behind the best, and the margin is {within:,}")
     return Refuted(
@@ -78,8 +81,11 @@ def close_to_optimal(result: Result, ballots: Ballots) -> Verdict:
     )
 
 
-def _that_ran(result: Result) -> Rule:
-    """Of a mix the rule that was drawn: its claim is not about the punishing rule."""
+def that_ran(result: Result) -> Rule:
+    """Of a mix the rule that was drawn: its claim is not about the punishing rule.
+
+    Guarantee: the rule whose rounds the result holds.
+    """
     rule = result.rule
     if not isinstance(rule, Mix):
         return rule

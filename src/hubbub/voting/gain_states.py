@@ -58,7 +58,7 @@ class Grid:
             tuple(joint.get((d, e), Fraction(0)) / tops[d] if tops[d] else Fraction(0) for e in range(3))
             for d in range(3)
         )
-        return cls(others=others, factorial=_log_factorials(others), tops=tops, seconds=seconds)
+        return cls(others=others, factorial=log_factorials(others), tops=tops, seconds=seconds)
 
     def mass(self, total: Integers | int, parts: Sequence[tuple[Integers, Fraction]]) -> Floats:
         """The multinomial probability that `total` voters split into `parts`, (how many, share of each)."""
@@ -67,13 +67,13 @@ class Grid:
         for count, share in parts:
             first, rest = first - high[count], rest - low[count]
             if 0 < share < 1:  # a share of 0 is met by nobody, one of 1 by everybody
-                coarse, fine = _cut_log(share)
+                coarse, fine = cut_log(share)
                 first, rest = first + count * coarse, rest + count * fine
         found: Floats = np.exp(first) * np.exp(rest)
         return found
 
 
-def _cut_log(share: Fraction) -> tuple[float, float]:
+def cut_log(share: Fraction) -> tuple[float, float]:
     with precision(160):
         mantissa, exponent = ball(share).log().mid().man_exp()
     exact = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
@@ -81,7 +81,7 @@ def _cut_log(share: Fraction) -> tuple[float, float]:
     return float(coarse), float(exact - coarse)
 
 
-def _log_factorials(most: int) -> tuple[Floats, Floats]:
+def log_factorials(most: int) -> tuple[Floats, Floats]:
     """ln k! for k = 0..most, wrong by less than 2^-79: sums in whole numbers of 2^-128, cut in two at the end."""
     high, low = np.zeros(most + 1), np.zeros(most + 1)
     shift, total = _FIXED - _GRID_BITS, 0

@@ -15,7 +15,7 @@ last place (a test looks).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
@@ -55,26 +55,46 @@ def gains_of_three(belief: Belief, voters: int, contest: Contest, truth: Ranking
     the others drawn independently from `belief`; they are both 0 where the lie changes nothing in any possible state,
     and otherwise as close as the error bound above says.
     """
+    return gains_of_truths(belief, voters, contest, (truth,))[truth]
+
+
+def gains_of_truths(
+    belief: Belief, voters: int, contest: Contest, truths: Sequence[Ranking]
+) -> dict[Ranking, dict[Ranking, tuple[Bounds, ...]]]:
+    """The same for several truths, which share the states and what the rule makes of them.
+
+    Guarantee: what `gains_of_three` gives for each.
+    """
     others = voters - 1
     grid = Grid.of(belief, others)
-    sums = {lie: [_Sums() for _ in range(2)] for lie in REPORTS if lie != truth}
-    corners = (frozenset(truth[:1]), frozenset(truth[:2]))
+    sums = {truth: {lie: [_Sums() for _ in range(2)] for lie in REPORTS if lie != truth} for truth in truths}
     passes = sorted(range(3), key=lambda c: grid.tops[c])  # plurality drops nobody: one look at each state will do
     for dropped in passes[:1] if contest.kind == PLURALITY else passes:
         for block in blocks(grid, dropped):
-            decided = [_decide(contest, block.counts, top) for top in range(3)]
+            decided = [decide(contest, block.counts, top) for top in range(3)]
             if dropped == passes[0]:
-                for lie, found in sums.items():
-                    for corner, total in zip(corners, found, strict=True):
-                        _named(block, decided[lie[0]][1], decided[truth[0]][1], corner, total)
+                for truth, lie, corner, total in _every(sums):
+                    _named(block, decided[lie[0]][1], decided[truth[0]][1], corner, total)
             weights = [drops[dropped] for drops, _ in decided]
             chosen = np.flatnonzero(weights[0] | weights[1] | weights[2])
             for part, piece in splits(grid, block, chosen):
                 here = [weight[part] for weight in weights]
-                for lie, found in sums.items():
-                    for corner, total in zip(corners, found, strict=True):
-                        _paired(contest, dropped, piece, (lie, truth), here, corner, total)
-    return {lie: tuple(total.bounds(others, states(belief, voters)) for total in found) for lie, found in sums.items()}
+                for truth, lie, corner, total in _every(sums):
+                    _paired(contest, dropped, piece, (lie, truth), here, corner, total)
+    cells = states(belief, voters)
+    return {
+        truth: {lie: tuple(total.bounds(others, cells) for total in found) for lie, found in lies.items()}
+        for truth, lies in sums.items()
+    }
+
+
+def _every(
+    sums: dict[Ranking, dict[Ranking, list[_Sums]]],
+) -> Iterator[tuple[Ranking, Ranking, frozenset[int], _Sums]]:
+    for truth, lies in sums.items():
+        for lie, found in lies.items():
+            for first, total in enumerate(found, 1):
+                yield truth, lie, frozenset(truth[:first]), total
 
 
 # --- sums and their error -----------------------------------------------------------------------------------------
@@ -93,7 +113,7 @@ class _Sums:
     def add(self, terms: Floats, *, positive: bool) -> None:
         if terms.size:
             self.touched = True
-            (self.positive if positive else self.negative).append(_halving_sum(terms))
+            (self.positive if positive else self.negative).append(halving_sum(terms))
 
     def bounds(self, others: int, cells: int) -> Bounds:
         if not self.touched:
@@ -103,7 +123,7 @@ class _Sums:
         return gained - lost - error, gained - lost + error
 
 
-def _halving_sum(terms: Floats) -> float:
+def halving_sum(terms: Floats) -> float:
     """The sum of nonnegative terms, wrong by at most one unit in the last place for each halving."""
     while terms.size > 64:
         half = terms.size // 2
@@ -117,7 +137,7 @@ def _halving_sum(terms: Floats) -> float:
 # --- what the rule does -------------------------------------------------------------------------------------------
 
 
-def _decide(contest: Contest, counts: Sequence[Integers], top: int) -> tuple[Small, Small]:
+def decide(contest: Contest, counts: Sequence[Integers], top: int) -> tuple[Small, Small]:
     """(how likely each candidate is the only one dropped, how likely each is named winner at once), in sixths."""
     table = np.stack([count + (c == top) for c, count in enumerate(counts)])
     drops, names = np.zeros(table.shape, dtype=np.int8), np.zeros(table.shape, dtype=np.int8)

@@ -19,7 +19,7 @@ from hubbub.errors import WrongUse
 from hubbub.voting.beliefs import Ranking
 from hubbub.voting.elimination import ApproximateRunoff, RepeatedPlurality
 from hubbub.voting.margins import APPROXIMATE_RUNOFF, REPEATED_PLURALITY
-from hubbub.voting.positional import Plurality
+from hubbub.voting.positional import Borda, Plurality
 from hubbub.voting.protocol import Rule
 from hubbub.voting.runoff import InstantRunoff
 from hubbub.voting.threshold import threshold
@@ -27,7 +27,8 @@ from hubbub.voting.ties import FixedTies
 
 PLURALITY: Final = "plurality"
 INSTANT_RUNOFF: Final = "instant-runoff"
-CONTESTS: Final = (PLURALITY, INSTANT_RUNOFF, REPEATED_PLURALITY, APPROXIMATE_RUNOFF)
+BORDA: Final = "borda"
+CONTESTS: Final = (PLURALITY, INSTANT_RUNOFF, REPEATED_PLURALITY, APPROXIMATE_RUNOFF, BORDA)
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -39,7 +40,8 @@ class Contest:
     plurality: most tops wins. instant-runoff: the candidate with the fewest tops leaves until one is left, one drawn
     at random where several have the fewest. repeated-plurality: all who are not within `margin` of the most tops
     leave, until nobody does; then plurality. approximate-runoff: all who are within `margin` of the fewest tops
-    leave, until that would be everybody; then plurality. Ties are broken uniformly at random, or in favour of
+    leave, until that would be everybody; then plurality. borda: most points wins, m - 1 for the first place of m down
+    to 0 for the last and for no place. Ties are broken uniformly at random, or in favour of
     whoever comes first in `order`; then no rule promises anything.
     """
 
@@ -71,7 +73,7 @@ class Contest:
 
 def contest_of(rule: Rule, voters: int, candidates: Sequence[str]) -> Contest:
     """What a rule of :mod:`hubbub.voting.rules` is in an election of this size."""
-    if not isinstance(rule, Plurality | InstantRunoff | RepeatedPlurality | ApproximateRunoff):
+    if not isinstance(rule, Plurality | Borda | InstantRunoff | RepeatedPlurality | ApproximateRunoff):
         raise WrongUse(f"a gain is computed for {', '.join(CONTESTS)}, not for {rule.name}")
     margin = None
     if isinstance(rule, RepeatedPlurality | ApproximateRunoff):
@@ -114,10 +116,23 @@ class Tally:
             self._kept[members] = (self._exact @ table).astype(np.int64)
         return self._kept[members]
 
+    def points(self) -> Integers:
+        """One row per profile: the points of each candidate by Borda's count."""
+        table = np.array([points(ranking, self.candidates) for ranking in self.rankings], dtype=np.float64)
+        return (self._exact @ table).astype(np.int64)
+
 
 def top(ranking: Ranking, members: Sequence[int]) -> int | None:
     """The best of `members`; a ballot that names none of them counts for nobody."""
     return next((c for c in ranking if c in members), None)
+
+
+def points(ranking: Ranking, candidates: int) -> list[int]:
+    """What a ballot gives each candidate by Borda's count: m - 1 for the first place, and 0 for no place."""
+    found = [0] * candidates
+    for place, candidate in enumerate(ranking):
+        found[candidate] = candidates - 1 - place
+    return found
 
 
 def lotteries(contest: Contest, tally: Tally, report: Ranking = ()) -> Integers:
@@ -130,6 +145,10 @@ def lotteries(contest: Contest, tally: Tally, report: Ranking = ()) -> Integers:
     if full > 1 << 50:
         raise WrongUse(f"instant-runoff with {size} candidates has too many ways to tie; ask for another rule")
     found = np.zeros((tally.size, size), dtype=np.int64)
+    if contest.kind == BORDA:
+        scores, everyone = tally.points() + np.array(points(report, size)), np.arange(tally.size)
+        _finish(contest, range(size), scores, everyone, np.full(tally.size, full, dtype=np.int64), found)
+        return found
     waiting: dict[tuple[int, ...], list[tuple[Integers, Integers]]] = {
         tuple(range(size)): [(np.arange(tally.size), np.full(tally.size, full, dtype=np.int64))]
     }

@@ -18,7 +18,6 @@ from typing import Final
 
 from flint import arb
 
-from hubbub.errors import WrongUse
 from hubbub.exact import INFINITY, Infinite, Loss, ball, rounded, upper
 from hubbub.voting import margins, tails
 from hubbub.voting.threshold import Power, threshold
@@ -27,7 +26,6 @@ SMALL_ELECTION: Final = 1000
 SMALL_GAIN: Final = Fraction(1, 10**12)
 """Up to this many voters no margin covers a belief finer than 1/2 with so small a gain."""
 
-MOST_VOTERS: Final = 10**15
 _STEPS: Final = 60  # of a bisection of (0, 1]
 
 
@@ -94,31 +92,6 @@ def best_margin(kind: str, voters: int, candidates: int, alpha: Fraction, *, poi
 
     near = range(max(0, low - 8), high + 9)
     return min(near, key=bound)
-
-
-def voters_needed(kind: str, candidates: int, eta: Fraction, alpha: Fraction, *, points_range: int = 1) -> int:
-    """How many voters bring alpha_min, at the default margin B*, down to alpha; the least number but for rounding.
-
-    Guarantee: with this many voters and margin B*, no lie of a voter with an alpha-coarse belief gains more than eta.
-    (B* is rounded to whole votes, so a smaller number may do by luck of that rounding.)
-    """
-    if not 0 < alpha <= 1:
-        raise WrongUse(f"the coarseness of a belief lies above 0 and at most at 1, not at {alpha}")
-
-    def enough(voters: int) -> bool:
-        margin = margins.default_margin(kind, voters, candidates, eta, points_range=points_range)
-        return margins.alpha_min(kind, voters, candidates, eta, margin, points_range=points_range) <= alpha
-
-    high = 2
-    while not enough(high):
-        high *= 2
-        if high > MOST_VOTERS:
-            raise WrongUse(f"no number of voters up to {MOST_VOTERS:,} suffices; ask for coarser beliefs")
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
 
 
 def possible_ballots(candidates: int, *, truncated: bool = False) -> int:

@@ -1,20 +1,26 @@
-"""What one election promises its voters: how little a lie can gain, for which beliefs, and why not where nothing is."""
+"""What one election promises its voters: how little a lie can gain, for which beliefs, and why not where nothing is.
+
+A promise that only a belief in one single ranking could claim is none: an alpha_min above 1/2 is `NotPromised`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from hubbub.exact import Infinite, rounded, to_float
+from hubbub.exact import Infinite, rounded, to_float, to_text
 from hubbub.voting import margins
+from hubbub.voting.choices import REAL, Choices, choices
+from hubbub.voting.coarse import coarse_sentence, covers
 from hubbub.voting.elimination import ApproximateRunoff, RepeatedPlurality, ScoringElimination
+from hubbub.voting.figures import approximately, as_asked, float_up
 from hubbub.voting.positional import Borda, Plurality, Positional, points_range
 from hubbub.voting.protocol import Rule
 from hubbub.voting.punishing import Mix, Punishing
 from hubbub.voting.runoff import InstantRunoff
 from hubbub.voting.selection import FirstInOrder, Lot, RandomDictator
-from hubbub.voting.threshold import threshold
+from hubbub.voting.threshold import ForGain, threshold
 from hubbub.voting.ties import FixedTies
 
 _UTILITY = "a voter's utility lies in [0, 1], and she maximises its expectation"
@@ -49,14 +55,65 @@ class Promised:
     remarks: tuple[str, ...] = ()
     utility_apart: Fraction | None = None
 
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "holds": True,
+            "eta": as_asked(self.eta),
+            "eta_text": to_text(self.eta),
+            "alpha_min": float_up(self.alpha_min),
+            "utility_apart": None if self.utility_apart is None else float_up(self.utility_apart),
+            "utility_apart_text": None if self.utility_apart is None else to_text(self.utility_apart),
+            "margin": self.margin,
+            "theorem": self.theorem,
+            "assumptions": list(self.assumptions),
+            "remarks": list(self.remarks),
+        }
+
+    def promise(self) -> dict[str, Any]:
+        """The short of it: whether it is empty, and why."""
+        why = covers(self.alpha_min)
+        return {"empty": False, "why": why, "alpha_min": float_up(self.alpha_min), "margin": self.margin}
+
+    def sentences(self) -> list[str]:
+        gained = f"more than {approximately(self.eta)} in expected utility" if self.eta else "anything"
+        who = "whatever a voter believes"
+        if self.alpha_min:
+            who = f"if a voter's belief is at least {approximately(self.alpha_min, digits=3)}-coarse"
+        if self.utility_apart is not None:
+            apart = approximately(self.utility_apart, digits=3)
+            who += f" and her utilities are equal or at least {apart} apart"
+        said = [f"No lie gains {gained}, {who} ({self.theorem})."]
+        if self.alpha_min:
+            said.append(coarse_sentence(self.alpha_min))
+        return [*said, *(f"Note: {remark}." for remark in self.remarks)]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotPromised:
-    """Nothing is promised at `eta`, and why."""
+    """Nothing is promised at `eta`, and why; `alpha_min` is the coarseness that only one single ranking would have."""
 
     eta: Fraction
     reason: str
     margin: int | None = None
+    alpha_min: Fraction | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "holds": False,
+            "eta": as_asked(self.eta),
+            "eta_text": to_text(self.eta),
+            "alpha_min": None,
+            "margin": self.margin,
+            "reason": self.reason,
+        }
+
+    def promise(self) -> dict[str, Any]:
+        """The short of it: that it is empty, and why."""
+        least = None if self.alpha_min is None else float_up(self.alpha_min)
+        return {"empty": True, "why": self.reason, "alpha_min": least, "margin": self.margin}
+
+    def sentences(self) -> list[str]:
+        return [f"Nothing is promised about lies: {self.reason}."]
 
 
 Honesty: TypeAlias = Promised | NotPromised
@@ -69,8 +126,9 @@ def honesty(
 
     Guarantee: `Promised` follows from Theorem B1 with its explicit constants (elimination rules), from no dependence
     on other ballots (random dictator, punishing), or from there being two candidates only; under the assumptions it
-    lists. Everything else is `NotPromised`: a fixed order of ties with three candidates or more (B2), a last stage that
-    is not strategy-proof, a margin too narrow for eta, draws from elsewhere than the operating system.
+    lists. Everything else is `NotPromised`: what only a belief in one single ranking could claim, a fixed order of ties
+    with three candidates or more (B2), a last stage that is not strategy-proof, a margin too narrow for eta, draws
+    from elsewhere than the operating system.
     """
     if not secure:
         return NotPromised(eta=eta, reason="draws did not come from the operating system")
@@ -114,10 +172,33 @@ def honesty(
             why = f"the margin {margin:,} is too wide for {voters:,} voters: it may keep whom nobody expects to be near"
         else:
             why = f"{voters:,} voters are too few for any belief, however coarse"
-        return NotPromised(eta=eta, reason=why, margin=margin)
-    remarks = ("only beliefs in one single ranking are this coarse",) if alpha > Fraction(1, 2) else ()
+        return NotPromised(eta=eta, reason=why, margin=margin, alpha_min=alpha if isinstance(alpha, Fraction) else None)
+    if alpha > REAL:
+        told_alpha = approximately(alpha, digits=3)
+        why = f"it would cover only {told_alpha}-coarse beliefs, and only who is sure of one single ranking has one"
+        return NotPromised(eta=eta, reason=why, margin=margin, alpha_min=alpha)
     told = (_BELIEF, _UTILITY, _ONE_EACH, kinds, _DRAWN)
-    return Promised(eta=eta, alpha_min=alpha, theorem="Theorem B1", assumptions=told, margin=margin, remarks=remarks)
+    return Promised(eta=eta, alpha_min=alpha, theorem="Theorem B1", assumptions=told, margin=margin)
+
+
+def alternatives(rule: Rule, *, voters: int, candidates: int, truncated: bool, eta: Fraction) -> Choices | None:
+    """What to choose where a rule with a margin promises nothing at `eta`; None for a rule without one.
+
+    Guarantee: the rules named are `Promised` at eta for this electorate, and what is offered is that of `choices`.
+    """
+    inner = rule.rule if isinstance(rule, Mix) else rule
+    if not isinstance(inner, RepeatedPlurality | ApproximateRunoff | ScoringElimination) or candidates < 3:
+        return None
+    span = 1
+    if isinstance(inner, ScoringElimination):
+        span = points_range(inner.stage.points(candidates), truncated=truncated)
+    others = (RepeatedPlurality(margin=ForGain(eta)), ApproximateRunoff(margin=ForGain(eta)), RandomDictator())
+    real = [
+        other.name
+        for other in others
+        if isinstance(honesty(other, voters=voters, candidates=candidates, truncated=truncated, eta=eta), Promised)
+    ]
+    return choices(inner.kind, voters, candidates, eta, tuple(real), points_range=span)
 
 
 def _mixed(rule: Mix, voters: int, candidates: int, truncated: bool, eta: Fraction) -> Honesty:

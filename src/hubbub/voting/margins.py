@@ -112,6 +112,18 @@ def alpha_min(
     return rounded((ball(Fraction(margin) + r) + r * reach) / others, up=True)
 
 
+def alpha_unrounded(kind: Kind, voters: int, candidates: int, eta: Fraction, *, points_range: int = 1) -> arb:
+    """What `alpha_min` would be at the default margin B* if that were not rounded up to whole votes.
+
+    Guarantee: alpha_min at B* lies between this and this plus 1/(voters - 1), but for its own rounding to 20 digits.
+    It falls as the number of voters grows: it is (2 R - 1 + c sqrt(N))/N.
+    """
+    others, spent, r = _others(voters), _budget(eta) / 2, _range(kind, points_range)
+    keep = _reach(others, keep_constant(kind, candidates), spent)
+    drop = _reach(others, drop_constant(kind, candidates), spent)
+    return (2 * r - 1 + r * (keep + drop)) / others
+
+
 def _reach(others: int, pairs: int, allowed: Fraction) -> arb:
     """The z with pairs exp(-z^2/(2 N)) = allowed, or 0 where there is nothing to do."""
     if pairs <= allowed:

@@ -5,6 +5,7 @@ Counts are whole numbers, so "within B" and "within floor(B)" are the same.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final, TypeAlias
@@ -49,13 +50,40 @@ class ForGain:
 Margin: TypeAlias = int | Fraction | Power | ForGain
 
 
-def margin(value: Exact | Power | ForGain) -> Margin:
-    """A margin as asked for: a number of at least 0, a power of the number of voters, or what a gain needs."""
+def margin(value: Exact | Power | ForGain, what: str = "a margin") -> Margin:
+    """A margin as asked for: a number of at least 0, a power of the number of voters, or what a gain needs.
+
+    >>> str(margin("n^0.75")), margin("12.5")
+    ('n^3/4', Fraction(25, 2))
+    """
     if isinstance(value, Power | ForGain):
         return value
-    number = rational(value, "a margin")
+    power = re.fullmatch(r"\s*n\^\(?([^()]+)\)?\s*", value, re.ASCII) if isinstance(value, str) else None
+    if power is not None:
+        exponent = rational(power[1], f"the exponent of {what}")
+        if exponent.denominator > 1000:
+            raise WrongUse(f"the exponent of {what} takes at most three decimals, not {power[1][:40]}")
+        return Power(exponent - Fraction(1, 2))
+    number = rational(value, what)
     if number < 0:
-        raise WrongUse(f"a margin must be at least 0, not {number}")
+        raise WrongUse(f"{what} must be at least 0, not {number}")
+    return number
+
+
+def share(value: Exact, what: str) -> Fraction:
+    """A number above 0 and below 1, also as a power: ``1e-12``, ``1/3``, ``2^-100``.
+
+    >>> share("2^-10", "eta")
+    Fraction(1, 1024)
+    """
+    power = re.fullmatch(r"\s*(\d{1,3})\^-(\d{1,4})\s*", value, re.ASCII) if isinstance(value, str) else None
+    if power is not None and int(power[1]) > 1:
+        number = Fraction(1, int(power[1]) ** int(power[2]))
+    else:
+        number = rational(value, what)
+    if not 0 < number < 1:
+        given = value.strip()[:40] if isinstance(value, str) else number
+        raise WrongUse(f"{what} must lie between 0 and 1, not {given}")
     return number
 
 

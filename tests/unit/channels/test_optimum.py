@@ -222,7 +222,7 @@ def test_wrong_use_gets_one_sentence() -> None:
     with pytest.raises(WrongUse, match="at least 0 and not all of them 0"):
         best_remap(channel, [])
     with pytest.raises(FloatRefused, match="a prior weight must be exact"):
-        best_remap(channel, [0.5, 0.5])  # type: ignore[list-item]
+        best_remap(channel, [0.1, 0.9])  # type: ignore[list-item]
     with pytest.raises(FloatRefused, match="a loss must be exact"):
         best_remap(channel, [1, 1], lambda count, answer: 0.1 * abs(count - answer))  # type: ignore[arg-type, return-value]
     with pytest.raises(WrongUse, match="a loss is one of absolute, squared, exact"):

@@ -33,7 +33,7 @@ def test_an_epsilon_that_was_searched_for_is_proved_and_nearly_the_smallest(tagg
     found = own_epsilon_at(20, 1, "0.1", "1e-9", tagged=tagged)
     assert isinstance(found.epsilon, Fraction)
     assert own_delta_at(20, 1, "0.1", found.epsilon, tagged=tagged).delta <= Fraction(1, 10**9)
-    below = found.epsilon * (1 - Fraction(1, 10**6))
+    below = found.epsilon * (1 - Fraction(1, 10**4))
     assert own_delta_at(20, 1, "0.1", below, tagged=tagged).delta > Fraction(1, 10**9)
     assert found.epsilon <= epsilon_at(noisy_below(20, 1, "0.1"), "1e-9").epsilon
 

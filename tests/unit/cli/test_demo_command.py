@@ -74,6 +74,8 @@ def test_without_altair_there_are_tables_and_a_word(tmp_path: Path, monkeypatch:
         assert "%" in line
     assert "0.01 up to 100, 1 from 101" in shown.stdout
     lines = shown.stdout.splitlines()
+    check = next(line for line in lines if line.startswith("  hubbub verify "))
+    assert CliRunner().invoke(commands, shlex.split(check)[1:]).exit_code == 0, check
     assert max(len(line) for line in lines if not line.startswith("  hubbub ")) <= 80
     assert [line.split()[1:3] for line in lines[-3:]] == [*2 * [["release", "histogram"]], ["graph", "release"]]
     assert "are guessed from the private histograms" in " ".join(lines)

@@ -30,13 +30,14 @@ def ask(line: str) -> dict[str, Any]:
     return answer
 
 
-def test_the_issue_s_own_example() -> None:
+def test_the_best_design_is_told_with_its_command() -> None:
     found = ask("--people 50000 --bins 400 --want zero-knowledge --epsilon 0.5 --delta 1e-9 --rate 0.05..0.2")
     assert found["shape"] == {"name": "zipf", "people": 50000, "bins": 400}
     best = found["best"]
     assert (best["channel"], best["k"], best["rate"], best["noise"]) == ("noisy-below", 31, 0.2, "1.44541")
     assert best["guarantee"]["notion"] == "zero-knowledge"
     assert best["guarantee"]["epsilon"] <= 0.5
+    assert (best["guarantee"]["people"], best["guarantee"]["unit"]) == ("table", "row")
     assert best["guarantee"]["aggregate"] == "iRS(0.2)"  # k and the rate are shown, not epsilon alone
     assert best["error"] == pytest.approx(13.9713, abs=1e-3)
     assert best["command"] == (

@@ -11,9 +11,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hubbub.cli import Commands
-from hubbub.cli.vote_guarantee import guarantee, read_margin, read_share
+from hubbub.cli.vote_guarantee import guarantee
 from hubbub.errors import WrongUse
 from hubbub.exact import rational
+from hubbub.voting.threshold import margin, share, threshold
 
 commands = Commands("hubbub", commands={"guarantee": guarantee})
 
@@ -75,11 +76,11 @@ def test_the_thesis_stands_beside_it() -> None:
 
 def test_inverse_questions() -> None:
     needed = ask("--candidates 3 --dirichlet 10")
-    assert needed["voters_needed"] == needed["voters"] == 62_010
+    assert needed["voters_needed"] == needed["voters"] == 62_031
     assert needed["observations"] == {"empirical": 16, "dirichlet": 10}
     assert needed["thesis"]["voters_needed"] == 49**4  # (3/alpha + 1)^4 with d = 1/4, for no stated gain
-    assert ask("--candidates 3 --observed 16")["voters_needed"] == 62_010
-    assert ask("--candidates 3 --coarseness 1/16")["voters_needed"] == 62_010
+    assert ask("--candidates 3 --observed 16")["voters_needed"] == 62_031
+    assert ask("--candidates 3 --coarseness 1/16")["voters_needed"] == 62_031
     bound = ask("--voters 10000 --candidates 3 --margin n^0.75 --coarseness 1/5")
     assert bound["margin"] == 1000
     assert bound["gain_bound"] < 1e-18
@@ -194,10 +195,10 @@ def test_it_is_part_of_vote() -> None:
 
 
 def test_numbers_as_text() -> None:
-    assert read_share("2^-100", "eta") == Fraction(1, 2**100)
-    assert read_share("1e-12", "eta") == Fraction(1, 10**12)
-    with pytest.raises(WrongUse):
-        read_share("1^-3", "eta")
-    assert read_margin("n^(3/4)", Fraction(1, 10), "repeated-plurality", 10_000, 3) == 1000
-    assert read_margin("12.7", Fraction(1, 10), "repeated-plurality", 10_000, 3) == 12
+    assert share("2^-100", "eta") == Fraction(1, 2**100)
+    assert share("1e-12", "eta") == Fraction(1, 10**12)
+    with pytest.raises(WrongUse, match="eta must be a number"):
+        share("1^-3", "eta")
+    assert threshold(margin("n^(3/4)"), "repeated-plurality", 10_000, 3) == 1000
+    assert threshold(margin("12.7"), "repeated-plurality", 10_000, 3) == 12
     assert isinstance(guarantee, click.Command)

@@ -12,12 +12,12 @@ from click.testing import CliRunner, Result
 from hubbub import charts
 from hubbub.cli.main import commands
 from hubbub.cli.vote_reading import PLACES
-from hubbub.guarantees.canonical import read as read_canonical
 from hubbub.voting import places
 from hubbub.voting.formats import read, strict
 from hubbub.voting.reading import CHOICES, Reading
 from hubbub.voting.record import count_again, read_again
 from hubbub.voting.stv import RULES as TRANSFERS
+from hubbub.wire.canonical import read as read_canonical
 
 
 def run(*args: str) -> Result:

@@ -97,7 +97,6 @@ def test_compare_runs_all_rules() -> None:
     assert [name for name in rows if rows[name]["guarantee"]["holds"]] == [
         "repeated-plurality",
         "approximate-runoff",
-        "scoring-elimination",
         "random-dictator",
         "punishing",
     ]
@@ -118,16 +117,80 @@ def test_a_mix_takes_every_gain_away() -> None:
     told = run("millbrook", "--mix", "0.05").stdout
     assert "No lie gains anything, if a voter's belief is at least 0.156-coarse and her utilities" in told
     assert "equal or at least 0.05 apart" in told
-    assert "A smaller --eta makes it rarer" in run("millbrook", "--mix", "1e-7").stdout
+    assert "A smaller eta makes it rarer" in run("millbrook", "--mix", "1e-7").stdout
     assert answer["punishing_probability"] == pytest.approx(1e-12 * 10_416 * 20 / 0.05, rel=1e-3)
     assert answer["ties"][0]["among"] == ["repeated-plurality", "punishing"]
 
 
-def test_a_gain_below_every_float_is_not_told_as_nothing() -> None:
-    promise = ask("millbrook", "--eta", "1e-400")["guarantee"]
-    assert promise["holds"]
-    assert promise["eta"] > 0
-    assert "No lie gains more than 1e-400 in expected utility" in run("millbrook", "--eta", "1e-400").stdout
+def small_club(tmp_path: Path) -> str:
+    """800 voters and 5 candidates: the margin for a gain of 1e-12 is wider than the highest count."""
+    path = str(tmp_path / "club.soi")
+    names = ("Ann", "Bob", "Cid", "Dot", "Eve")
+    counts = {("Ann", "Cid"): 217, ("Bob", "Ann"): 190, ("Cid", "Bob"): 160, ("Dot", "Bob"): 130, ("Eve", "Dot"): 103}
+    write(Ballots.of(names, counts), path)
+    return path
+
+
+EMPTY = (
+    "Nobody could be struck out: the margin (227) exceeds the highest count (217), so this count was plain plurality."
+)
+
+
+def test_an_empty_promise_is_told_first_and_as_none(tmp_path: Path) -> None:
+    path = small_club(tmp_path)
+    answer = ask(path, "--compare")
+    assert answer["words"][0] == EMPTY
+    promise = answer["promise"]
+    assert (promise["empty"], promise["margin"]) == (True, 227)
+    assert promise["alpha_min"] == pytest.approx(0.5618, abs=1e-3)
+    assert "one single ranking" in promise["why"]
+    assert answer["rounds"][0]["struck_out"] == []
+    assert answer["guarantee"]["holds"] is False
+    assert answer["close_to_optimal"]["answer"] == "undecided"
+    assert "all candidates are within the margin" in answer["close_to_optimal"]["reason"]
+    rows = {row["rule"]: row for row in answer["compare"]}
+    assert rows["repeated-plurality"]["plain"] == EMPTY
+    assert rows["repeated-plurality"]["promise"]["empty"] is True
+    assert rows["random-dictator"]["promise"]["empty"] is False
+    told = run(path, "--compare").stdout
+    assert told.splitlines()[0] == EMPTY
+    assert "No lie gains more than" not in told
+    assert "Close to optimal: proved" not in told
+    assert f"repeated-plurality: {EMPTY[0].lower()}{EMPTY[1:]}" in told
+
+
+def test_what_is_offered_instead_is_kept(tmp_path: Path) -> None:
+    """The gain offered is promised when asked for, and the next smaller one is not; so are the voters."""
+    path = small_club(tmp_path)
+    choices = ask(path)["choices"]
+    assert choices["rules"] == ["random-dictator"]
+    first = choices["eta"][0]
+    assert first["coarseness"] == "0.5"
+    answer = ask(path, "--eta", first["eta_text"])
+    assert answer["promise"]["empty"] is False
+    assert answer["promise"]["margin"] == first["margin"] < 217
+    assert answer["words"][0].startswith("Nobody was struck out: all are within the margin (203)")
+    assert (first["eta"], ask(path, "--eta", "6.5e-10")["promise"]["empty"]) == (6.6e-10, True)
+    assert choices["voters"][0]["always"] > 800
+
+
+def test_coarse_is_explained_where_it_is_used() -> None:
+    told = run("millbrook").stdout
+    assert "A belief is 0.156-coarse when its probabilities are whole multiples of one number" in told
+    assert "a poll of 7 ballots or more" in told
+
+
+def test_who_would_win_each_pair(tmp_path: Path) -> None:
+    answer = ask(small_club(tmp_path), "--compare")
+    pairs = {frozenset(pair["pair"]): pair for pair in answer["pairwise"]["pairs"]}
+    assert len(pairs) == 10
+    assert pairs[frozenset(("Ann", "Bob"))] == {"winner": "Bob", "pair": ["Bob", "Ann"], "votes": [480, 217]}
+    assert answer["pairwise"]["condorcet_winner"] is None
+    shown = run("millbrook", "--compare").stdout
+    assert "Who would win each pair" in shown
+    assert "(the Condorcet winner)" in shown
+    elected = {row["rule"]: row["condorcet_winner_elected"] for row in ask("millbrook", "--compare")["compare"]}
+    assert elected["plurality"] is False
 
 
 def test_one_voter_is_counted_and_promised_nothing(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pytest
 
 from hubbub.demo import millbrook
+from hubbub.verify import verify
 
 
 @pytest.fixture(scope="module")
@@ -59,12 +60,15 @@ def test_values_are_plausible_and_some_are_missing(people: pa.Table) -> None:
 
 def test_the_town_publishes_its_table(tmp_path: Path) -> None:
     story = millbrook.publish(tmp_path)
-    names = ["certificate.json", "millbrook.parquet", "release.csv", "report.html"]
+    names = ["certificate.json", "millbrook.parquet", "publisher.key", "release.csv", "report.html"]
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == names
-    assert sorted(story.files.values()) == [str(tmp_path / name) for name in names]
+    assert sorted(story.files.values()) == [str(tmp_path / name) for name in names if name != "publisher.key"]
+    key = (tmp_path / "publisher.key").read_text().strip()
+    done = verify((tmp_path / "certificate.json").read_bytes(), folder=tmp_path, key=key)
+    assert done.whole, done.verdict
     with (tmp_path / "release.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == story.release.bins == 9 * 31
+    assert len(rows) == story.counts.bins == 9 * 31
     of_the_few = [row for row in rows if row["department"] == "Ferry" or row["salary"] == "[210000,220000)"]
     assert {row["status"] for row in of_the_few} == {"suppressed"}
     shown = [int(row["count"]) for row in rows if row["status"] == "shown"]

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from hubbub.engines.csv_records import BUFFERED, _end_of_record, _whole, copy_without, giants
 from hubbub.engines.duckdb import open_file
-from hubbub.engines.protocol import Question
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
+from hubbub.tables.engine import Question
 from tests.fuzz.csv_reader import lines_of
 
 SIGNS = (b"a", b",", b" ", b'"', b"\n", b"\r", b"\r\n", b'""', b'"x"', b"\0", b"\xff")

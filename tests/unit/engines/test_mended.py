@@ -17,10 +17,10 @@ import pytest
 
 from hubbub.engines.duckdb import open_file, open_frame, open_table
 from hubbub.engines.mended import has_unreadable_text, mended
-from hubbub.engines.protocol import Engine, Question, Repeats
 from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
+from hubbub.tables.engine import Engine, Question, Repeats
 
 LOW, HIGH = -(2**63), 2**63 - 1
 IN_2024 = {"s": 1_704_067_200, "ms": 1_704_067_200 * 10**3, "us": 1_704_067_200 * 10**6, "ns": 1_704_067_200 * 10**9}

@@ -76,7 +76,7 @@ def test_proposition_8_differential_implies_zero_knowledge_for_the_whole_table()
     result = differential_to_zero_knowledge(dp(HALF, MILLIONTH, replace=True, group=2), n=50)
     whole = RandomSample(k=50, n=50)
     assert result.conclusion == ZeroKnowledge(epsilon=HALF, delta=MILLIONTH, aggregate=whole, group=2)
-    assert any("blank row" in text for text in result.assumptions)
+    assert any("blank row" in text for text in result.all_assumptions())
     with pytest.raises(Refused, match="add_remove_to_replace first"):
         differential_to_zero_knowledge(dp(HALF), n=50)
 
@@ -94,8 +94,8 @@ def test_theorem_a1_numbers_and_assumptions() -> None:
     assert promise.delta == MILLIONTH / 10
     assert promise.aggregate == RandomSample(k=100, n=1000)
     assert dict(result.numbers)["p"] == "0.1"
-    assert any("ignores the order" in text for text in result.assumptions)
-    assert any("nobody learns who" in text for text in result.assumptions)
+    assert any("ignores the order" in text for text in result.all_assumptions())
+    assert any("nobody learns who" in text for text in result.all_assumptions())
 
 
 def test_theorem_a1_with_the_whole_table_changes_nothing() -> None:
@@ -267,5 +267,5 @@ def test_an_implication_refuses_every_other_notion(
         accepted += 1
         assert isinstance(premise.conclusion, kind)
         assert result.premises == (premise,)
-        assert result.source
+        assert result.theorem.source
     assert accepted >= 1

@@ -19,19 +19,20 @@ import numpy as np
 import pyarrow as pa
 
 import hubbub.release
+from hubbub import charts
 from hubbub.channels.estimate import intervals
 from hubbub.errors import HubbubError, Refused
-from hubbub.files import save
 from hubbub.finishing import finish
 from hubbub.ledger.book import Ledger
-from hubbub.ledger.charge import for_histogram
+from hubbub.ledger.charge import charge
 from hubbub.ledger.durable import sha256
 from hubbub.noise.source import Source, SystemSource
-from hubbub.release import Table
+from hubbub.release import perform, save
 from hubbub.staging import CERTIFICATE, unfinished
-from hubbub.tables.bins import Axis
-from hubbub.tables.engine import Counted, Kind, Question
-from hubbub.tables.histogram import histogram
+from hubbub.tables import counting
+from hubbub.tables.asking import histogram
+from hubbub.tables.engine import Counted, Question
+from hubbub.tables.schema import Holds
 from hubbub.verify import verify
 
 PROTOCOL = ("release.py", "files.py", "staging.py", "finishing.py", "certificate.py", "ledger/")
@@ -42,11 +43,8 @@ Line = tuple[str, int]
 class Few:
     """An engine with three bins."""
 
-    def columns(self) -> dict[str, Kind]:
-        return {}
-
-    def resolve(self, axes: tuple[Axis, ...]) -> tuple[Axis, ...]:
-        return axes
+    def columns(self) -> dict[str, Holds]:
+        return {"a": Holds.TEXT}
 
     def count(self, question: Question, source: Source) -> Counted:
         return Counted(np.arange(3), np.array([5, 30, 400]))
@@ -54,15 +52,16 @@ class Few:
 
 def release(home: Path) -> None:
     """Reserve, draw, save. The first draw for the channel leaves a mark."""
-    publish = hubbub.release._published
+    publish = counting._published
 
     def marked(*given: Any) -> Any:
         (home / "noise").touch()
         return publish(*given)
 
-    hubbub.release._published = marked
-    table = Table(Few(), dataset="town", ledger=home / "ledger" / "ledger.db")
-    save(table.histogram(["a=x,y,z"], epsilon=1), home / "out")
+    counting._published = marked  # type: ignore[assignment]
+    charts.available = lambda: False  # a chart takes a second, and there are hundreds of kills
+    spec = histogram(["a=x,y,z"], epsilon=1)
+    save(perform(spec, Few(), Ledger(home / "ledger" / "ledger.db"), "town"), home / "out")
 
 
 def watched(code_file: str) -> bool:
@@ -117,7 +116,7 @@ def look(home: Path) -> dict[str, Any]:
         "unfinished": len(unfinished(home / "out")),
     }
     if promise.exists():
-        found["verified"] = verify(promise.read_bytes(), release=values).passed
+        found["verified"] = verify(promise.read_bytes(), folder=home / "out").passed
     return found
 
 
@@ -143,7 +142,7 @@ def warm() -> None:
     """What the children would each load and derive again, done once."""
     pa.array(np.arange(3), mask=np.zeros(3, dtype=bool))  # loads pandas, where that is installed
     spec = histogram(["a=x,y,z"], epsilon=1)
-    for_histogram(spec, spec.axes)
+    charge(spec)
     spec.channel.release(np.array([1, 2, 3]), SystemSource())
     intervals(spec.channel, spec.channel.release(np.array([5, 30, 400]), SystemSource()), spec.coverage)
 

@@ -9,17 +9,16 @@ from typing import Any
 
 from hubbub.errors import Refused
 from hubbub.ledger.book import Ledger
-from hubbub.ledger.charge import for_histogram
-from hubbub.tables.histogram import histogram
+from hubbub.ledger.charge import charge
+from hubbub.tables.asking import histogram
 
 
 def ask(path: str, tries: int, epsilon: str, together: Barrier, granted: Any) -> None:
-    spec = histogram(["a=x,y"], epsilon=epsilon)
-    charge = for_histogram(spec, spec.axes)
+    asked = charge(histogram(["a=x,y"], epsilon=epsilon))
     together.wait()
     for _ in range(tries):
         try:
-            Ledger(path).reserve("town", charge)
+            Ledger(path).reserve("town", asked)
         except Refused:
             continue
         with granted.get_lock():

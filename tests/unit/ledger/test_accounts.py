@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cache
 from itertools import combinations_with_replacement, permutations
 from typing import Any
 
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 from hubbub.errors import Refused
 from hubbub.exact import Infinite
 from hubbub.guarantees.closeness import mixed
+from hubbub.guarantees.composition import EXACT_CROWDS
 from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import (
     BernoulliSample,
@@ -23,58 +23,15 @@ from hubbub.guarantees.definitions import (
     OutlierPrivacy,
     ZeroKnowledge,
 )
-from hubbub.ledger.accounts import UNCHANGED, Entered, Totals, admit, totals
-from hubbub.ledger.charge import Charge, for_histogram
-from hubbub.tables.histogram import Unit, histogram
+from hubbub.guarantees.many_releases import FIXED
+from hubbub.guarantees.people import People, Whose
+from hubbub.ledger.accounts import ADAPTIVE_DELTA, UNCHANGED, Entered, Totals, admit, totals
+from hubbub.ledger.charge import Charge
+from hubbub.ledger.charge import charge as charge_of
+from hubbub.tables.asking import histogram
+from hubbub.tables.unit import Unit
 from hubbub.wire.exact_json import plain, restored
-
-NOTIONS = ("differential", "zero_knowledge", "crowd_blending", "outlier")
-
-A, B = "a=x,y", "b=x,y"
-ONE_ROW, TWO_BINS = Unit(person="id", one_row_per_person=True), Unit(person="id", distinct=2)
-
-KINDS: dict[str, dict[str, Any]] = {
-    "crowd": {"crowd": 20},
-    "crowd by b": {"by": B, "crowd": 20},
-    "noisy crowd": {"crowd": 20, "epsilon": "0.5"},
-    "plain": {"epsilon": 1},
-    "plain by b": {"by": B, "epsilon": "0.25"},
-    "sampled crowd": {"crowd": 20, "sample": "0.1"},
-    "sampled crowd by b": {"by": B, "crowd": 30, "sample": "0.05"},
-    "sampled plain": {"epsilon": 1, "sample": "0.1"},
-    "collected crowd": {"crowd": 20, "collected": "0.05"},
-    "collected plain": {"epsilon": 1, "collected": "0.05"},
-    "uneven crowd": {"crowd": 20, "collected_between": ("0.03", "0.06"), "exempt": 5},
-    "endless": {"outlier": "1:0,21:inf"},
-    "endless by b": {"by": B, "outlier": "1:0,11:inf"},
-    "curve": {"outlier": "1:0.01,101:1"},
-    "curve by b": {"by": B, "outlier": "1:0.02,51:0.5"},
-    "example 2": {"channel": "simple-suppressed", "options": {"k": 19}},
-    "example 4": {"channel": "outlier-suppressed", "options": {"k": 20, "epsilon": 1, "delta": "1e-6"}},
-    "one row": {"unit": ONE_ROW, "crowd": 20},
-    "one row, endless": {"unit": ONE_ROW, "outlier": "1:0,21:inf"},
-    "two bins": {"unit": TWO_BINS, "epsilon": 1},
-    "group": {"channel": "group", "options": {"k": 10, "epsilon": 1}},
-}
-
-
-@cache
-def charge(name: str) -> Charge:
-    words = dict(KINDS[name])
-    spec = histogram([words.pop("by", A)], **words)
-    return for_histogram(spec, spec.axes)
-
-
-def releases(*names: str) -> list[Entered]:
-    return [Entered(number=i, charge=charge(name)) for i, name in enumerate(names, 1)]
-
-
-def together(*names: str) -> Totals:
-    return totals(releases(*names))
-
-
-def told(which: Totals) -> dict[str, object]:
-    return {name: getattr(which, name).guarantee for name in (*NOTIONS, "population")}
+from tests.unit.ledger.charges import BY_ID, KINDS, NOTIONS, A, charge, releases, together, told
 
 
 def refused(*names: str) -> str:
@@ -148,9 +105,14 @@ def test_a_table_was_collected_in_one_way() -> None:
 
 
 def test_proposition_8_crowd_blending_with_differential() -> None:
-    assert together("noisy crowd", "plain").crowd_blending.guarantee == CrowdBlending(k=20, epsilon=Fraction(5, 2))
+    # The crowds of a table of bins are exact: an exchange costs 2 E, a removal e + E, and not e + 2 E.
+    assert together("noisy crowd", "plain").crowd_blending.guarantee == CrowdBlending(k=20, epsilon=Fraction(2))
     both = together("plain by b", "noisy crowd", "plain").crowd_blending.guarantee
-    assert both == CrowdBlending(k=20, epsilon=Fraction(1, 2) + 2 * Fraction(5, 4))
+    assert both == CrowdBlending(k=20, epsilon=2 * Fraction(5, 4))
+    few = together("noisy crowd", "plain by b").crowd_blending
+    assert few.guarantee == CrowdBlending(k=20, epsilon=Fraction(3, 4))
+    assert few.derivation is not None
+    assert EXACT_CROWDS in few.derivation.assumptions
 
 
 def test_proposition_8_with_noise_on_a_sample_takes_the_smaller_loss() -> None:
@@ -178,7 +140,7 @@ def test_proposition_7_a_second_crowd_is_refused_with_four_ways_out(second: str)
         "one can be subtracted from the other",
         "publish a function of release 1",
         "make this release differentially private",
-        "(k, e + 2 E)-crowd-blending (Prop. 8)",
+        "(k, max(2 E, e + E))-crowd-blending (Prop. 8, exact crowds)",
         "draw a fresh secret sample",
         "publish both tables as one cube",
         "--dataset NAME",
@@ -199,7 +161,7 @@ def test_curves_on_one_partition_add() -> None:
     # up to 20: 0.01 + 0 + 1 + 1/20; from 21 on nothing
     assert str(promise.curve) == "1:1.06,21:inf"
     assert promise.delta == Fraction(1, 10**6)
-    assert UNCHANGED in total.derivation.all_assumptions()
+    assert UNCHANGED in total.derivation.assumptions
 
 
 def test_curves_on_several_partitions_add_person_by_person() -> None:
@@ -232,16 +194,16 @@ def test_names_of_partitions_differ_where_people_may_stand_elsewhere() -> None:
     assert charge("crowd").partition == charge("plain").partition
     assert charge("one row").partition is None
     assert charge("two bins").partition is None
-    by_id = histogram([A], unit=Unit(person="id"), epsilon=1)
-    found = histogram(["a"], crowd=20)
-    names = {charge("plain").partition, for_histogram(by_id, by_id.axes).partition, charge("plain by b").partition}
-    assert len(names | {for_histogram(found, found.axes).partition}) == 4
+    by_row = histogram([A], epsilon=1)
+    found = histogram(["a"], crowd=20, unit=BY_ID)
+    names = {charge("plain").partition, charge_of(by_row).partition, charge("plain by b").partition}
+    assert len(names | {charge_of(found).partition}) == 4
 
 
 def test_deltas_that_add_up_to_one_promise_nothing() -> None:
     words = {"channel": "outlier-suppressed", "options": {"k": 20, "epsilon": 1, "offset": 0}}
     spec = histogram([A], **words)  # type: ignore[arg-type]
-    one = for_histogram(spec, spec.axes)
+    one = charge_of(spec)
     assert one.differential is not None
     assert Fraction(1, 10) < one.differential.delta < Fraction(1, 5)
     many = [Entered(number=i, charge=one) for i in range(1, 11)]
@@ -256,6 +218,27 @@ def test_deltas_that_add_up_to_one_promise_nothing() -> None:
 def test_a_charge_is_the_same_after_the_ledger() -> None:
     for name in KINDS:
         assert restored(Charge, plain(charge(name))) == charge(name)
+
+
+def test_promises_about_unlike_people_do_not_add_up() -> None:
+    """A row more is less than a person more, whose rows may be many: neither loss bounds the other's."""
+    by_row, by_name = Unit(), Unit(person="name")
+    for words in ({"epsilon": 1}, {"crowd": 20, "epsilon": 1, "sample": "0.1"}):
+        for unit in (by_row, by_name):
+            other = Entered(number=2, charge=charge_of(histogram([A], unit=unit, **words)))  # type: ignore[arg-type]
+            with pytest.raises(Refused, match="promises about unlike people do not add up"):
+                admit(releases("plain"), other, "town")
+
+
+def test_what_a_collected_sample_buys_is_bought_for_the_population() -> None:
+    for names in (("collected crowd",), ("collected crowd", "plain by b"), ("collected plain", "plain")):
+        total = together(*names)
+        for part in (total.zero_knowledge, total.population):
+            assert part.derivation is not None
+            assert part.derivation.people == People(whose=Whose.POPULATION, person="id")
+    fresh = together("sampled crowd").zero_knowledge.derivation
+    assert fresh is not None
+    assert fresh.people == People(person="id")
 
 
 # --- all of them ----------------------------------------------------------------------------------------------------
@@ -306,3 +289,30 @@ def test_what_was_refused_stays_refused_whatever_is_added() -> None:
     for names in combinations_with_replacement(KINDS, 2):
         if _fallen(names):
             assert all(_fallen((*names, more)) for more in KINDS), names
+
+
+def many(name: str, times: int) -> Totals:
+    return totals([Entered(number=i, charge=charge(name)) for i in range(1, times + 1)])
+
+
+def test_many_releases_lose_less_at_a_delta_however_each_was_chosen() -> None:
+    fifty = many("plain by b", 50)
+    assert fifty.differential.guarantee == DifferentialPrivacy(epsilon=Fraction(50, 4))
+    assert fifty.adaptive.derivation is not None
+    found = fifty.adaptive.derivation.conclusion
+    assert isinstance(found, DifferentialPrivacy)
+    assert found.delta == ADAPTIVE_DELTA
+    assert float(found.epsilon) == pytest.approx(11.548, rel=1e-3)
+    assert FIXED not in fifty.adaptive.derivation.assumptions
+    few = many("plain", 2).adaptive
+    assert few.guarantee is None
+    assert "the sum" in few.why
+
+
+def test_noise_on_samples_composes_by_the_law_of_the_sample() -> None:
+    fifty = many("sampled plain", 50)
+    basic, adaptive = fifty.differential.guarantee, fifty.adaptive.guarantee
+    assert isinstance(basic, DifferentialPrivacy)
+    assert isinstance(adaptive, DifferentialPrivacy)
+    assert float(basic.epsilon) == pytest.approx(7.928, rel=1e-3)  # type: ignore[arg-type]
+    assert float(adaptive.epsilon) == pytest.approx(5.259, rel=1e-3)  # type: ignore[arg-type]

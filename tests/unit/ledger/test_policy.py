@@ -13,16 +13,16 @@ from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.exact import rational, to_text
 from hubbub.ledger.accounts import Entered, Totals, totals
 from hubbub.ledger.book import Ledger
-from hubbub.ledger.charge import Charge, for_histogram
+from hubbub.ledger.charge import Charge
+from hubbub.ledger.charge import charge as charge_of
 from hubbub.ledger.policy import Policy, _short, left, share
-from hubbub.tables.histogram import histogram
+from hubbub.tables.asking import histogram
 
 EPSILON = st.fractions(Fraction(1, 1000), 10)
 
 
 def charge(**words: Any) -> Charge:
-    spec = histogram(["a=x,y"], **words)
-    return for_histogram(spec, spec.axes)
+    return charge_of(histogram(["a=x,y"], **words))
 
 
 def together(*charges: Charge) -> Totals:
@@ -150,3 +150,13 @@ def test_what_would_be_spent_is_told_rounded_up() -> None:
         told = _short(spent)
         assert told.startswith("about ")
         assert spent <= Fraction(told.removeprefix("about ")) <= spent * (1 + Fraction(1, 10**5))
+
+
+def test_many_releases_keep_to_a_cap_at_the_delta_that_the_policy_allows() -> None:
+    spent = together(*[charge(epsilon="0.1")] * 100)  # 10 in sum, about 6.5 at a delta of 1e-9
+    exceeds(Policy(differential_epsilon=Fraction(7)), spent)
+    exceeds(Policy(differential_epsilon=Fraction(7), delta=Fraction(1, 10**10)), spent)
+    allowed = Policy(differential_epsilon=Fraction(7), delta=Fraction(1, 10**9))
+    allowed.check(spent, "town")
+    assert 0 < rational(left(allowed, spent)["differential_epsilon"]) < Fraction(3, 5)
+    exceeds(Policy(differential_epsilon=Fraction(6), delta=Fraction(1, 10**9)), spent)

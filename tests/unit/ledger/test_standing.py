@@ -18,13 +18,14 @@ from hubbub.guarantees.definitions import DifferentialPrivacy, ZeroKnowledge
 from hubbub.ledger import anchor, running
 from hubbub.ledger.accounts import Entered, admit, totals
 from hubbub.ledger.book import Ledger
-from hubbub.ledger.charge import Charge, for_histogram
+from hubbub.ledger.charge import Charge
+from hubbub.ledger.charge import charge as charge_of
 from hubbub.ledger.page import START, Page, seal
 from hubbub.ledger.policy import Policy
 from hubbub.ledger.running import Running
 from hubbub.ledger.standing import Standing, recalled, standing, written
-from hubbub.tables.histogram import histogram
-from tests.unit.ledger.test_accounts import KINDS, charge, releases, told
+from hubbub.tables.asking import histogram
+from tests.unit.ledger.charges import KINDS, charge, releases, told
 
 names = st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=7)
 
@@ -67,8 +68,8 @@ def test_long_numbers_are_rounded_against_us() -> None:
     found, exact = Standing(), Fraction(0)
     for i in range(1, 400):
         spec = histogram(["a=x,y"], epsilon=f"1/{i}", sample="0.1")
-        found = found.followed_by(Entered(number=i, charge=for_histogram(spec, spec.axes)))
-        exact += for_histogram(spec, spec.axes).differential.epsilon  # type: ignore[union-attr, assignment]
+        found = found.followed_by(Entered(number=i, charge=charge_of(spec)))
+        exact += charge_of(spec).differential.epsilon  # type: ignore[union-attr, assignment]
     (one,) = found.together
     promise, knowledge = one.charge.differential, one.charge.zero_knowledge
     assert isinstance(promise, DifferentialPrivacy)

@@ -17,26 +17,29 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hubbub import files
 from hubbub.errors import CheckFailed, HubbubError, Refused, WrongUse
+from hubbub.kind import Release
 from hubbub.ledger import anchor, key
 from hubbub.ledger.book import Ledger
-from hubbub.ledger.charge import Charge, for_histogram
+from hubbub.ledger.charge import Charge
+from hubbub.ledger.charge import charge as charge_of
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.policy import Policy
-from hubbub.release import Release, Table
 from hubbub.release import open as open_table
+from hubbub.release import save
 from hubbub.staging import CERTIFICATE, unfinished
-from hubbub.tables.histogram import histogram
+from hubbub.tables.asking import histogram
+from hubbub.tables.table import Table
 from hubbub.verify import verify
+from tests.fresh import counts
+from tests.fresh import open as open_fresh
 
 HERE = Path(__file__).parent
 TOWN = pa.table({"dept": ["a"] * 40 + ["b"] * 25 + ["c"] * 3, "age": list(range(68))})
 
 
 def charge(**words: Any) -> Charge:
-    spec = histogram(["dept=a,b,c"], **words)
-    return for_histogram(spec, spec.axes)
+    return charge_of(histogram(["dept=a,b,c"], **words))
 
 
 def town(ledger: Path) -> Table:
@@ -151,6 +154,7 @@ def test_24_a_full_disk_publishes_nothing(tmp_path: Path) -> None:
 
 
 def test_24_a_failing_fsync_publishes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hubbub.charts.available", lambda: False)
     whole = os.fsync
     for nth in range(1, 30):
         home = tmp_path / str(nth)
@@ -163,7 +167,7 @@ def test_24_a_failing_fsync_publishes_nothing(tmp_path: Path, monkeypatch: pytes
 
         monkeypatch.setattr(os, "fsync", failing)
         try:
-            files.save(town(home / "ledger.db").histogram(["dept=a,b,c"], epsilon=1), home / "out")
+            save(town(home / "ledger.db").histogram(["dept=a,b,c"], epsilon=1), home / "out")
         except HubbubError:
             monkeypatch.setattr(os, "fsync", whole)
             if (home / "out" / "release.csv").exists():  # the last fsync of all is after the files have their names
@@ -190,7 +194,7 @@ def test_24_a_folder_that_cannot_be_written_publishes_nothing(tmp_path: Path, mo
 
     monkeypatch.setattr(os, "open", read_only)
     with pytest.raises(WrongUse, match="could not be written"):
-        files.save(made, tmp_path / "out")
+        save(made, tmp_path / "out")
     monkeypatch.undo()
     assert list((tmp_path / "out").iterdir()) == []
 
@@ -412,9 +416,9 @@ def test_25_a_certificate_that_is_out_tells_of_both_folders_put_back(tmp_path: P
     book.set_policy("town", Policy())
     shutil.copytree(book.path.parent, tmp_path / "backup")
     shutil.copytree(anchor.folder(), tmp_path / "memory")
-    written = files.save(town(book.path).histogram(["dept=a,b,c"], epsilon=1), tmp_path / "out")
+    written = save(town(book.path).histogram(["dept=a,b,c"], epsilon=1), tmp_path / "out")
     data = Path(written["certificate"]).read_bytes()
-    assert known(book, data, "it")["release_sha256"] == sha256(written["release"])
+    assert known(book, data, "it")["files"]["release.csv"] == sha256(written["release"])
     for folder, back in ((book.path.parent, "backup"), (anchor.folder(), "memory")):
         shutil.rmtree(folder)
         shutil.copytree(tmp_path / back, folder)
@@ -441,7 +445,7 @@ def test_a_failure_after_noise_was_drawn_is_spent(tmp_path: Path, monkeypatch: p
     def fails(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("hubbub.release.intervals", fails)
+    monkeypatch.setattr("hubbub.tables.counting.intervals", fails)
     with pytest.raises(MemoryError):
         town(tmp_path / "ledger.db").histogram(["dept=a,b,c"], epsilon=1)
     (record,) = Ledger(tmp_path / "ledger.db").account("town").records
@@ -449,18 +453,16 @@ def test_a_failure_after_noise_was_drawn_is_spent(tmp_path: Path, monkeypatch: p
 
 
 def test_a_release_that_is_in_no_ledger_is_not_saved(tmp_path: Path) -> None:
-    from tests.fresh import open as open_fresh
-
     release: Release = open_fresh(TOWN).histogram(["dept=a,b,c"], crowd=5)
     with pytest.raises(Refused, match="in no ledger"):
-        files.save(release, tmp_path)
+        save(release, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_same_numbers_in_another_form_cost_nothing(tmp_path: Path) -> None:
     release = town(tmp_path / "ledger.db").histogram(["dept=a,b,c"], crowd=5)
     for form in ("csv", "parquet", "csv"):
-        files.save(release, tmp_path / "out", form=form)
+        save(release, tmp_path / "out", form=form)
     (record,) = Ledger(tmp_path / "ledger.db").account("town").records
     assert len(record.files) == 2
     assert unfinished(tmp_path / "out") == []
@@ -501,8 +503,8 @@ def test_a_frame_has_no_name_of_its_own() -> None:
 def test_a_ledger_holds_no_count(tmp_path: Path) -> None:
     secret = pa.table({"dept": ["a"] * 7919 + ["hush"] * 3, "age": [7] * 7922})
     release = open_table(secret, dataset="town", ledger=tmp_path / "ledger.db").histogram(["dept=a,b,c"], crowd=5)
-    assert release.published.values.tolist()[0] == 7919
-    files.save(release, tmp_path / "out")
+    assert counts(release).published.values.tolist()[0] == 7919
+    save(release, tmp_path / "out")
     for path in tmp_path.glob("ledger.db*"):
         assert b"7919" not in path.read_bytes()
         assert b"hush" not in path.read_bytes()

@@ -9,16 +9,16 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hubbub import files
 from hubbub.errors import Refused
 from hubbub.finishing import finish
 from hubbub.ledger import anchor, durable, key
 from hubbub.ledger.book import Ledger
-from hubbub.ledger.charge import for_histogram
+from hubbub.ledger.charge import charge as charge_of
 from hubbub.ledger.durable import sha256
 from hubbub.release import open as open_table
+from hubbub.release import save
 from hubbub.staging import CERTIFICATE, unfinished
-from hubbub.tables.histogram import histogram
+from hubbub.tables.asking import histogram
 from hubbub.verify import verify
 from tests.unit.ledger.disk import Disk
 
@@ -76,7 +76,7 @@ def opens(home: Path, reserved: bool) -> None:
     spec = histogram(["dept=a,b"], crowd=20)
     if records:
         with pytest.raises(Refused, match="already has release 1"):
-            book.reserve("town", for_histogram(spec, spec.axes))
+            book.reserve("town", charge_of(spec))
     values = home / "out" / "release.csv"
     if values.exists():
         assert sha256(values) in records[0].files
@@ -88,7 +88,7 @@ def opens(home: Path, reserved: bool) -> None:
     else:
         for hidden in whole:
             assert finish(hidden)["release"] == str(values)
-    book.sign(b"") if records else book.reserve("town", for_histogram(spec, spec.axes))
+    book.sign(b"") if records else book.reserve("town", charge_of(spec))
 
 
 def test_38_after_every_step_of_a_first_release_the_power_may_go_out(
@@ -99,7 +99,7 @@ def test_38_after_every_step_of_a_first_release_the_power_may_go_out(
         disk.watch(patch)
         release = open_table(TOWN, dataset="town").histogram(["dept=a,b,c"], crowd=20)
         reserved = len(disk.cuts)
-        files.save(release, home / "out")
+        save(release, home / "out")
     assert len(disk.steps) > 30
     for i, (when, left) in enumerate(disk.cuts):
         disk.put_back(left)

@@ -42,7 +42,7 @@ def test_epsilon_below_a_millionth_is_refused_in_a_sentence(
 @pytest.mark.parametrize("draw", ALL)
 def test_floats_negatives_and_negative_sizes_are_refused(draw: Callable[[Exact, int, Source], object]) -> None:
     with pytest.raises(FloatRefused):
-        draw(0.5, 1, NOTHING)  # type: ignore[arg-type]
+        draw(0.1, 1, NOTHING)  # type: ignore[arg-type]
     with pytest.raises(WrongUse, match="not -1"):
         draw(-1, 1, NOTHING)
     with pytest.raises(WrongUse, match="number of samples must be at least 0, not -3"):

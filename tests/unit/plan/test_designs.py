@@ -18,7 +18,6 @@ from hubbub.guarantees.definitions import (
 from hubbub.plan.designs import Plan, plan, read_rates, request
 from hubbub.plan.shape import even, zipf
 from hubbub.plan.targets import Want
-from hubbub.tables.promises import promises
 
 SHAPE = zipf(5000, 60)
 BY = ("bin:0..60:1",)
@@ -42,7 +41,7 @@ def test_zero_knowledge_designs_reach_the_target() -> None:
         assert isinstance(promised, ZeroKnowledge)
         assert promised.epsilon <= Fraction(1, 2)
         assert promised.delta <= Fraction(1, 10**9)
-        assert design.promise in promises(design.spec, design.spec.axes)  # what the certificate will say
+        assert design.promise in design.spec.promises()  # what the certificate will say
         assert design.rate in read_rates("0.05..0.2")
     best = found.designs[0]
     assert best.rate == Fraction(1, 5)  # more people, less error
@@ -101,7 +100,7 @@ def test_distributional_designs() -> None:
     assert crowds
     for design in crowds:
         assert design.words["collected"] == "0.1"
-        assert design.promise in promises(design.spec, design.spec.axes)
+        assert design.promise in design.spec.promises()
 
 
 def test_what_cannot_be_reached_is_refused_with_the_reason() -> None:

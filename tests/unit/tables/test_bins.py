@@ -112,9 +112,9 @@ def test_the_number_of_bins_is_a_product_or_unknown() -> None:
 
 
 def test_what_happens_to_other_values_is_said_in_words() -> None:
-    assert rule(parse("a=x")) == "missing values count as not listed; people with any other value are left out"
-    assert rule(parse("a=x,null,other")) == "missing values are a bin; all other values are one bin"
-    assert rule(parse("a")) == "every value of a that occurs is a bin, and so is a missing value"
+    assert str(rule(parse("a=x"))) == "a: missing values count as not listed; people with any other value are left out"
+    assert str(rule(parse("a=x,null,other"))) == "a: missing values are a bin; all other values are one bin"
+    assert str(rule(parse("a"))) == "a: every value of a that occurs is a bin, and so is a missing value"
 
 
 # --- what is refused ----------------------------------------------------------------------------------------------

@@ -16,8 +16,10 @@ from hubbub.channels.noisy_below import NoisyBelow
 from hubbub.channels.thin import Thinned
 from hubbub.channels.warped import Warped
 from hubbub.errors import FloatRefused, Refused, WrongUse
+from hubbub.tables.asking import histogram
 from hubbub.tables.bins import Discovered, Values
-from hubbub.tables.histogram import Collected, Unit, discovery_cost, histogram
+from hubbub.tables.discovery import discovery_cost
+from hubbub.tables.unit import Collected, Unit
 
 BY = ["a=x,y"]
 
@@ -47,7 +49,8 @@ def test_a_curve_that_falls_is_lowered_and_said_so() -> None:
     made = histogram(BY, outlier="1:1,10:0.5")
     assert isinstance(made.channel, Warped)
     assert made.channel.curve.is_monotone
-    assert len(made.remarks) == 1
+    assert made.lowered
+    assert len(made.words().remarks) == 1
 
 
 def test_numbers_are_kept_exactly() -> None:

@@ -9,8 +9,16 @@ import numpy as np
 import pytest
 
 from hubbub.binomial_law import at_least, at_most
+from hubbub.channels.catalogue import channel
+from hubbub.channels.channel import Channel, Published
+from hubbub.channels.estimate import intervals
+from hubbub.channels.exact_or_suppressed import ExactOrSuppressed
+from hubbub.channels.geometric import Geometric
+from hubbub.channels.noisy_below import NoisyBelow
+from hubbub.channels.simple_outliers import SimpleSuppressed
 from hubbub.exact import ball, lower, upper
 from hubbub.tables.scaling import (
+    is_certain,
     largest_population,
     population_intervals,
     smallest_population,
@@ -62,3 +70,29 @@ def test_ends_that_are_missing_stay_missing() -> None:
 
 def test_half_of_the_doubt_is_left_for_the_sampling() -> None:
     assert split(Fraction(19, 20)) == Fraction(39, 40)
+
+
+def test_exact_counts_leave_all_of_the_doubt_for_the_sampling() -> None:
+    low = high = np.array([20, 100, 1000])
+    narrow = population_intervals(low, high, Fraction(1, 10), Fraction(19, 20), certain=True)
+    wide = population_intervals(low, high, Fraction(1, 10), Fraction(19, 20))
+    saved = 1 - (narrow[1] - narrow[0]) / (wide[1] - wide[0])
+    assert ((saved > 0.115) & (saved < 0.145)).all()
+    for m, below, above in zip(low.tolist(), *(each.tolist() for each in narrow), strict=True):
+        assert below == smallest_population(m, Fraction(1, 10), 2 * TAIL)
+        assert above == largest_population(m, Fraction(1, 10), 2 * TAIL)
+
+
+def test_only_channels_without_noise_are_certain() -> None:
+    certain: list[Channel] = [ExactOrSuppressed(20), SimpleSuppressed(19), channel("warped", curve="1:0,21:inf")]
+    doubtful: list[Channel] = [NoisyBelow(20, Fraction(1)), NoisyBelow(20, Fraction(1), True), Geometric(Fraction(1))]
+    doubtful += [channel("warped", curve="1:0,21:1"), channel("warped", curve="slope:0.1")]
+    assert all(map(is_certain, certain))
+    assert not any(map(is_certain, doubtful))
+    for made in certain:
+        for count in (0, 1, 19, 20, 21, 50):
+            for tag, value, _ in made.law(count).atoms(Fraction(1, 10**9)):
+                published = Published(np.array([value]), np.array([0]), (tag,))
+                low, high = intervals(made, published, split(Fraction(1, 2)))
+                assert low[0] <= count
+                assert count <= high[0] or high[0] == -1

@@ -8,11 +8,12 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pytest
 
-from hubbub.files import save
+from hubbub.release import save
+from hubbub.spreadsheet import safe
 from hubbub.tables import written
 from hubbub.tables.bins import Axis, parse
-from hubbub.tables.written import difference, key_columns, safe
-from tests.fresh import enter
+from hubbub.tables.written import difference, key_columns
+from tests.fresh import asked, enter
 
 HOSTILE = ["=1+1", "a,b", 'say "x"', "two\nlines", "", "'=q", "é"]
 TABLE = pa.table(
@@ -23,7 +24,7 @@ TABLE = pa.table(
 
 def published(folder: Path, form: str, *by: str) -> tuple[Path, tuple[Axis, ...]]:
     release = enter(TABLE).histogram(list(by), crowd=2)
-    return Path(save(release, folder, form=form)["release"]), release.axes
+    return Path(save(release, folder, form=form)["release"]), asked(release).axes
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])

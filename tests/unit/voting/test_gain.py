@@ -13,8 +13,9 @@ from hubbub.exact import rational
 from hubbub.guarantees.verdict import Proved, Refuted, Undecided
 from hubbub.noise.source import ScriptedSource
 from hubbub.voting import gain_exact, gain_three
-from hubbub.voting.beliefs import Belief, belief
-from hubbub.voting.gain import Contest, Question, approximately, at_most, gain
+from hubbub.voting.beliefs import Belief, belief, dirichlet
+from hubbub.voting.figures import approximately
+from hubbub.voting.gain import Contest, Question, at_most, gain
 from hubbub.voting.gain_bound import expected_path
 from hubbub.voting.guarantee import gain_bound
 from hubbub.voting.threshold import ForGain, Margin, Power, threshold
@@ -241,8 +242,14 @@ def test_the_method_that_is_chosen() -> None:
     assert gain(Question(belief=full, truth=CAB, voters=8, contest=narrow)).method == "enumerate"
     assert gain(Question(belief=full, truth=CAB, voters=60, contest=narrow)).method == "three"
     assert gain(Question(belief=full, truth=CAB, voters=5000, contest=wide)).method == "bound"
+    runoff = Question(belief=full, truth=CAB, voters=5000, contest=Contest(kind="instant-runoff"))
+    assert gain(runoff, draws=200, source=ScriptedSource.from_label("few")).method == "sample"
     plain = Question(belief=full, truth=CAB, voters=5000, contest=Contest(kind="plurality"))
-    assert gain(plain, draws=200, source=ScriptedSource.from_label("few")).method == "sample"
+    assert gain(plain).method == "pivots"
+    points = Question(belief=full, truth=CAB, voters=500, contest=Contest(kind="borda"))
+    assert gain(points).method == "three"
+    four = Question(belief=dirichlet({}, "abcd"), truth=(2, 0, 1, 3), voters=15, contest=Contest(kind="instant-runoff"))
+    assert gain(four).method == "four"
     assert gain(Question(belief=full, truth=CAB, voters=50, contest=narrow, lies=((0, 1, 2),))).method == "three"
 
 

@@ -13,8 +13,8 @@ from hubbub.exact import ball, log, precision
 from hubbub.noise.source import ScriptedSource
 from hubbub.voting.beliefs import Belief, Ranking, belief
 from hubbub.voting.gain_exact import changes
-from hubbub.voting.gain_states import _cut_log, _log_factorials
-from hubbub.voting.gain_three import REPORTS, _halving_sum, gains_of_three, states
+from hubbub.voting.gain_states import cut_log, log_factorials
+from hubbub.voting.gain_three import REPORTS, gains_of_three, halving_sum, states
 from hubbub.voting.gain_winners import CONTESTS, Contest
 
 RANKINGS = list(permutations(range(3)))
@@ -101,13 +101,13 @@ def test_exp_of_numpy_is_right_to_eight_units_in_the_last_place() -> None:
 
 
 def test_logarithms_are_cut_where_additions_are_exact() -> None:
-    high, low = _log_factorials(300)
+    high, low = log_factorials(300)
     for k in (0, 1, 2, 5, 37, 300):
         exact = log(factorial(k))
         assert (float(high[k]) * 2**26).is_integer()
         assert abs(ball(Fraction(high[k]) + Fraction(low[k])) - exact) < ball("1e-24")
     for share in (Fraction(1, 3), Fraction(999, 1000), Fraction(1, 10**9)):
-        coarse, fine = _cut_log(share)
+        coarse, fine = cut_log(share)
         assert (coarse * 2**26).is_integer()
         assert abs(fine) <= 2**-27
         assert abs(ball(Fraction(coarse) + Fraction(fine)) - log(share)) < ball("1e-24")
@@ -115,6 +115,6 @@ def test_logarithms_are_cut_where_additions_are_exact() -> None:
 
 def test_sums_by_halving() -> None:
     for size in (0, 1, 63, 64, 65, 1000, 4097):
-        assert _halving_sum(np.ones(size)) == size
+        assert halving_sum(np.ones(size)) == size
     terms = np.array([2.0**-k for k in range(200)])
-    assert abs(_halving_sum(terms) - 2.0) < 1e-15
+    assert abs(halving_sum(terms) - 2.0) < 1e-15

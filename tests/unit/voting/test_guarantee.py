@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import pytest
 
-from hubbub.errors import WrongUse
 from hubbub.exact import INFINITY, ball, rational
 from hubbub.voting.guarantee import (
     SMALL_ELECTION,
@@ -18,7 +17,6 @@ from hubbub.voting.guarantee import (
     possible_ballots,
     thesis_rate,
     thesis_voters,
-    voters_needed,
 )
 from hubbub.voting.margins import KINDS, alpha_min, default_margin
 from hubbub.voting.punishing import mix_probability
@@ -109,20 +107,6 @@ def test_the_remark_on_2_to_the_minus_100_with_theorem_b1(voters: int, alpha: st
     assert Fraction(2) ** (power - 1) < q < Fraction(2) ** (power + 1)
 
 
-@pytest.mark.parametrize(
-    ("m", "ballots", "voters"),
-    [(3, 10, 62_010), (3, 50, 759_308), (4, 10, 284_994), (5, 10, 4_231_114), (5, 100, 12_117_529)],
-)
-def test_voters_needed_for_a_dirichlet_belief(m: int, ballots: int, voters: int) -> None:
-    alpha = Fraction(1, possible_ballots(m) + ballots)
-    assert voters_needed(REPEATED, m, TWELFTH, alpha) == voters
-    for count, enough in ((voters, True), (voters - 1, False)):
-        margin = default_margin(REPEATED, count, m, TWELFTH)
-        assert (alpha_min(REPEATED, count, m, TWELFTH, margin) <= alpha) is enough
-    least = alpha_min(REPEATED, voters, m, TWELFTH, default_margin(REPEATED, voters, m, TWELFTH))
-    assert observations(least, m) == (possible_ballots(m) + ballots, ballots)
-
-
 def test_below_a_thousand_voters_the_guarantee_is_empty() -> None:
     """No margin covers a third: the best one for alpha = 1/3 allows more than 1e-12."""
     for voters in (10, 100, SMALL_ELECTION):
@@ -139,10 +123,3 @@ def test_observations_and_ballots() -> None:
     assert observations(Fraction(1, 20), 3, truncated=True) == (20, 4)
     assert [possible_ballots(m) for m in (2, 3, 4)] == [2, 6, 24]
     assert possible_ballots(3, truncated=True) == 1 + 3 + 6 + 6
-
-
-def test_what_is_refused() -> None:
-    with pytest.raises(WrongUse, match="coarseness"):
-        voters_needed(REPEATED, 3, TWELFTH, Fraction(0))
-    with pytest.raises(WrongUse, match="coarser"):
-        voters_needed(REPEATED, 3, TWELFTH, Fraction(1, 10**9))

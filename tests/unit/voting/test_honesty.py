@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations_with_replacement
 from typing import Any
@@ -12,12 +13,13 @@ import pytest
 from hubbub.exact import to_float
 from hubbub.voting import margins
 from hubbub.voting.ballots import Ballots
-from hubbub.voting.honesty import NotPromised, Promised, honesty
+from hubbub.voting.honesty import NotPromised, Promised, alternatives, honesty
 from hubbub.voting.rules import (
     ApproximateRunoff,
     Borda,
     EliminateThenSelect,
     FirstInOrder,
+    ForGain,
     InstantRunoff,
     Lot,
     Mix,
@@ -66,7 +68,45 @@ def test_a_margin_of_ones_own_is_answered_with_its_coarseness() -> None:
     assert "too few" in refused(RepeatedPlurality(), voters=100)
     assert "the margin 1,000,000 is too wide" in refused(RepeatedPlurality(margin=10**6))
     assert "no others" in refused(RepeatedPlurality(), voters=1)
-    assert promised(RepeatedPlurality(), voters=800).remarks == ("only beliefs in one single ranking are this coarse",)
+
+
+def test_a_promise_for_one_single_ranking_is_none() -> None:
+    """800 voters, 5 candidates, eta = 1e-12: 0.562-coarse, and above 1/2 all probabilities are 0 or 1."""
+    answer = honesty(RepeatedPlurality(), voters=800, candidates=5, truncated=False, eta=ETA)
+    assert isinstance(answer, NotPromised)
+    assert answer.margin == 227
+    assert answer.alpha_min is not None
+    assert Fraction(1, 2) < answer.alpha_min < Fraction(563, 1000)
+    said = answer.promise()
+    assert (said["empty"], said["margin"], round(said["alpha_min"], 4)) == (True, 227, 0.5612)
+    assert "one single ranking" in said["why"]
+    assert answer.as_json()["holds"] is False
+
+
+def test_a_gain_below_every_float_is_not_told_as_nothing() -> None:
+    tiny = Fraction(1, 10**400)
+    answer = promised(RepeatedPlurality(margin=ForGain(tiny)), voters=10**8, eta=tiny)
+    assert answer.as_json()["eta"] > 0
+    assert "No lie gains more than 1e-400 in expected utility" in answer.sentences()[0]
+
+
+def test_what_is_offered_instead_is_promised() -> None:
+    """Every gain, rule and number of voters that is offered keeps its promise when it is chosen."""
+    for rule in (RepeatedPlurality(), ApproximateRunoff(), ScoringElimination()):
+        size: dict[str, Any] = {"candidates": 5, "truncated": False}
+        found = alternatives(rule, voters=800, eta=ETA, **size)
+        assert found is not None
+        for offer in found.gains:
+            chosen = replace(rule, margin=ForGain(offer.eta))
+            answer = honesty(chosen, voters=800, eta=offer.eta, **size)
+            assert isinstance(answer, Promised)
+            assert answer.alpha_min <= offer.coarseness
+            assert answer.margin == offer.margin
+        for alpha, needed in found.voters:
+            answer = honesty(rule, voters=needed.always, eta=ETA, **size)
+            assert isinstance(answer, Promised)
+            assert answer.alpha_min <= alpha
+    assert alternatives(Plurality(), voters=800, eta=ETA, candidates=5, truncated=False) is None
 
 
 def test_b2_a_fixed_order_is_refused_with_the_reason() -> None:

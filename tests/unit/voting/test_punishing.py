@@ -95,7 +95,7 @@ def test_what_cannot_be_a_probability_or_a_gain() -> None:
     with pytest.raises(WrongUse, match="between 0 and 1"):
         Mix(rule=RandomDictator(), probability=Fraction(3, 2))
     with pytest.raises(FloatRefused):
-        mix_probability(gain=0.5, voters=5, candidates=3, utility_coarseness=1)  # type: ignore[arg-type]
+        mix_probability(gain=0.1, voters=5, candidates=3, utility_coarseness=1)  # type: ignore[arg-type]
     with pytest.raises(WrongUse):
         mix_probability(gain="-1", voters=5, candidates=3, utility_coarseness=1)
     for impossible in (0, "1.01"):

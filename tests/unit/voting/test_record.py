@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hubbub.errors import CheckFailed
-from hubbub.guarantees.canonical import read as read_canonical
 from hubbub.noise.source import PublicDice, SystemSource
 from hubbub.voting import rules
 from hubbub.voting.ballot_file import BallotFile
@@ -25,6 +24,7 @@ from hubbub.voting.record import ballots_digest, count_again, record_of
 from hubbub.voting.rule_json import Counted, rule_as_json, rule_from_json
 from hubbub.voting.stv import ALBANY, TransferableVote
 from hubbub.voting.ties import FixedTies
+from hubbub.wire.canonical import read as read_canonical
 
 TIED = Ballots.of("abcd", {("a", "b"): 3, ("b", "a"): 3, ("c",): 3, ("d", "c"): 3, (): 2})
 FILE = BallotFile(ballots=TIED, format="csv-columns", title="", reading=Reading(repeats="first"))

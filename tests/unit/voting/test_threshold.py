@@ -41,7 +41,7 @@ def test_the_default_table_of_the_theory() -> None:
 
 def test_margins_that_are_none() -> None:
     with pytest.raises(FloatRefused):
-        margin(0.5)  # type: ignore[arg-type]
+        margin(0.1)  # type: ignore[arg-type]
     for wrong in ("-1", "many"):
         with pytest.raises(WrongUse):
             margin(wrong)

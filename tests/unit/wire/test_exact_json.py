@@ -27,7 +27,7 @@ from hubbub.guarantees.definitions import (
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.policy import Policy
 from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values
-from hubbub.tables.histogram import Unit
+from hubbub.tables.unit import Unit
 from hubbub.wire.canonical import canonical, read
 from hubbub.wire.exact_json import plain, restored
 

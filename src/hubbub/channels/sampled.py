@@ -2,7 +2,8 @@
 
 The numbers are those of :mod:`hubbub.sampling.amplification`, at a delta that the caller names. With `bins`, the
 mechanism is a histogram on a public partition whose every bin is published by itself: its people blend exactly, and
-less is lost.
+less is lost (:mod:`hubbub.channels.histogram_curve`). With `unmarked`, it is noise below k that is not marked, and less
+still is lost.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
+from hubbub.channels.histogram_curve import EXACT_HISTOGRAM, UNMARKED, UNMARKED_NOISE, sharpest
 from hubbub.errors import Refused
 from hubbub.exact import Exact, Infinite, Loss, rounded, to_float, to_text
 from hubbub.guarantees.closeness import mixed
@@ -46,13 +48,17 @@ IDS: Final = {
     amplification.HISTOGRAM: "sampled.bins",
     amplification.ROBUST: "sampled.unevenly",
     amplification.DISTRIBUTIONAL: "sampled.distributional",
+    EXACT_HISTOGRAM: "sampled.bins-exact",
+    UNMARKED_NOISE: "sampled.unmarked-noise",
 }
 """The identifiers of the theorems about crowds, by what they are called."""
 
 Pair = tuple[Derivation, Derivation]
 
 
-def sampled_crowd_blending(premise: Derivation, p: Fraction, *, at_delta: Exact, bins: bool = False) -> Pair:
+def sampled_crowd_blending(
+    premise: Derivation, p: Fraction, *, at_delta: Exact, bins: bool = False, unmarked: bool = False
+) -> Pair:
     """Run a crowd-blending mechanism on a secret sample that takes each person with probability p.
 
     Guarantee: if M is (k, epsilon)-crowd-blending, then M on the sample is (epsilon', delta)-zero-knowledge private
@@ -64,11 +70,12 @@ def sampled_crowd_blending(premise: Derivation, p: Fraction, *, at_delta: Exact,
     kind = amplification.noisy_below if bins else amplification.crowd_blending
     sample = BernoulliSample(p=p)
     assumptions = (_secretly(sample), ONE_RELEASE)
-    return _both(premise, kind(given.k, _finite(given.epsilon), sample.p), sample, at_delta, assumptions, bins)
+    setting = kind(given.k, _finite(given.epsilon), sample.p)
+    return _both(premise, setting, sample, _reached(setting, at_delta, bins, unmarked), assumptions, bins)
 
 
 def collected_crowd_blending(
-    premise: Derivation, sample: IndependentSample, *, at_delta: Exact, bins: bool = False
+    premise: Derivation, sample: IndependentSample, *, at_delta: Exact, bins: bool = False, unmarked: bool = False
 ) -> Pair:
     """Run a crowd-blending mechanism on data that somebody collected as a random sample, perhaps unevenly.
 
@@ -76,15 +83,18 @@ def collected_crowd_blending(
     most `high`, but for at most `exempt` people with at most `highest`, then M on the data is (epsilon',
     delta)-differentially private for the population under add/remove, and (epsilon', delta)-zero-knowledge private
     with respect to iRS(0, high, exempt): no lower limit on the rates is used, and none is stated (Theorem 16, sharp).
+    The curve of unmarked noise serves rates up to `high` too, being convex in the law of the others, which is affine in
+    each rate; with exempt people, whose number shifts the count, it is not used.
     """
     if isinstance(sample, BernoulliSample):
-        return sampled_crowd_blending(premise, sample.p, at_delta=at_delta, bins=bins)
+        return sampled_crowd_blending(premise, sample.p, at_delta=at_delta, bins=bins, unmarked=unmarked)
     given = _crowd(premise, amplification.ROBUST)
     setting = amplification.robust(
         given.k, _finite(given.epsilon), sample.high, sample.highest, sample.exempt, bins=bins
     )
     stated = _without_lower_limit(sample)
-    return _both(premise, setting, stated, at_delta, (_secretly(stated), ONE_RELEASE), bins)
+    found = _reached(setting, at_delta, bins, unmarked and not sample.exempt)
+    return _both(premise, setting, stated, found, (_secretly(stated), ONE_RELEASE), bins)
 
 
 def sampled_differential(premise: Derivation, p: Fraction) -> Pair:
@@ -119,7 +129,7 @@ def sampled_differential(premise: Derivation, p: Fraction) -> Pair:
 
 
 def distributional(
-    premise: Derivation, sample: IndependentSample, *, at_delta: Exact, bins: bool = False
+    premise: Derivation, sample: IndependentSample, *, at_delta: Exact, bins: bool = False, unmarked: bool = False
 ) -> Derivation:
     """The attacker does not know the data, only how it was sampled, and that one person is in it.
 
@@ -139,7 +149,7 @@ def distributional(
     else:
         given = _crowd(premise, amplification.DISTRIBUTIONAL)
         setting = amplification.distributional_crowd(given.k, _finite(given.epsilon), high, exempt, bins=bins)
-    found = _reached(setting, at_delta)
+    found = _reached(setting, at_delta, bins, unmarked and not exempt)
     conclusion = DistributionalPrivacy(epsilon=found.epsilon, delta=found.delta, sample=stated)
     assumptions = (_secretly(stated), PERSONS, ONE_RELEASE)
     return _step(conclusion, f"{LUI_PASS}, Theorem 22; sharp, {HERE}", premise, setting, found, assumptions, bins)
@@ -149,11 +159,10 @@ def _both(
     premise: Derivation,
     setting: Setting,
     sample: IndependentSample,
-    at_delta: Exact,
+    found: Amplified,
     assumptions: tuple[Assumption, ...],
     bins: bool,
 ) -> Pair:
-    found = _reached(setting, at_delta)
     source = f"{GHLP}, Theorems 13 and 16; sharp, {HERE}"
     knowledge = ZeroKnowledge(epsilon=found.epsilon, delta=found.delta, aggregate=sample)
     population = DifferentialPrivacy(epsilon=found.epsilon, delta=found.delta)
@@ -177,17 +186,18 @@ def _step(
         mark = "" if len(setting.cases) == 1 else f"_{i + 1}"
         named = texts(rate=case.rate, own_rate=case.own, crowd=case.crowd, removal=case.removal, blending=case.blending)
         numbers += [(f"{name}{mark}", text) for name, text in named]
+    used = (*assumptions, BINS) if bins else assumptions
     return Derivation(
         conclusion=conclusion,
-        theorem=Theorem(IDS[setting.theorem], setting.theorem, source),
+        theorem=Theorem(IDS[found.theorem], found.theorem, source),
         premises=(premise,),
         numbers=(*numbers, *texts(epsilon_out=found.epsilon, delta_out=found.delta)),
-        assumptions=(*assumptions, BINS) if bins else assumptions,
+        assumptions=(*used, UNMARKED) if found.theorem == UNMARKED_NOISE else used,
     )
 
 
-def _reached(setting: Setting, at_delta: Exact) -> Amplified:
-    found = epsilon_at(setting, at_delta)
+def _reached(setting: Setting, at_delta: Exact, bins: bool, unmarked: bool) -> Amplified:
+    found = sharpest(setting, at_delta, unmarked=unmarked) if bins else epsilon_at(setting, at_delta)
     if isinstance(found.epsilon, Infinite):
         least = to_float(rounded(floor(setting), up=False, digits=3), round_up=False)
         raise Refused(

@@ -1,0 +1,442 @@
+"""One suite for every kind of release: whatever is published goes the same way, and comes out checked.
+
+A kind joins by adding lines to `CASES`: what it is asked, and two tables (or graphs), with and without one person. The
+toy kind of `toy.py` is here to show that nothing outside a kind's own files need know it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from hubbub import kinds
+from hubbub.cli.main import commands
+from hubbub.engines.links import opened as open_links
+from hubbub.engines.opening import open_source
+from hubbub.errors import CheckFailed, Refused, WrongUse
+from hubbub.explain import explain_release
+from hubbub.finishing import finish
+from hubbub.guarantees.people import Whose
+from hubbub.kind import TABLE, Release, Spec
+from hubbub.ledger import key
+from hubbub.ledger.book import Ledger
+from hubbub.ledger.charge import Charge, charge
+from hubbub.ledger.durable import sha256
+from hubbub.noise.source import ScriptedSource
+from hubbub.release import open as open_table
+from hubbub.release import perform, save
+from hubbub.report import report
+from hubbub.staging import CERTIFICATE, unfinished
+from hubbub.verify import verify
+from hubbub.wire.canonical import canonical, read
+from hubbub.wire.exact_json import plain, restored
+from tests.fresh import played, unsigned
+from tests.unit.saved import sign
+
+# --- the kinds ----------------------------------------------------------------------------------------------------
+
+TOWNS = ["Bath"] * 30 + ["York"] * 3 + ["Wells"] * 8
+FEWER = pa.table({"town": TOWNS, "age": [7 * i % 90 for i in range(41)], "id": list(range(41))})
+MORE = pa.concat_tables([FEWER, pa.table({"town": ["Bath"], "age": [44], "id": [99]})])
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kind with what it is asked, as its command would be."""
+
+    kind: str
+    words: Mapping[str, Any]
+    fewer: Any = field(default_factory=lambda: FEWER)
+    more: Any = field(default_factory=lambda: MORE)  # one person more
+    declared: bool = True  # whether the rows that come out are known beforehand
+    opened: Callable[[Any], Any] = open_source
+
+    def spec(self, schema: Any = None) -> Spec:
+        """What is asked, resolved against the columns of the table."""
+        person = {"person": "id"} if kinds.kind(self.kind).data == TABLE else {}
+        asked = kinds.kind(self.kind).ask(**person, **self.words)
+        return asked.resolved(self.opened(self.fewer).columns() if schema is None else schema)
+
+    def played(self, table: Any) -> Release:
+        engine = self.opened(table)
+        return played(self.spec(engine.columns()), engine, ScriptedSource.from_label("kinds"))
+
+
+TOWN = ("town=Bath,York,other",)
+STAIRS = {"thresholds": "100,10", "epsilons": "1,0.1,0.01", "alpha": "10"}
+FEW = {"vertices": "9", "max_degree": "4", "epsilon": "1"}
+GRAPHS = ([(0, 1), (1, 2), (0, 2)], [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4)], True, open_links)
+CASES = {
+    "histogram, crowds": Case("histogram", {"by": TOWN, "crowd": "5"}),
+    "histogram, by two": Case("histogram", {"by": (*TOWN, "age:0..90:30,null"), "epsilon": "1"}),
+    "histogram, found": Case("histogram", {"by": ("town",), "crowd": "5"}, declared=False),
+    "histogram, noise below": Case("histogram", {"by": TOWN, "crowd": "20", "epsilon": "0.5"}),
+    "histogram, sampled": Case("histogram", {"by": TOWN, "crowd": "20", "sample": "0.05"}),
+    "histogram, scaled": Case("histogram", {"by": TOWN, "epsilon": "1", "sample": "0.5", "scale_up": True}),
+    "histogram, collected": Case("histogram", {"by": TOWN, "crowd": "20", "collected": "0.05"}),
+    "histogram, one row": Case("histogram", {"by": TOWN, "crowd": "5", "one_row_per_person": True}),
+    "histogram, several": Case("histogram", {"by": TOWN, "epsilon": "1", "distinct": "2"}),
+    "histogram, lowered": Case("histogram", {"by": TOWN, "outlier": "1:1,5:0.5"}),
+    "histogram, staircase": Case("histogram", {"by": TOWN, "channel": "staircase", **STAIRS}),
+    "graph, sampled": Case("graph", {"of": "connectivity,average-degree", **FEW, "samples": "8"}, *GRAPHS),
+    "graph, degrees": Case("graph", {"of": "degree-histogram,triangles", **FEW}, *GRAPHS),
+    "graph, edges": Case("graph", {"of": "triangles", **FEW, "per_edge": True}, *GRAPHS),
+    "toy": Case("toy", {"epsilon": "1"}),
+}
+every_case = pytest.mark.parametrize("name", CASES)
+
+
+@pytest.fixture(autouse=True)
+def toy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The toy kind joins as every kind does: by its line."""
+    monkeypatch.setitem(kinds._WHERE, "toy", "tests.conformance.toy")  # type: ignore[arg-type]
+    monkeypatch.setattr("hubbub.charts.available", lambda: False)  # charts have tests of their own
+
+
+@pytest.fixture(scope="module")
+def forger(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("forger") / "ledger.db"
+    key.make(place)
+    return place
+
+
+def test_every_kind_is_here() -> None:
+    assert {case.kind for case in CASES.values()} == set(kinds.names())
+
+
+# --- what is public -----------------------------------------------------------------------------------------------
+
+
+@every_case
+def test_a_description_is_read_back(name: str) -> None:
+    spec = CASES[name].spec()
+    told = read(canonical(spec.described()), "it")
+    again = kinds.read(spec.kind.wire, told)
+    assert again == spec
+    assert again.described() == told
+
+
+@every_case
+def test_a_description_with_more_in_it_is_refused_and_one_with_less_is_another(name: str) -> None:
+    spec = CASES[name].spec()
+    told = spec.described()
+    with pytest.raises(CheckFailed):
+        kinds.read(spec.kind.wire, told | {"approved": "by everybody"})
+    for part in told:
+        less = {name: value for name, value in told.items() if name != part}
+        try:
+            assert kinds.read(spec.kind.wire, less) != spec  # a field that is absent may have a default, and means that
+        except (CheckFailed, KeyError):
+            continue
+
+
+@every_case
+def test_a_kind_of_another_version_is_told_to_update(name: str) -> None:
+    spec = CASES[name].spec()
+    for wire in (f"{spec.kind.name}/99", "another/1", ""):
+        with pytest.raises(CheckFailed, match="does not know; update Hubbub"):
+            kinds.read(wire, spec.described())
+
+
+@every_case
+def test_promises_are_the_same_every_time_and_say_whom_they_are_about(name: str) -> None:
+    """No engine is given here: they follow from the spec alone."""
+    spec = CASES[name].spec()
+    first = spec.promises()
+    assert first
+    assert kinds.read(spec.kind.wire, spec.described()).promises() == first
+    for step in (part for promise in first for part in promise.steps()):
+        assert step.people is not None
+        assert step.people.unit == spec.people.unit
+        assert step.theorem.id
+    assert all(step.people and step.people.whose is not Whose.POPULATION for step in spec.alone())
+
+
+@every_case
+def test_what_can_be_checked_again_holds(name: str) -> None:
+    assert all(check.passed for check in CASES[name].spec().checks())
+
+
+@every_case
+def test_words_are_all_there(name: str) -> None:
+    spec = CASES[name].spec()
+    words = spec.words()
+    needed = (words.title, words.published, words.entry, words.person, words.sampling, words.counts, *words.remarks)
+    for text in (*needed, *(text for pair in words.public for text in pair)):
+        assert text.strip()
+        assert "{" not in text
+    for line in (words.title, words.published):
+        assert not line.endswith(".")
+    told = explain_release(spec, spec.promises())
+    assert "None" not in told
+    for heading in ("What was published", "What is promised", "What is taken for granted", "What is not promised"):
+        assert f"{heading}\n  " in told
+
+
+@every_case
+def test_a_charge_is_the_same_after_the_ledger(name: str) -> None:
+    asked = charge(CASES[name].spec())
+    assert asked.promises
+    assert restored(Charge, read(canonical(plain(asked)), "it")) == asked
+    book = Ledger()
+    book.reserve("town", asked)
+    (entered,) = book.account("town").spent
+    assert replace(entered.charge, partition=asked.partition) == asked
+    total = book.account("town").totals
+    assert total is not None
+    assert total.holds
+
+
+# --- the certificate ----------------------------------------------------------------------------------------------
+
+
+def _leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    if isinstance(value, dict | list) and value:
+        for name in value if isinstance(value, dict) else range(len(value)):
+            yield from _leaves(value[name], (*path, name))
+    else:
+        yield path
+
+
+def _changed(body: dict[str, Any], path: tuple[Any, ...]) -> dict[str, Any]:
+    changed = deepcopy(body)
+    place: Any = changed
+    for name in path[:-1]:
+        place = place[name]
+    match place[path[-1]]:
+        case bool() | None as old:
+            place[path[-1]] = not old
+        case int() as old:
+            place[path[-1]] = old + 1
+        case str() as old:
+            place[path[-1]] = f"{old}1" if re.fullmatch(r"[\d.]+", old) else f"{old}s"
+        case old:
+            place[path[-1]] = "something" if old == [] else ["something"]
+    return changed
+
+
+@every_case
+def test_the_certificate_passes_and_no_edit_of_a_promise_does_unless_it_follows(name: str, forger: Path) -> None:
+    body = unsigned(CASES[name].spec())
+    whole = verify(sign(forger, body))
+    assert whole.passed, whole.verdict
+    assert whole.promises == CASES[name].spec().promises()
+    for path in _leaves(body["guarantees"], ("guarantees",)):
+        done = verify(sign(forger, _changed(body, path)))
+        if done.passed:  # a promise that is weaker than what is derived
+            assert "promise" in path, path
+            assert any(check.found.startswith("follows: ") for check in done.checks), path
+    edits: tuple[dict[str, Any], ...] = ({"kind": "another/1"}, {"guarantees": []}, {"more": ""}, {"release": {}})
+    for edit in edits:
+        assert not verify(sign(forger, body | edit)).passed, edit
+
+
+@every_case
+def test_no_changed_byte_of_what_is_signed_passes(name: str, forger: Path) -> None:
+    data = sign(forger, unsigned(CASES[name].spec()))
+    for at in range(0, len(data), max(1, len(data) // 100)):
+        assert not verify(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]).passed, at
+
+
+# --- what comes out -----------------------------------------------------------------------------------------------
+
+
+def _without_numbers(sentences: tuple[str, ...]) -> list[str]:
+    return [re.sub(r"\d[\d,]*", "#", sentence) for sentence in sentences]
+
+
+@every_case
+def test_neighbours_differ_in_numbers_alone(name: str) -> None:
+    case = CASES[name]
+    first, second = case.played(case.fewer).result, case.played(case.more).result
+    for one, other in zip(first.sheets(), second.sheets(), strict=True):
+        assert (one.name, one.schema) == (other.name, other.schema)
+        if case.declared:
+            assert one.rows == other.rows
+    if case.declared:
+        assert [keys for keys, _, _ in first.grid(1000).rows] == [keys for keys, _, _ in second.grid(1000).rows]
+    assert _without_numbers(first.sentences()) == _without_numbers(second.sentences())
+    assert set(first.told()) == set(second.told())
+
+
+@every_case
+def test_sheets_grid_facts_and_picture_tell_the_same(name: str) -> None:
+    case = CASES[name]
+    done = case.played(case.fewer)
+    result = done.result
+    main, *others = result.sheets()
+    assert main.name == "release"
+    assert len({sheet.name for sheet in (main, *others)}) == 1 + len(others)
+    for sheet in (main, *others):
+        tables = [pa.Table.from_batches(list(sheet.batches()), sheet.schema) for _ in range(2)]  # afresh each time
+        assert tables[0].equals(tables[1])
+        assert all(batch.schema == sheet.schema for batch in sheet.batches())
+        assert tables[0].num_rows == sheet.rows
+    assert len(done) == main.rows == len(list(done)) == done.to_arrow().num_rows == len(done.to_pandas())
+    for first in (0, 2, 1000):
+        grid = result.grid(first)
+        assert len(grid.rows) == min(first, main.rows)
+        for keys, numbers, _ in grid.rows:
+            assert (len(keys), len(numbers)) == (len(grid.keys), len(grid.numbers))
+        shown = done.to_arrow().select(list(grid.keys)).slice(0, len(grid.rows)).to_pylist()
+        assert [tuple(row.values()) for row in shown] == [keys for keys, _, _ in grid.rows]
+    json.dumps(dict(result.told()), allow_nan=False)
+    drawing = result.drawing()
+    if drawing is not None:
+        assert drawing.bars
+        assert all(bar.low <= (bar.low if bar.high is None else bar.high) for bar in drawing.bars)
+        assert len({(bar.label, bar.panel) for bar in drawing.bars}) == len(drawing.bars)
+        for text in (drawing.numbers, drawing.bar, drawing.line):
+            assert text.strip()
+
+
+@every_case
+def test_the_report_depends_on_the_release_alone_and_has_every_promise(name: str) -> None:
+    done = CASES[name].played(CASES[name].fewer)
+    page = report(done)
+    assert report(done) == page
+    assert page.count("<article>") == len(done.promises)
+    assert "None" not in re.sub(r"<pre>.*?</pre>", "", page, flags=re.DOTALL)
+
+
+# --- the way to the disk ------------------------------------------------------------------------------------------
+
+
+def _performed(case: Case, dataset: str = "town") -> Release:
+    engine = case.opened(case.fewer)
+    return perform(case.spec(engine.columns()), engine, Ledger(), dataset)
+
+
+@every_case
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_release_is_saved_with_its_certificate_and_entered(name: str, form: str, tmp_path: Path) -> None:
+    written = save(_performed(CASES[name]), tmp_path, form=form)
+    assert set(written) == {"release", "certificate", "report"}
+    done = verify(Path(written["certificate"]).read_bytes(), folder=tmp_path, known=lambda public: "you")
+    assert done.whole, done.verdict
+    (record,) = Ledger().account("town").records
+    assert record.files == {sha256(written["release"]): sha256(written["certificate"])}
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+@pytest.mark.parametrize("name", ["histogram, found", "histogram, noise below", "graph, sampled", "toy"])
+def test_a_save_that_is_cut_short_is_given_up_or_can_be_finished(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, ends = os.fsync, set()
+    for nth in range(1, 30):
+        made = _performed(CASES[name], f"town-{nth}")
+        out, calls = tmp_path / str(nth), iter(range(1, 1000))
+
+        def killing(handle: int, calls: Iterator[int] = calls, nth: int = nth) -> None:
+            if next(calls) == nth:
+                raise Killed
+            whole(handle)
+
+        monkeypatch.setattr(os, "fsync", killing)
+        try:
+            save(made, out)
+        except Killed:
+            monkeypatch.setattr(os, "fsync", whole)
+            ends.add(_after(made, out))
+        else:
+            break
+        finally:
+            monkeypatch.setattr(os, "fsync", whole)
+    else:
+        pytest.fail("no run was left alone")
+    assert ends == {"given up", "finished"}
+
+
+def _after(made: Release, out: Path) -> str:
+    """What is left of a release that was cut short, once somebody has looked after it."""
+    assert made.place is not None
+    for hidden in unfinished(out):
+        finish(hidden)
+    (record,) = Ledger().account(made.place.dataset).records
+    visible = sorted(path.name for path in out.iterdir()) if out.exists() else []
+    if not visible:
+        assert (record.state, record.spent) == ("abandoned", made.drawn)
+        return "given up"
+    assert visible == [CERTIFICATE, "release.csv", "report.html"]
+    assert list(record.files) == [sha256(out / "release.csv")]
+    assert verify((out / CERTIFICATE).read_bytes(), folder=out).passed
+    return "finished"
+
+
+# --- what a kind gets for nothing ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    pq.write_table(FEWER, tmp_path / "people.parquet")
+    return tmp_path / "people.parquet"
+
+
+def test_the_toy_kind_has_a_command(people: Path, tmp_path: Path) -> None:
+    words = ["release", "toy", str(people), "--person", "id", "--epsilon", "40", "--out", str(tmp_path / "out")]
+    told = json.loads(CliRunner().invoke(commands, [*words, "--json"], catch_exceptions=False).stdout)
+    assert told["dataset"] == "people"
+    assert [(each["notion"], each["epsilon_exact"], each["people"], each["unit"]) for each in told["guarantees"]] == [
+        ("differential", "40", "table", "id")
+    ]
+    assert Path(told["release"]).read_text() == '"people"\n41\n'  # at epsilon 40 there is no noise to speak of
+    done = CliRunner().invoke(commands, words)
+    assert done.exit_code == 0, done.stderr
+    assert "Promised (differential, for the people of the table, by id): Take one person out" in done.stdout
+    assert "Entered in the ledger as release 2 of people." in done.stdout
+    check = CliRunner().invoke(commands, ["verify", told["certificate"]])
+    assert check.exit_code == 0, check.stderr
+    shown = CliRunner().invoke(commands, ["ledger", "show", "people"]).stdout
+    assert "Release 1: the number of people" in shown
+    assert "80-DP" in shown
+    said = CliRunner().invoke(commands, ["explain", told["certificate"]]).stdout
+    assert "The number of the people in the table, with noise." in said
+
+
+def test_the_toy_kind_is_in_the_help_and_its_mistakes_are_one_sentence(people: Path, tmp_path: Path) -> None:
+    assert "toy" in CliRunner().invoke(commands, ["release", "--help"]).stdout
+    told = CliRunner().invoke(commands, ["release", "toy", "--help"]).stdout
+    assert "Publish how many people there are." in told
+    assert "--epsilon E" in told
+    for more in (["--epsilon", "0"], ["--epsilon", "x"], ["--epsilon", "1", "--person", "nobody"]):
+        done = CliRunner().invoke(commands, ["release", "toy", str(people), "--out", str(tmp_path / "none"), *more])
+        assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.output
+
+
+def test_the_toy_kind_is_refused_where_a_person_has_several_rows_and_nothing_is_spent() -> None:
+    table = open_table(pa.table({"id": [1, 1, 2]}), person="id", dataset="town")
+    with pytest.raises(Refused, match="exactly one row for each person"):
+        table.publish(kinds.kind("toy").ask(epsilon="1", person="id"))
+    (record,) = Ledger().account("town").records
+    assert not record.spent
+
+
+def test_a_toy_adds_up_with_a_histogram() -> None:
+    table = open_table(FEWER, person="id", dataset="town")
+    table.publish(kinds.kind("toy").ask(epsilon="1", person="id"))
+    table.histogram(list(TOWN), crowd=20, epsilon="0.5")
+    total = Ledger().account("town").totals
+    assert total is not None
+    assert str(total.crowd_blending.guarantee) == "(20, 2.5)-crowd-blending"
+
+
+def test_a_kind_that_nobody_registered_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(kinds._WHERE, "toy")  # type: ignore[arg-type]
+    with pytest.raises(WrongUse, match="there is no kind of release 'toy'; there are histogram"):
+        kinds.kind("toy")
+    assert CliRunner().invoke(commands, ["release", "toy"]).exit_code == 2

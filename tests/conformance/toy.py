@@ -1,0 +1,78 @@
+"""The smallest kind of release: how many people there are, with geometric noise. Nothing outside this file knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Self, cast
+
+import pyarrow as pa
+
+from hubbub.channels.checks import laws
+from hubbub.channels.geometric import Geometric
+from hubbub.guarantees.derivation import DMNS, Derivation, Theorem, stated, texts
+from hubbub.guarantees.people import People
+from hubbub.kind import Check, Kind, Result, Sheet, Spec, Words
+from hubbub.noise.source import Source
+from hubbub.options import Option
+from hubbub.tables.engine import Question
+from hubbub.tables.unit import EACH_ROW, Unit
+from hubbub.wire.canonical import Plain
+from hubbub.wire.exact_json import plain, restored
+
+
+@dataclass(frozen=True, slots=True)
+class Total(Result):
+    people: int
+
+    def sheets(self) -> tuple[Sheet, ...]:
+        batch = pa.record_batch({"people": [self.people]})
+        return (Sheet("release", batch.schema, lambda: iter((batch,)), 1),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toy(Spec):
+    kind: ClassVar[Kind]
+    epsilon: Fraction
+    unit: Unit = EACH_ROW
+
+    @property
+    def people(self) -> People:
+        return self.unit.people
+
+    def resolved(self, schema: Any) -> Self:
+        return self
+
+    def promises(self) -> tuple[Derivation, ...]:
+        """Guarantee: one person more or less changes the number by one, and geometric noise hides that."""
+        theorem, given = Theorem("toy.total", "noise on the number of people", DMNS), texts(epsilon=self.epsilon)
+        claim, granted = Geometric(self.epsilon).claim, (self.unit.assumption,)
+        return (stated(claim, theorem=theorem, numbers=given, assumptions=granted, people=self.people),)
+
+    def checks(self) -> Iterator[Check]:
+        return laws(Geometric(self.epsilon))
+
+    def words(self) -> Words:
+        title, everybody = "How many people there are", "the people in the table"
+        said = f"The number of {everybody}, with noise"
+        whom = {"person": self.unit.words, "sampling": "nobody: everybody is counted", "counts": everybody}
+        return Words(title=title, published=said, entry="the number of people", **whom)
+
+    def described(self) -> dict[str, Plain]:
+        return cast(dict[str, Plain], plain(self))
+
+    def run(self, data: Any, source: Source) -> Total:
+        counted = data.count(Question(axes=(), person=self.unit.person), source).counts
+        return Total(int(Geometric(self.epsilon).release([counted.sum()], source).values[0]))
+
+
+KIND = Toy.kind = Kind(
+    name="toy",
+    wire="toy/1",
+    about="Publish how many people there are.",
+    examples=("hubbub release toy people.csv --epsilon 1 --out out/",),
+    options=(Option(name="epsilon", takes="E", help="The privacy loss."),),
+    ask=lambda *, epsilon, person=None: Toy(epsilon=Geometric(epsilon).epsilon, unit=Unit(person=person)),
+    read=lambda given: restored(Toy, given),
+)
