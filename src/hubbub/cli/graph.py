@@ -169,6 +169,42 @@ def estimate(file: str, as_json: bool, of: str, **given: Any) -> None:
     say(f"\n{NOT_PRIVATE}")
 
 
+@graph.command("preview", epilog=examples("hubbub graph preview millbrook --out private.html"))
+@click.argument("file")
+@click.option("--vertices", metavar="N", help="How many people there are, those without links too.")
+@click.option("--out", metavar="FILE", required=True, help="The page to write, for you alone.")
+@reading_options
+@json_option
+def preview(file: str, out: str, as_json: bool, **given: Any) -> None:
+    """Look at the degrees of a graph before anything is protected. This is private: it is for you alone.
+
+    The page shows how many people have at least 1, 2, 3, ... friends, exactly. It is no release, costs nothing, and
+    must not be shown. What may be shown is in the report of hubbub graph release --of degree-histogram.
+    """
+    from pathlib import Path
+
+    from hubbub.charts.page import page as page_of
+    from hubbub.graphs.preview import WARNING, degrees
+    from hubbub.report.picture import picture
+
+    place = Path(out)
+    if place.suffix.lower() != ".html":
+        raise WrongUse(f"--out must be a page that ends in .html, not {place.name[:60]!r}; rename it")
+    with waiting("Reading"):
+        drawn = degrees(read_graph(file, given))
+    text = page_of("Private: degrees before a release", picture(drawn), above=[WARNING], below=[])
+    try:
+        place.touch(mode=0o600)
+        place.write_text(text, encoding="utf-8")
+    except OSError:
+        raise WrongUse(f"--out must be a file that can be written, not {str(place)[:200]!r}; choose another") from None
+    if as_json:
+        print_json({"private": True, "warning": WARNING, "page": str(place)})
+    else:
+        page().print(f"Written, for you alone: {place}", soft_wrap=True)
+        say(WARNING)
+
+
 def read_graph(file: str, given: dict[str, Any]) -> Graph:
     """The graph of a file, or the invented one."""
     from hubbub.graphs.loading import load

@@ -7,7 +7,6 @@ kind: nothing that random people and those around them would not have told.
 
 from __future__ import annotations
 
-import html
 import shlex
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +17,8 @@ from typing import Any, Final
 import numpy as np
 
 from hubbub.certificate import about
-from hubbub.charts.svg import STYLE, Bar, Panel, Words, responsive
+from hubbub.charts.page import page
+from hubbub.charts.svg import Bar, Panel, Words, responsive
 from hubbub.demo.friends import PEOPLE, STREETS, Friends, friends
 from hubbub.graphs.answers import Answers
 from hubbub.graphs.attack import Guesses, guesses
@@ -120,12 +120,8 @@ def _page(guessed: Guesses) -> str:
     }
     bars = tuple(Bar(name, 100 * share, 100 * share, 100 * share, f"{share:.0%}") for name, share in shares.items())
     title = "Your street gives your vote away, even through differential privacy"
-    words = Words(title=title, told=guessed.sentence(), by="", numbers="votes guessed rightly, in percent")
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<style>body {{ max-width: 46rem; margin: 2rem auto; padding: 0 1rem; font-family: sans-serif; }}{STYLE}"
-        f"</style></head><body><h1>{html.escape(title)}</h1><p>{html.escape(guessed.sentence())}.</p>"
-        f"{responsive([Panel('', bars)], words, upright=False)}<p>{html.escape(LOOK_AT)} The {PEOPLE:,} people of "
-        f"these {STREETS} streets are invented.</p></body></html>\n"
-    )
+    said = f"{guessed.sentence()}."
+    words = Words(title=title, told=said, by="", numbers="votes guessed rightly, in percent")
+    invented = f"The {PEOPLE:,} people of these {STREETS} streets are invented."
+    chart = responsive([Panel("", bars)], words, upright=False)
+    return page(title, chart, above=[said], below=[LOOK_AT, invented])

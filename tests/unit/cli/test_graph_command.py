@@ -115,6 +115,28 @@ def test_one_edge_and_no_edge_are_graphs(tmp_path: Path) -> None:
     assert run("graph", "estimate", str(tmp_path / "none.txt"), "--samples", "2", "--vertices", "3").exit_code == 0
 
 
+# --- a private look -----------------------------------------------------------------------------------------------
+
+
+def test_a_preview_is_marked_as_private_and_enters_nothing(tmp_path: Path) -> None:
+    from hubbub.ledger.book import Ledger
+
+    out = tmp_path / "private.html"
+    told = json.loads(run("graph", "preview", "millbrook", "--out", str(out), "--json").stdout)
+    page = out.read_text(encoding="utf-8")
+    assert told == {"private": True, "warning": told["warning"], "page": str(out)}
+    assert page.count("PRIVATE: these are the exact degrees") == 2
+    assert "<title>0: 6,000</title>" in page
+    assert out.stat().st_mode & 0o077 == 0
+    assert Ledger().accounts() == {}
+    shown = run("graph", "preview", "millbrook", "--out", str(out))
+    assert (shown.exit_code, "for you alone" in shown.stdout, "PRIVATE" in shown.stderr) == (0, True, True)
+    (tmp_path / "none.csv").write_text("")
+    assert run("graph", "preview", str(tmp_path / "none.csv"), "--out", str(out)).exit_code == 0
+    for wrong in (tmp_path / "private.txt", tmp_path / "nowhere" / "private.html"):
+        assert run("graph", "preview", "millbrook", "--out", str(wrong)).exit_code == 2
+
+
 # --- release ------------------------------------------------------------------------------------------------------
 
 RELEASE = ["--vertices", "60", "--max-degree", "4", "--samples", "20", "--epsilon", "1"]
