@@ -250,6 +250,18 @@ def test_two_graph_releases_add_up_by_the_theorems() -> None:
         publish(["degree-histogram"], {**SIZE, "epsilon": 2})
 
 
+def test_many_releases_stand_for_what_each_of_them_asked() -> None:
+    """The running total of a graph keeps its neighbouring relation, and is what all entries add up to."""
+    asked = charge(statistics(["degree-histogram"], **SIZE, epsilon="0.02"))
+    for _ in range(30):
+        Ledger().reserve("town", asked)
+    found = Ledger().account("town").totals
+    assert found is not None
+    assert str(found.differential.guarantee) == "0.6-DP [replace]"
+    assert "[replace]" in str(found.adaptive.guarantee or "[replace]")
+    assert Ledger().check() == 31
+
+
 @pytest.mark.parametrize("name", ["private", "edges"])
 def test_promises_about_a_vertex_an_edge_and_a_row_do_not_add_up(name: str, tmp_path: Path) -> None:
     publish(*ASKED[name])
