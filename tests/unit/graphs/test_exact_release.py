@@ -42,7 +42,7 @@ def exact_loss(spec: GraphSpec) -> Fraction:
     d, worst = spec.size.max_degree, Fraction(0)
     small = np.flatnonzero(degrees(N).max(axis=1) <= d)
     rates = [1 / spec.scale(of) for of in spec.counts]
-    values = [counts(of, d) for of in spec.counts]
+    values = [counts(of, d if of is Statistic.DEGREE_HISTOGRAM else 0) for of in spec.counts]
     steps = 1 << np.arange(len(pairs(N))) if spec.per_edge else np.arange(1, AT_ZERO)
     allowed = np.zeros(2 ** len(pairs(N)), dtype=bool)
     allowed[small] = True
