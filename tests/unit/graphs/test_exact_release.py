@@ -18,10 +18,9 @@ from hubbub.graphs.promises import promises
 from hubbub.graphs.spec import GraphSpec
 from hubbub.graphs.statistics import Statistic
 from hubbub.guarantees.definitions import DifferentialPrivacy, ZeroKnowledge
+from tests.unit.graphs.simulated import N, worst_loss
 from tests.unit.graphs.small_graphs import all_facts, degrees, graph_of, pairs
-from tests.unit.graphs.test_simulator import worst_loss
 
-N = 5
 AT_ZERO = 2 ** (N - 1)  # the edges of vertex 0 are the first bits
 
 
