@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hubbub.channels.profile import decide as decide
     from hubbub.channels.profile import profile as profile
     from hubbub.release import open as open
+    from hubbub.release import open_graph as open_graph
     from hubbub.release import save as save
 
 __version__ = "0.1.0"
@@ -24,11 +25,12 @@ _WHERE = {
     "decide": "hubbub.channels.profile",
     "interval": "hubbub.channels.estimate",
     "open": "hubbub.release",
+    "open_graph": "hubbub.release",
     "profile": "hubbub.channels.profile",
     "save": "hubbub.release",
 }
 
-__all__ = ["__version__", "channel", "decide", "interval", "open", "profile", "save"]
+__all__ = ["__version__", "channel", "decide", "interval", "open", "open_graph", "profile", "save"]
 
 
 def __getattr__(name: str) -> Any:

@@ -408,5 +408,6 @@ def test_import_hubbub_loads_nothing_optional() -> None:
 
 
 def test_the_public_surface_is_this_list() -> None:
-    assert sorted(hubbub.__all__) == ["__version__", "channel", "decide", "interval", "open", "profile", "save"]
+    surface = ["__version__", "channel", "decide", "interval", "open", "open_graph", "profile", "save"]
+    assert sorted(hubbub.__all__) == surface
     assert [name for name in hubbub.__all__ if not hasattr(hubbub, name)] == []

@@ -46,7 +46,8 @@ def test_one_count_is_zero_knowledge_and_differentially_private() -> None:
     claim = private.conclusion
     assert isinstance(claim, DifferentialPrivacy)
     assert isinstance(claim.epsilon, Fraction)
-    assert claim.epsilon == Fraction(40) / spec(CONN).scale(CONN) < Fraction(1, 2)
+    exact = Fraction(40) / spec(CONN).scale(CONN)
+    assert exact <= claim.epsilon < exact * (1 + Fraction(1, 10**5)) < Fraction(1, 2)
 
 
 def test_degrees_need_the_friends_of_the_samples_only() -> None:
@@ -114,7 +115,7 @@ def test_the_answers_are_the_counts_with_their_noise() -> None:
     assert found[3].value == Fraction(2 * found[4].edges, PEOPLE)  # one draw for both
     assert found[0].distance == Fraction(found[0].edges) / (PEOPLE * MAX_DEGREE // 2)
     assert found[4].distance is None
-    assert "noise of scale" in found[0].sentence()
+    assert len(found[0].cells()) == 4
 
 
 def test_intervals_are_right_as_often_as_they_say() -> None:
