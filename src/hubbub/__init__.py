@@ -5,7 +5,8 @@ when it is first used.
 
 ::
 
-    open, save       a table of people; a release of it, written with its certificate and report
+    open, open_graph, save
+                     a table of people or a network; a release of it, written with its certificate and report
     verify, explain  a certificate, checked without the data, and in plain words
     plan, account    which release reaches a promise, and what follows from what: the theorems as a calculator
     ledger           what was published about whom, and what it adds up to
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from hubbub.channels.profile import decide as decide
     from hubbub.channels.profile import profile as profile
     from hubbub.release import open as open
+    from hubbub.release import open_graph as open_graph
     from hubbub.release import save as save
     from hubbub.verification.of_file import explain as explain
     from hubbub.verification.of_file import verify as verify
@@ -41,6 +43,7 @@ _WHERE = {
     "explain": "hubbub.verification.of_file",
     "interval": "hubbub.channels.estimate",
     "open": "hubbub.release",
+    "open_graph": "hubbub.release",
     "profile": "hubbub.channels.profile",
     "save": "hubbub.release",
     "verify": "hubbub.verification.of_file",
@@ -56,6 +59,7 @@ __all__ = [
     "interval",
     "ledger",
     "open",
+    "open_graph",
     "plan",
     "profile",
     "save",
