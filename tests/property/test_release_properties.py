@@ -29,7 +29,7 @@ from hubbub.noise.source import ScriptedSource, Source
 from hubbub.tables.asking import histogram
 from hubbub.tables.counts import Counts
 from hubbub.tables.engine import Counted, Question
-from hubbub.tables.scaling import is_certain, population_intervals, split
+from hubbub.tables.scaling import population_intervals, split
 from hubbub.tables.schema import Schema
 from tests.fresh import counts, played
 
@@ -192,7 +192,7 @@ def ends(law_of: Channel, outcomes: list[tuple[str, int]], p: Fraction, coverage
         names,
     )
     low, high = intervals(law_of, published, split(coverage))
-    return population_intervals(low, high, p, coverage, certain=is_certain(law_of))
+    return population_intervals(low, high, p, coverage, certain=law_of.certain)
 
 
 @pytest.mark.parametrize("name", ["exact-or-suppressed", "noisy-below", "geometric", "warped"])

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from hubbub.channels.channel import LARGEST_COUNT, Channel, Published
 from hubbub.channels.law import SUPPRESSED
-from hubbub.channels.warped import Warped
 from hubbub.errors import WrongUse
 from hubbub.exact import Exact, Loss, ball, exp, lower, rational
 
@@ -31,12 +30,6 @@ class Interval:
     low: int
     high: int | None
     coverage: Fraction
-
-
-def segments(channel: Channel) -> tuple[int, ...]:
-    """Where stretches of counts begin on which a larger count always publishes more (in distribution)."""
-    found: tuple[int, ...] = getattr(channel, "segments", (0,))
-    return found
 
 
 @lru_cache(maxsize=65536)
@@ -51,11 +44,12 @@ def interval(channel: Channel, value: int | None, tag: str = "", coverage: Exact
         raise WrongUse(f"coverage must lie between 0 and 1, not {level}")
     tail = ball((1 - level) / 2)
     at = 0 if value is None else value
-    given = getattr(channel, "noise_given", None)
-    if given is not None:
-        return _around(at, given(tag), tail, level)
-    if isinstance(channel, Warped):
-        return Interval(*channel.counts_within(None if tag == SUPPRESSED else at, tail), level)
+    rate = channel.noise_given(tag)
+    if rate is not None:
+        return _around(at, rate, tail, level)
+    within = channel.counts_within(None if tag == SUPPRESSED else at, tail)
+    if within is not None:
+        return Interval(*within, level)
 
     def reached(count: int) -> bool:  # grows with the count
         law = channel.law(count)
@@ -65,7 +59,7 @@ def interval(channel: Channel, value: int | None, tag: str = "", coverage: Exact
         law = channel.law(count)
         return not law.at_most(at, tag) + ball(law.missing) <= tail
 
-    starts = segments(channel)
+    starts = channel.segments
     low, high = LARGEST_COUNT, 0
     for start, following in zip(starts, (*starts[1:], LARGEST_COUNT + 1), strict=True):
         last, guess = following - 1, min(max(at, start), following - 1)
@@ -110,19 +104,18 @@ def _first(holds: Callable[[int], bool], lo: int, hi: int, guess: int) -> int:
 def most_likely(channel: Channel, value: int | None, tag: str = "") -> int:
     """The count under which the outcome is most probable; of equals, the smallest that was found.
 
-    The likelihood has one peak on each stretch of :func:`segments` for every channel here, and is searched there.
+    The likelihood has one peak on each stretch of `segments` for every channel here, and is searched there.
     """
     at = 0 if value is None else value
-    if isinstance(channel, Warped):
-        return at  # f_c(j) falls with |E(c) - E(j)|
-    short = getattr(channel, "likelihood", None)
+    known = channel.most_likely(at)
+    if known is not None:
+        return known
 
     def likelihood(count: int) -> arb:
-        found: arb = channel.law(count).mass(at, tag) if short is None else short(count, at, tag)
-        return found
+        return channel.likelihood(count, at, tag)
 
     best, most = 0, arb(0)
-    starts = segments(channel)
+    starts = channel.segments
     for start, following in zip(starts, (*starts[1:], LARGEST_COUNT + 1), strict=True):
         for count in {start, min(max(at, start), following - 1), _peak(likelihood, at, start, following - 1)}:
             mass = likelihood(count)
@@ -150,11 +143,7 @@ def unbiased(channel: Channel, value: int | None, tag: str = "") -> Fraction | a
     For noise around the count it is the value. For the warped channel it is j + (u_j - u_(j+1)) / w_j with
     u_m = 1/(2 sinh epsilon(m)), u_0 = 0, which needs every epsilon(m) above 0 and nothing hidden.
     """
-    if isinstance(channel, Warped):
-        return None if value is None else channel.unbiased_estimate(value)
-    if not channel.unbiased or value is None or tag.startswith(SUPPRESSED):
-        return None
-    return Fraction(value)
+    return None if value is None or tag.startswith(SUPPRESSED) else channel.unbiased_estimate(value)
 
 
 def intervals(
@@ -196,7 +185,7 @@ def _each_value(
 def _distinct_values(
     channel: Channel, values: NDArray[np.int64], tag: str, coverage: Exact
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    edge: int | None = getattr(channel, "last_change", None)
+    edge = channel.last_change
     low, high = np.empty_like(values), np.empty_like(values)
     for i, value in enumerate(values.tolist()):
         found = interval(channel, None if tag.startswith(SUPPRESSED) else value, tag, coverage)

@@ -32,6 +32,8 @@ from hubbub.channels.channel import (
     LARGEST_COUNT,
     LARGEST_RATE,
     SMALLEST_RATE,
+    Card,
+    Channel,
     Proof,
     Published,
     exact_count,
@@ -40,9 +42,10 @@ from hubbub.channels.channel import (
 from hubbub.channels.law import SUPPRESSED, Block, Law, Weight, point
 from hubbub.channels.warped_walk import walk
 from hubbub.errors import WrongUse
-from hubbub.exact import Infinite, ball, exp, whole
+from hubbub.exact import INFINITY, Infinite, ball, exp, whole
 from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import OutlierPrivacy
+from hubbub.guarantees.derivation import HERE, Theorem
 from hubbub.noise.source import Source
 
 _NEGLIGIBLE: Final = 150
@@ -52,7 +55,7 @@ _LAST: Final = 2**63
 
 
 @dataclass(frozen=True)
-class Warped:
+class Warped(Channel):
     """Publish J ~ f_c for the curve; with `show_above` = T, publish J only if J > T and hide it otherwise.
 
     Guarantee: outlier privacy with the curve and delta = 0 (Theorem W1), for a histogram in which every bin of a public
@@ -60,6 +63,14 @@ class Warped:
     """
 
     name: ClassVar[str] = "warped"
+    card: ClassVar[Card] = Card(
+        statement=Theorem("channel.warped", "Theorem W1", HERE),
+        summary="any curve, no delta, and as accurate as can be",
+        example="`curve=1:0.01,101:1`",
+        needs=("curve",),
+        may=("show_above",),
+        how="noise that is the larger the fewer people a bin has",
+    )
     curve: Curve
     show_above: int | None = None
 
@@ -86,6 +97,13 @@ class Warped:
         """The curve is the same from here on (None: it never is)."""
         last = self.curve.pieces[-1]
         return None if last.rate else max(last.start, self.show_above or 0)
+
+    @property
+    def certain(self) -> bool:
+        return all(piece.rate == 0 and (piece.value == 0 or piece.value is INFINITY) for piece in self.curve.pieces)
+
+    def most_likely(self, value: int) -> int:
+        return value  # f_c(j) falls with |E(c) - E(j)|
 
     @property
     def unbiased(self) -> bool:

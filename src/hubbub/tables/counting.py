@@ -15,7 +15,7 @@ from hubbub.noise.source import Source
 from hubbub.tables.bins import declared_size
 from hubbub.tables.counts import Counts
 from hubbub.tables.engine import Counted, Engine, Question, Repeats
-from hubbub.tables.scaling import is_certain, population_intervals, split
+from hubbub.tables.scaling import population_intervals, split
 
 if TYPE_CHECKING:
     from hubbub.tables.histogram import Histogram
@@ -48,7 +48,7 @@ def _intervals(spec: Histogram, published: Published) -> tuple[NDArray[np.int64]
     if not spec.scale_up or spec.sample is None:
         return intervals(spec.channel, published, spec.coverage)
     low, high = intervals(spec.channel, published, split(spec.coverage))
-    return population_intervals(low, high, spec.sample, spec.coverage, certain=is_certain(spec.channel))
+    return population_intervals(low, high, spec.sample, spec.coverage, certain=spec.channel.certain)
 
 
 def _question(spec: Histogram) -> Question:

@@ -16,27 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.binomial_law import at_least, at_most
-from hubbub.channels.channel import Channel
-from hubbub.channels.exact_or_suppressed import ExactOrSuppressed
-from hubbub.channels.simple_outliers import SimpleSuppressed
-from hubbub.channels.warped import Warped
-from hubbub.exact import INFINITY, ball
+from hubbub.exact import ball
 
 
 def split(coverage: Fraction) -> Fraction:
     """The coverage to ask of the channel so that half of the doubt is left for the sampling."""
     return (1 + coverage) / 2
-
-
-def is_certain(channel: Channel) -> bool:
-    """Whether an interval for the count never misses it.
-
-    What is published either follows from the count, or is the same toss for all counts of a stretch, which the interval
-    then holds as a whole.
-    """
-    if isinstance(channel, Warped):
-        return all(piece.rate == 0 and (piece.value == 0 or piece.value is INFINITY) for piece in channel.curve.pieces)
-    return isinstance(channel, ExactOrSuppressed | SimpleSuppressed)
 
 
 @lru_cache(maxsize=65536)
