@@ -17,6 +17,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from hubbub.bisection import first
 from hubbub.channels.channel import LARGEST_COUNT, Channel, Published
 from hubbub.channels.law import SUPPRESSED
 from hubbub.errors import WrongUse
@@ -94,10 +95,7 @@ def _first(holds: Callable[[int], bool], lo: int, hi: int, guess: int) -> int:
         while guess < hi and not holds(min(guess + step, hi)):
             guess, step = min(guess + step, hi), 2 * step
         lo, hi = guess, min(guess + step, hi)
-    while lo < hi:
-        middle = (lo + hi) // 2
-        lo, hi = (lo, middle) if holds(middle) else (middle + 1, hi)
-    return lo
+    return first(holds, lo, hi)
 
 
 @lru_cache(maxsize=65536)

@@ -18,7 +18,7 @@ line metric |E(c) - E(j)|.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -28,6 +28,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
+from hubbub.bisection import first as first_where
 from hubbub.channels.channel import (
     LARGEST_COUNT,
     LARGEST_RATE,
@@ -184,12 +185,12 @@ class Warped(Channel):
         low = 0
         if value is not None and value > 0:
             needed = ball(self.total_loss(at)) - (self._b(at)[1] / tail).log()
-            low = _first(0, at, lambda c: not ball(self.total_loss(c)) <= needed)
+            low = first_where(lambda c: not ball(self.total_loss(c)) <= needed, 0, at)
         room = ball(self.total_loss(at)) + (self._b(at + 1)[1] / tail).log()
         top = LARGEST_COUNT if self.cap is None else self.cap
         if not ball(self.total_loss(top)) >= room:
             return low, None if self.cap is None else top
-        return low, _first(at, top, lambda c: ball(self.total_loss(c)) >= room) - 1
+        return low, first_where(lambda c: ball(self.total_loss(c)) >= room, at, top) - 1
 
     def release(self, counts: ArrayLike, source: Source) -> Published:
         truth = exact_counts(counts)
@@ -214,11 +215,11 @@ class Warped(Channel):
         if self.cap is not None and count > self.cap:
             return 0, None
         here = self.total_loss(count)
-        lo = _first(0, count, lambda m: here - self.total_loss(m) <= _NEGLIGIBLE)
+        lo = first_where(lambda m: here - self.total_loss(m) <= _NEGLIGIBLE, 0, count)
         top = _LAST if self.cap is None else self.cap
         if self.total_loss(top) - here <= _NEGLIGIBLE:
             return lo, None
-        return lo, _first(count, top, lambda m: self.total_loss(m) - here > _NEGLIGIBLE)
+        return lo, first_where(lambda m: self.total_loss(m) - here > _NEGLIGIBLE, count, top)
 
     def _law(self, count: int, lo: int, hi: int | None, cut: int | None = None) -> Law:
         """f_count with lumps outside lo..hi; with `cut`, the slopes are lumps too, and end before it or begin at it."""
@@ -311,11 +312,3 @@ class Warped(Channel):
             if last is None:
                 return
             j = last + 1
-
-
-def _first(lo: int, hi: int, holds: Callable[[int], bool]) -> int:
-    """The smallest m in lo..hi for which a condition that stays true once true holds (it holds at hi)."""
-    while lo < hi:
-        middle = (lo + hi) // 2
-        lo, hi = (lo, middle) if holds(middle) else (middle + 1, hi)
-    return lo

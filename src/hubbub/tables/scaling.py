@@ -8,7 +8,6 @@ surely lies, has no doubt of its own, and all of it is left for the sampling.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.binomial_law import at_least, at_most
+from hubbub.bisection import first_from
 from hubbub.exact import ball
 
 
@@ -29,27 +29,13 @@ def smallest_population(m: int, p: Fraction, tail: Fraction) -> int:
     """The smallest c for which m or more sampled is not rarer than `tail`."""
     if m <= 0:
         return 0
-    return _first(lambda c: not at_least(c, p, m) <= ball(tail), m)
+    return first_from(lambda c: not at_least(c, p, m) <= ball(tail), m)
 
 
 @lru_cache(maxsize=65536)
 def largest_population(m: int, p: Fraction, tail: Fraction) -> int:
     """The largest c for which m or fewer sampled is not rarer than `tail`."""
-    return _first(lambda c: at_most(c, p, m) <= ball(tail), m) - 1
-
-
-def _first(holds: Callable[[int], bool], least: int) -> int:
-    """The smallest c >= least where a condition that stays true holds."""
-    if holds(least):
-        return least
-    step = 1
-    while not holds(least + step):
-        step *= 2
-    lo, hi = least + step // 2 + 1, least + step
-    while lo < hi:
-        middle = (lo + hi) // 2
-        lo, hi = (lo, middle) if holds(middle) else (middle + 1, hi)
-    return lo
+    return first_from(lambda c: at_most(c, p, m) <= ball(tail), m) - 1
 
 
 def population_intervals(
