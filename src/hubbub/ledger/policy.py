@@ -103,7 +103,8 @@ def left(policy: Policy, together: Totals | None) -> dict[str, str]:
         "differential_epsilon": (policy.differential_epsilon, getattr(differential, "epsilon", None)),
         "zero_knowledge_epsilon": (policy.zero_knowledge_epsilon, getattr(knowledge, "epsilon", None)),
     }
-    deltas = [getattr(each, "delta", None) for each in (differential, knowledge) if each is not None]
+    curves = together.outlier.guarantee if together else None
+    deltas = [getattr(each, "delta", None) for each in (differential, knowledge, curves) if each is not None]
     spent["delta"] = (policy.delta, max((delta for delta in deltas if delta is not None), default=None))
     for name, (cap, used) in spent.items():
         if cap is None:
