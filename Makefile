@@ -24,12 +24,13 @@ check: .venv/with-charts,dev ## lint, formatting, types, import layers
 	@$(BIN)/mypy --strict src benchmarks
 	@$(BIN)/lint-imports
 
-bench: .venv/with-bench .venv/peers/installed ## measure, side by side with the peers
+bench: .venv/with-bench .venv/peers/installed .venv/accountants/installed ## measure, side by side with the peers
 	@$(BIN)/python -m benchmarks.noise
 	@$(BIN)/python -m benchmarks.channels
 	@$(BIN)/python -m benchmarks.release
 	@$(BIN)/python -m benchmarks.ledger
 	@PYTHONPATH=src .venv/peers/bin/python -m benchmarks.voting
+	@PYTHONPATH=src .venv/accountants/bin/python -m benchmarks.composition
 
 .venv/pyvenv.cfg:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -50,4 +51,10 @@ bench: .venv/with-bench .venv/peers/installed ## measure, side by side with the 
 	@echo "Installing the peers of benchmarks.voting into .venv/peers" >&2
 	@$(PYTHON) -m venv .venv/peers
 	@.venv/peers/bin/python -m pip --disable-pip-version-check --no-input -qq install --requirement $<
+	@touch $@
+
+.venv/accountants/installed: benchmarks/composition-peers.txt | .venv/pyvenv.cfg
+	@echo "Installing the peer of benchmarks.composition into .venv/accountants" >&2
+	@$(PYTHON) -m venv .venv/accountants
+	@.venv/accountants/bin/python -m pip --disable-pip-version-check --no-input -qq install --requirement $<
 	@touch $@
