@@ -12,8 +12,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from hubbub.guarantees.sampled_crowd import Case
-
 from hubbub.channels.channel import Channel
 from hubbub.channels.own_curve import own_delta_at
 from hubbub.channels.profile import checkable, exact_delta, loss_curve
@@ -25,6 +23,7 @@ from hubbub.guarantees.loss_law import Coin, epsilon_together
 from hubbub.guarantees.odometer import epsilon_so_far
 from hubbub.sampling.amplification import SUPPRESSION, Setting, delta_at
 from hubbub.sampling.averages import scale_for
+from hubbub.sampling.sampled_crowd import Case
 from hubbub.tables.asking import histogram
 from hubbub.tables.histogram import Histogram
 
