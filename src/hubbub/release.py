@@ -46,7 +46,8 @@ def open(
     dataset: str | None = None,
     ledger: str | os.PathLike[str] | None = None,
 ) -> Table:
-    """A table of people: a path (CSV, Parquet, a glob of Parquet files, a DuckDB file), a frame, or a connection.
+    """A table of people: a path (CSV, Parquet, a glob of Parquet files, a DuckDB file), a frame, a
+    DuckDB relation, or a connection.
 
     `person` is the column that says who a row is about. `dataset` is the table's name in the ledger, by which releases
     about the same people are known; a file is named after itself unless told otherwise. `ledger` is the ledger's file,

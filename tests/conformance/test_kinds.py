@@ -25,7 +25,7 @@ from hubbub.cli.main import commands
 from hubbub.engines.links import opened as open_links
 from hubbub.engines.opening import open_source
 from hubbub.errors import CheckFailed, Refused, WrongUse
-from hubbub.explain import explain_release
+from hubbub.explanation import explain_release
 from hubbub.finishing import finish
 from hubbub.guarantees.people import Whose
 from hubbub.kind import TABLE, Release, Spec
@@ -38,7 +38,7 @@ from hubbub.release import open as open_table
 from hubbub.release import perform, save
 from hubbub.report import report
 from hubbub.staging import CERTIFICATE, unfinished
-from hubbub.verify import verify
+from hubbub.verification import verify
 from hubbub.wire.canonical import canonical, read
 from hubbub.wire.exact_json import plain, restored
 from tests.fresh import played, unsigned

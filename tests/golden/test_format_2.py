@@ -17,12 +17,12 @@ import pytest
 from click.testing import CliRunner
 
 from hubbub.cli.main import commands
-from hubbub.explain import explain_release
+from hubbub.explanation import explain_release
 from hubbub.files import write
 from hubbub.ledger.book import Ledger, known
 from hubbub.noise.source import ScriptedSource
 from hubbub.release import open as open_table
-from hubbub.verify import verify
+from hubbub.verification import verify
 from tests.fresh import played, spec_of
 
 GOLDEN = Path(__file__).parent / "format-2"

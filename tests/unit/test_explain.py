@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 
 from hubbub.exact import INFINITY
-from hubbub.explain import explain, formula, meaning
+from hubbub.explanation import explain, formula, meaning
 from hubbub.guarantees.composition import differential, zero_knowledge
 from hubbub.guarantees.curve import read
 from hubbub.guarantees.definitions import (

@@ -30,7 +30,7 @@ from hubbub.ledger.durable import sha256
 from hubbub.release import open as open_table
 from hubbub.release import save, stage
 from hubbub.staging import CERTIFICATE, DRAFT, unfinished
-from hubbub.verify import verify
+from hubbub.verification import verify
 
 TOWN = pa.table({"dept": ["a"] * 40 + ["b"] * 25 + ["c"] * 3})
 

@@ -91,7 +91,7 @@ def _tell_town(town: Story) -> None:
     from rich.table import Table
 
     from hubbub.demo import millbrook
-    from hubbub.explain import crowd_words, meaning
+    from hubbub.explanation import crowd_words, meaning
 
     console = page()
     console.print("1. Millbrook publishes its salaries", style="bold")
@@ -158,7 +158,7 @@ def _tell_network(network: Network) -> None:
     from rich.table import Table
 
     from hubbub.demo import friends, gossip
-    from hubbub.explain import meaning
+    from hubbub.explanation import meaning
 
     console = page()
     console.print("3. Millbrook's friends, and how their streets vote", style="bold")

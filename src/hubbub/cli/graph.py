@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import Command, Commands, examples, json_option, page, print_json, say, waiting
-from hubbub.cli.account_answer import table
-from hubbub.cli.account_numbers import a_loss, a_size
+from hubbub.cli import Command, Commands, examples, json_option, page, print_json, say, table, waiting
 from hubbub.cli.release import command, graph_given, reading_options, two_columns
 from hubbub.errors import WrongUse
 
@@ -81,6 +79,7 @@ def plan(as_json: bool, of: str, **given: Any) -> None:
     from hubbub.graphs.asking import listed
     from hubbub.graphs.plan import plan as planned
     from hubbub.graphs.statistics import Statistic, sampling
+    from hubbub.limits import a_loss, a_size
 
     size = _size(given["vertices"], given["max_degree"])
     asked = listed(of)
@@ -142,6 +141,7 @@ def estimate(file: str, as_json: bool, of: str, **given: Any) -> None:
     from hubbub.graphs.distances import facts
     from hubbub.graphs.estimates import NOT_PRIVATE, estimates
     from hubbub.graphs.statistics import sampling
+    from hubbub.limits import a_size
     from hubbub.noise.source import SystemSource
 
     asked = listed(of)
@@ -208,6 +208,7 @@ def preview(file: str, out: str, as_json: bool, **given: Any) -> None:
 def read_graph(file: str, given: dict[str, Any]) -> Graph:
     """The graph of a file, or the invented one."""
     from hubbub.graphs.loading import load
+    from hubbub.limits import a_size
 
     return load(
         graph_given(file),
@@ -220,5 +221,6 @@ def read_graph(file: str, given: dict[str, Any]) -> Graph:
 
 def _size(vertices: str, max_degree: str) -> Size:
     from hubbub.graphs.statistics import Size
+    from hubbub.limits import a_size
 
     return Size(vertices=a_size(vertices, "--vertices"), max_degree=a_size(max_degree, "--max-degree"))

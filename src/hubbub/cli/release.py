@@ -162,7 +162,7 @@ def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
 
 
 def _tell(done: Release, written: dict[str, str]) -> None:
-    from hubbub.explain import crowd_words, meaning
+    from hubbub.explanation import crowd_words, meaning
     from hubbub.ledger.book import Ledger
 
     console = page()

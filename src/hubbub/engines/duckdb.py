@@ -344,6 +344,17 @@ def open_frame(frame: object) -> DuckDB:
     raise WrongUse("a column of the frame has a type that cannot be read; leave it out or turn it into text")
 
 
+def open_relation(relation: duckdb.DuckDBPyRelation) -> DuckDB:
+    """A DuckDB relation, as it is now: it is run once and its rows are kept, like those of a frame."""
+    try:
+        rows = relation.to_arrow_table()
+    except Exception:  # of whatever it reads: the message may quote a cell
+        rows = None
+    if rows is None:
+        raise WrongUse("the relation cannot be run; check that its connection is open and its tables are there")
+    return open_frame(rows)
+
+
 def open_table(connection: duckdb.DuckDBPyConnection, table: str) -> DuckDB:
     """A table or view of a DuckDB connection that is already open, as other connections see it."""
     try:
@@ -361,6 +372,11 @@ def open_table(connection: duckdb.DuckDBPyConnection, table: str) -> DuckDB:
 def is_connection(source: object) -> TypeGuard[duckdb.DuckDBPyConnection]:
     """Whether it is an open DuckDB connection."""
     return isinstance(source, duckdb.DuckDBPyConnection)
+
+
+def is_relation(source: object) -> TypeGuard[duckdb.DuckDBPyRelation]:
+    """Whether it is a DuckDB relation."""
+    return isinstance(source, duckdb.DuckDBPyRelation)
 
 
 def _table_name(connection: duckdb.DuckDBPyConnection, table: str, catalog: str, schema: str) -> str:

@@ -30,7 +30,7 @@ from hubbub.noise.source import ScriptedSource
 from hubbub.report import report
 from hubbub.staging import Staged
 from hubbub.tables.asking import histogram
-from hubbub.verify import Checked, load, verify
+from hubbub.verification import Checked, load, verify
 from hubbub.wire.canonical import canonical
 from tests.fresh import played
 

@@ -33,7 +33,7 @@ from hubbub.tables.asking import histogram
 from hubbub.tables.engine import Counted, Question
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import Holds
-from hubbub.verify import verify
+from hubbub.verification import verify
 
 PROTOCOL = ("release.py", "files.py", "staging.py", "finishing.py", "certificate.py", "ledger/")
 SOURCE = str(Path(hubbub.release.__file__).parent) + os.sep
