@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import textwrap
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hubbub.cli import examples, json_option, page, print_json, say, shown
-from hubbub.errors import CheckFailed
+from hubbub.errors import CheckFailed, WrongUse
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hubbub.verify import Checked
+    from hubbub.verify.counts import CountChecked
+    from hubbub.voting.ballot_file import BallotFile
 
 
 @click.command(
@@ -23,15 +28,25 @@ if TYPE_CHECKING:
     ),
 )
 @click.argument("certificate")
+@click.option("--ballots", metavar="FILE", help="For the result of a count: the ballots, to count them again.")
 @click.option("--release", metavar="FILE", help="The published file; if not given, the one beside the certificate.")
 @click.option("--key", metavar="WHOSE", help="Who must have signed: a name (hubbub trust), a key, or a file with it.")
 @click.option("--dataset", metavar="NAME", help="Which dataset it must be about.")
 @click.option("--certificate-only", is_flag=True, help="Be content without a known signer and without the files.")
 @json_option
 def verify(
-    certificate: str, release: str | None, key: str | None, dataset: str | None, certificate_only: bool, as_json: bool
+    certificate: str,
+    ballots: str | None,
+    release: str | None,
+    key: str | None,
+    dataset: str | None,
+    certificate_only: bool,
+    as_json: bool,
 ) -> None:
     """Check a certificate without the data: its signature, its files, and every number in it, worked out again.
+
+    CERTIFICATE may also be the signed result of a count (hubbub vote tally --record), which is counted again from
+    --ballots, bit for bit.
 
     Each step is derived anew and compared with what the certificate says. Exit code 4 if anything is wrong, and, unless
     --certificate-only is given, if nobody known signed it or a file that it names is not there.
@@ -39,11 +54,21 @@ def verify(
     from hubbub.ledger import trust
     from hubbub.verify import load
     from hubbub.verify import verify as check
+    from hubbub.verify.counts import is_count, verify_count
 
     data = load(certificate)
     whose = None if key is None else trust.key_of(key)
-    done = check(data, folder=Path(certificate).parent, release=release, key=whose, dataset=dataset, known=trust.signer)
-    unknown = _unknown(done)
+    done: Checked | CountChecked
+    if ballots is not None or is_count(data):
+        for given, flag in ((release, "--release"), (dataset, "--dataset")):
+            if given is not None:
+                raise WrongUse(f"{flag} is about certificates, and this is the result of a count; leave it out")
+        reader = None if ballots is None else partial(_ballots, ballots)
+        done = verify_count(data, ballots=reader, key=whose, known=trust.signer)
+    else:
+        folder = Path(certificate).parent
+        done = check(data, folder=folder, release=release, key=whose, dataset=dataset, known=trust.signer)
+    unknown = list(done.unknown)
     if as_json:
         print_json(
             {
@@ -71,26 +96,36 @@ def verify(
         )
 
 
-def _lacking(done: Checked) -> list[str]:
+def _ballots(path: str, record: Mapping[str, Any]) -> BallotFile:
+    """The ballots of a file, or those of the invented election, read as the record says."""
+    from hubbub.demo import council
+    from hubbub.voting.ballot_file import BallotFile
+    from hubbub.voting.reading import Reading
+    from hubbub.voting.record import read_again
+
+    if path != council.NAME:
+        return read_again(record, path)
+    reading = Reading.from_json(record.get("reading") or {})
+    return BallotFile(ballots=council.ballots(), format="invented", title=council.TITLE, reading=reading)
+
+
+def _lacking(done: Checked | CountChecked) -> list[str]:
     told = []
     if done.signer is None:
         told.append(
             "anybody can sign with a key of their own, so get the publisher's by another way and give it with --key or "
             "hubbub trust add"
         )
-    if done.missing:
+    from hubbub.verify import Checked
+
+    if done.missing and isinstance(done, Checked):
         told.append(f"put {', '.join(done.missing)} beside the certificate, or give --release")
+    elif done.missing:
+        told.append("give the ballots with --ballots FILE, to count them again")
     return told
 
 
-def _unknown(done: Checked) -> list[str]:
-    """What was not, and what cannot be, checked."""
-    from hubbub.verify import CANNOT_KNOW
-
-    return [*CANNOT_KNOW, *(f"whether this is so: {text}" for text in done.assumptions)]
-
-
-def _tell(done: Checked, unknown: list[str]) -> None:
+def _tell(done: Checked | CountChecked, unknown: list[str]) -> None:
     console = page()
     for each in done.checks:
         found = f": {each.found}" if each.found else ""
