@@ -163,14 +163,14 @@ def formula(derivation: Derivation) -> str:
 
 
 def _meaning(guarantee: Guarantee, people: People | None) -> str:
-    data, row = _data(people)
+    data, unit = _data(people)
     match guarantee:
         case DifferentialPrivacy(neighbours=Neighbours.REPLACE, group=group):
             within = _within(guarantee.epsilon, guarantee.delta)
-            return f"Change the data of {_people(group, row)} of {data} to anything else: {within}."
+            return f"Change the data of {_people(group, unit)} of {data} to anything else: {within}."
         case DifferentialPrivacy(group=group):
             within = _within(guarantee.epsilon, guarantee.delta)
-            return f"Take {_people(group, row)} out of {data}, or put them in: {within}."
+            return f"Take {_people(group, unit)} out of {data}, or put them in: {within}."
         case ZeroKnowledge(group=group):
             return (
                 f"Whatever somebody can find out about {_people(group)} from the release, they could find out without "
@@ -219,17 +219,20 @@ def _crowd(guarantee: Guarantee) -> str:
             return ""
 
 
-def _data(people: People | None) -> tuple[str, bool]:
-    """What people are in, and whether each row is a person."""
+def _data(people: People | None) -> tuple[str, str]:
+    """What people are in, and what one of them is."""
     if people is None:
-        return "the data", False
+        return "the data", "person"
+    one = "row" if people.person is None else "person"
     match people.whose:
         case Whose.TABLE:
-            return "the table", people.person is None
+            return "the table", one
         case Whose.KEPT_ROWS:
-            return "the kept rows", True
+            return "the kept rows", "row"
         case Whose.POPULATION:
-            return "the population that the table was collected from", people.person is None
+            return "the population that the table was collected from", one
+        case Whose.BALLOTS:
+            return "the ballots", "ballot"
 
 
 def _not_promised(guarantee: Guarantee, people: People | None) -> str:
@@ -326,9 +329,9 @@ def _rates(sample: BernoulliSample | RobustSample) -> str:
     return f"{common}, but for {_people(sample.exempt)} with up to {to_text(sample.highest)}"
 
 
-def _people(number: int, row: bool = False) -> str:
-    one, several = ("one row", "rows") if row else ("one person", "people")
-    return one if number == 1 else f"up to {number} {several}"
+def _people(number: int, unit: str = "person") -> str:
+    several = "people" if unit == "person" else f"{unit}s"
+    return f"one {unit}" if number == 1 else f"up to {number} {several}"
 
 
 def _listed(texts: list[str]) -> str:

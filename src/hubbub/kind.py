@@ -200,6 +200,7 @@ class Kind:
     options: tuple[Option, ...]
     ask: Callable[..., Spec]  # words of `options`, with the person column under "person"
     read: Callable[[Mapping[str, Any]], Spec]  # of what `described` wrote; checks it as if somebody had asked for it
+    of_tables: bool = True  # whether it is made of a table, by hubbub release; else by a command of its own
     earlier: Mapping[str, Callable[[Mapping[str, Any]], Spec]] = field(default_factory=dict)  # by an older wire name
 
 

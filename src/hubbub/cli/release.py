@@ -23,12 +23,12 @@ class Kinds(Commands):
     def list_commands(self, ctx: click.Context) -> list[str]:
         from hubbub import kinds
 
-        return list(kinds.names())
+        return [name for name in kinds.names() if kinds.kind(name).of_tables]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         from hubbub import kinds
 
-        return _command(kinds.kind(cmd_name)) if cmd_name in kinds.names() else None
+        return _command(kinds.kind(cmd_name)) if cmd_name in self.list_commands(ctx) else None
 
 
 @click.group("release", cls=Kinds, epilog=examples("hubbub release --help"))
@@ -74,6 +74,11 @@ def _release(kind: Kind, file: str, out: str, form: str, as_json: bool, words: d
     with waiting("Counting"):
         done = people.publish(spec)
         written = save(done, out, form=form)
+    answer(done, written, as_json=as_json)
+
+
+def answer(done: Release, written: dict[str, str], *, as_json: bool) -> None:
+    """What is said about a release that was made, whatever its kind."""
     for remark in done.spec.words().remarks:
         say(f"Note: {remark}.")
     if as_json:

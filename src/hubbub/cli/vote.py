@@ -12,6 +12,7 @@ from hubbub.cli import Commands, examples, json_option, print_json, say, waiting
 from hubbub.cli.vote_gain import gain
 from hubbub.cli.vote_guarantee import guarantee
 from hubbub.cli.vote_map import gain_map
+from hubbub.cli.vote_publish import publish
 from hubbub.cli.vote_reading import LABELS as LABELS
 from hubbub.cli.vote_reading import READING as READING
 from hubbub.cli.vote_reading import given, read_ballots, reading_options
@@ -330,3 +331,4 @@ def _points(text: str | None) -> tuple[int, ...] | None:
 vote.add_command(guarantee)
 vote.add_command(gain)
 vote.add_command(gain_map)
+vote.add_command(publish)

@@ -21,10 +21,14 @@ class Whose(Enum):
     """The one row that was kept of a person; before the choice nobody need be like a person with several rows."""
     POPULATION = "population"
     """A person of the population from which the table was collected as a sample, whether or not they came into it."""
+    BALLOTS = "ballots"
+    """A voter with the ballot that they cast; the official record of the election is public and the same for both."""
 
 
 ROW: Final = "row"
 """The unit where each row is taken to be one person."""
+BALLOT: Final = "ballot"
+"""The unit of an election."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +40,9 @@ class People:
 
     @property
     def unit(self) -> str:
-        """The person column, or "row"."""
+        """The person column, "row", or "ballot"."""
+        if self.whose is Whose.BALLOTS:
+            return BALLOT
         return ROW if self.person is None else self.person
 
     @property
@@ -53,6 +59,8 @@ class People:
                     f"two populations, of which one has {who} more; the table is a random sample of it. Two given "
                     "tables need not look alike"
                 )
+            case Whose.BALLOTS:
+                return "two piles of ballots, of which one has one ballot more, beside the same official record"
 
     def __str__(self) -> str:
         unit = "each row a person" if self.person is None else f"by {self.person}"
@@ -63,3 +71,5 @@ class People:
                 return f"the kept rows, one of each person, {unit}"
             case Whose.POPULATION:
                 return f"the population that the table was collected from, {unit}"
+            case Whose.BALLOTS:
+                return "the voters, each ballot one of them, given the official record"
