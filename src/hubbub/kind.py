@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import polars
 
 FEW: int = 12  # rows that are shown where somebody only glances
-TABLE, GRAPH = "table", "graph"  # what a release may be of
+TABLE, GRAPH, BALLOTS = "table", "graph", "ballots"  # what a release may be of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

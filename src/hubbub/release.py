@@ -31,11 +31,13 @@ from hubbub.ledger.durable import sha256
 from hubbub.noise.source import Source, SystemSource, is_secure
 from hubbub.report import report as page_of
 from hubbub.staging import CERTIFICATE, PREFIX, REPORT, Staged, opened, publish
+from hubbub.tables.identity import Identity
 from hubbub.tables.schema import column
 from hubbub.tables.table import Table
 
 if TYPE_CHECKING:
     from hubbub.graphs.network import Network
+    from hubbub.voting.ballot_file import BallotFile
 
 
 def open(
@@ -86,6 +88,24 @@ def open_graph(
         dataset = named_after(source)
     books = Ledger(ledger)
     return Network(links, lambda spec: perform(spec, links, books, dataset))
+
+
+def publish_ballots(
+    spec: Spec,
+    file: BallotFile,
+    path: str | os.PathLike[str] | None,
+    *,
+    dataset: str | None = None,
+    ledger: str | os.PathLike[str] | None = None,
+) -> Release:
+    """Ballots that were read from a file, published beside the official record (see hubbub.voting.publish_asking)."""
+    from hubbub.engines.identity import of_files
+    from hubbub.voting.publish import BallotBox
+
+    if dataset is None and path is not None:
+        dataset = named_after(path)
+    box = BallotBox(file.ballots, Identity() if path is None else of_files([os.fspath(path)]))
+    return perform(spec, box, Ledger(ledger), dataset)
 
 
 def named_after(source: str | os.PathLike[str], table: str | None = None) -> str:

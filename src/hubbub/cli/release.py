@@ -14,7 +14,7 @@ from hubbub.cli import Command, Commands, examples, json_option, options, page, 
 if TYPE_CHECKING:
     from rich.table import Table as Rows
 
-    from hubbub.kind import Grid, Kind, Release, Spec
+    from hubbub.kind import Comparison, Grid, Kind, Release, Spec
 
 _FIRST: Final = 12  # rows shown on the terminal
 EXAMPLE: Final = "millbrook"  # an invented network
@@ -25,13 +25,14 @@ class Kinds(Commands):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         from hubbub import kinds
+        from hubbub.kind import BALLOTS
 
-        return list(kinds.names())
+        return [name for name in kinds.names() if kinds.kind(name).data != BALLOTS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         from hubbub import kinds
 
-        return command(kinds.kind(cmd_name)) if cmd_name in kinds.names() else None
+        return command(kinds.kind(cmd_name)) if cmd_name in self.list_commands(ctx) else None
 
 
 @click.group("release", cls=Kinds, epilog=examples("hubbub release --help"))
@@ -137,9 +138,14 @@ def _release(kind: Kind, file: str, out: str, form: str, as_json: bool, compare:
     with waiting("Counting"):
         done = publish(spec)
         written = save(done, out, form=form)
+    beside = kind.compare(done.spec) if compare and kind.compare is not None else None
+    answer(done, written, as_json=as_json, beside=beside)
+
+
+def answer(done: Release, written: dict[str, str], *, as_json: bool, beside: Comparison | None = None) -> None:
+    """What is said about a release that was made, whatever its kind."""
     for remark in done.spec.words().remarks:
         say(f"Note: {remark}.")
-    beside = kind.compare(done.spec) if compare and kind.compare is not None else None
     if as_json:
         more = {} if beside is None else {"compare": {"rows": [dict(row) for row in beside.rows]}}
         print_json(_as_json(done, written) | more)

@@ -189,7 +189,7 @@ def _check(
     notes.note("format", isinstance(form, str) and form in _FORMATS, str(form), wrong=other)
     layout = _FORMATS[form]
     signature = body.pop(SIGNATURE, None)
-    whose = _signature(notes, body, signature, key)
+    whose = check_signature(notes, body, signature, key)
     seen |= {"public_key": whose, "signer": "the key that was given" if key is not None else known(whose)}
     _entry(notes, body, dataset)
     files = layout.files(notes, body)
@@ -214,7 +214,8 @@ def _check(
     layout.rest(notes, body)
 
 
-def _signature(notes: Notes, body: Mapping[str, Any], signature: Any, key: str | None) -> str:
+def check_signature(notes: Notes, body: Mapping[str, Any], signature: Any, key: str | None) -> str:
+    """Whether it fits what is signed; returns the public key."""
     parts: dict[str, Any] = signature if isinstance(signature, dict) else {}
     right = set(parts) == {"algorithm", "public_key", "value"} and all(isinstance(part, str) for part in parts.values())
     wrong = f"it must be signed with {ALGORITHM}; get the original"
