@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from hubbub.engines.bin_sql import code, code_where, key, text
+from hubbub.engines.bin_sql import code, code_where, key, value
 from hubbub.engines.column import Column
 from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values, size
 
@@ -67,7 +67,7 @@ def _parts(axes: Sequence[Axis], columns: Columns) -> list[str]:
         if isinstance(axis, Discovered):
             parts.append(key(axis, column))
         else:
-            parts.append(text(column) if isinstance(axis, Values) else code(axis, column))
+            parts.append(value(axis, column) if isinstance(axis, Values) else code(axis, column))
     return parts
 
 

@@ -15,7 +15,7 @@ import csv
 import io
 from collections.abc import Sequence
 
-from hubbub.engines.bin_sql import literal
+from hubbub.engines.cell_sql import literal
 from hubbub.engines.csv_records import BUFFERED, LONGEST
 from hubbub.errors import WrongUse
 

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hubbub.engines.bin_sql import identifier, literal
+from hubbub.engines.cell_sql import identifier, literal
 from hubbub.engines.column import Column, column
 from hubbub.engines.count_sql import Query, distinct_bins, every_row, one_row_each
 from hubbub.engines.csv_file import csv_header, csv_relation
