@@ -141,7 +141,7 @@ def _own(spec: Histogram) -> Derivation:
     own = stated(
         spec.channel.claim,
         theorem=STATEMENTS[spec.channel.name],
-        numbers=tuple((name, _text(value)) for name, value in parameters(spec.channel).items()),
+        numbers=tuple((name, _text(value)) for name, value in parameters(spec.channel).items() if value is not None),
         assumptions=assumptions,
         people=spec.unit.crowds if crowds else spec.unit.people,
     )
