@@ -14,7 +14,16 @@ if TYPE_CHECKING:
     from hubbub.kind import Kind, Release
 
 _FIRST: Final = 12  # rows shown on the terminal
-_TABLE: Final = ("person", "table", "dataset", "ledger")
+_TABLE: Final = ("person", "table", "dataset", "ledger", "delimiter", "encoding", "no_header", "unreadable")
+
+
+FORM: Final[tuple[tuple[tuple[str, ...], str, str, dict[str, Any]], ...]] = (
+    (("--table",), "NAME", "The table of a DuckDB database, or the sheet of an Excel file.", {}),
+    (("--delimiter",), "SIGN", "What separates the cells of a CSV: comma, semicolon, tab or pipe.", {}),
+    (("--encoding",), "NAME", "How a CSV is encoded, if not in UTF-8: latin-1, cp1252, utf-16 ...", {}),
+    (("--no-header",), "NAMES", "The columns of a CSV whose first line is data, like id,town,age.", {}),
+)
+"""How a file is read, the same wherever one is."""
 
 
 class Kinds(Commands):
@@ -50,7 +59,13 @@ def _of_a_table(command: Command) -> Command:
     for flags, takes, words, more in reversed(
         (
             (("--person",), "COLUMN", "The column that says who a row is about; else each row is a person.", {}),
-            (("--table",), "NAME", "The table of a DuckDB database.", {}),
+            *FORM,
+            (
+                ("--unreadable",),
+                "SHARE",
+                "Refuse if more of the rows cannot be read as declared.",
+                {"default": "0.01", "show_default": True},
+            ),
             (("--dataset",), "NAME", "The people's name in the ledger; if not given, that of the file.", {}),
             (("--ledger",), "FILE", "Another ledger than your own.", {}),
             (("--out",), "DIR", "The folder for the release, certificate and report.", {"required": True}),

@@ -3,18 +3,40 @@
 from __future__ import annotations
 
 import os
+from fractions import Fraction
 
-from hubbub.engines import duckdb
+from hubbub.engines import duckdb, files
+from hubbub.engines.csv_form import form
 from hubbub.errors import WrongUse
+from hubbub.exact import Exact, rational
 from hubbub.tables.engine import Engine
 
 
-def open_source(source: object, *, table: str | None = None) -> Engine:
-    """The table in a file, a frame or a connection."""
+def open_source(
+    source: object,
+    *,
+    table: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    no_header: str | None = None,
+    unreadable: Exact = 1,
+) -> Engine:
+    """The table in a file, a frame or a connection; how a CSV is written, if not as usual."""
+    share = _share(unreadable)
+    how = form(delimiter=delimiter, encoding=encoding, no_header=no_header)
     if isinstance(source, str | os.PathLike):
-        return duckdb.open_file(source, table=table)
+        return files.open_file(source, table=table, form=how, unreadable=share)
+    if how.said:
+        raise WrongUse("delimiter, encoding and no-header are about CSV files; leave them out")
     if duckdb.is_connection(source):
         if table is None:
             raise WrongUse("a connection holds many tables; name one, like open(connection, table='people')")
-        return duckdb.open_table(source, table)
-    return duckdb.open_frame(source)
+        return duckdb.open_table(source, table, unreadable=share)
+    return duckdb.open_frame(source, unreadable=share)
+
+
+def _share(value: Exact) -> Fraction:
+    share = rational(value, "unreadable")
+    if not 0 <= share <= 1:
+        raise WrongUse(f"unreadable must lie between 0 and 1, not {share}; 0.01 allows one row in a hundred")
+    return share

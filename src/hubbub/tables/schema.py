@@ -49,7 +49,10 @@ def column(schema: Schema, name: str) -> Holds:
         return schema[name]
     if schema.public:
         raise WrongUse(f"there is no column {name!r}; there are {', '.join(map(repr, schema))}")
-    raise WrongUse(f"there is no column {name!r}; the first line of the file must name the columns: look at it")
+    raise WrongUse(
+        f"there is no column {name!r}; the first line of the file must name the columns: look at it, or name them with "
+        "--no-header if it is data"
+    )
 
 
 def resolved(axes: tuple[Axis, ...], schema: Schema) -> tuple[Axis, ...]:
