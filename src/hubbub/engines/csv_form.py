@@ -60,8 +60,11 @@ def _codec(text: str) -> str:
 
 def _is_one_byte(name: str) -> bool:
     """Whether each byte is a sign by itself, and the first half is ASCII."""
-    signs = [bytes([i]).decode(name, "replace") for i in range(256)]
-    return all(len(sign) == 1 for sign in signs) and all(ord(sign) == i for i, sign in enumerate(signs[:128]))
+    pairs = (bytes(each for j in range(256) for each in (i, j)) for i in range(256))
+    ascii_ = bytes(range(128))
+    return ascii_.decode(name, "replace") == ascii_.decode() and all(
+        len(p.decode(name, "replace")) == 512 for p in pairs
+    )
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -158,6 +158,47 @@ class DuckDB:
         kept = np.flatnonzero(binned).tolist()
         return Counted(codes[binned], people_in[binned], tuple([labels[i] for i in kept] for labels in found))
 
+    # --- looking --------------------------------------------------------------------------------------------------
+
+    @property
+    def sql(self) -> str:
+        """What stands after FROM."""
+        return self._whole.sql
+
+    def described(self) -> Mapping[str, Column]:
+        """The columns with their types."""
+        return self._columns
+
+    def ask(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """What a query says, all of it; for the steward alone."""
+        try:
+            return self._connection.execute(sql, list(parameters)).fetchall()
+        except _TROUBLE:
+            pass
+        raise WrongUse(_UNCOUNTABLE)
+
+    @contextmanager
+    def read_once(self, columns: Sequence[str]) -> Iterator[tuple[DuckDB, list[tuple[str, int]]]]:
+        """The same table, of these columns, to be asked several times, and why how many records are not in it.
+
+        A CSV is read into memory, and what does not fit there into the private folder; others are read where they are.
+        """
+        if self._taken_out is None:
+            yield self, []
+            return
+        names = ", ".join(map(identifier, columns))
+        self._forget_rejects()
+        self.ask(f"CREATE OR REPLACE TEMP TABLE {_LOOK} AS SELECT {names} FROM {self.sql}")
+        try:
+            rejected = []
+            with suppress(*_TROUBLE):
+                rejected = self._connection.execute(_REJECTED_WHY).fetchall()
+            if self._taken_out:
+                rejected.append(("LINE SIZE OVER MAXIMUM", self._taken_out))
+            yield DuckDB(self._connection, _LOOK, columns_are_public=self._columns_are_public), rejected
+        finally:
+            self.ask(f"DROP TABLE {_LOOK}")
+
     # --- asking ---------------------------------------------------------------------------------------------------
 
     def _mended(self, used: Sequence[str]) -> _Relation:
@@ -230,6 +271,11 @@ class DuckDB:
                 self._connection.execute("DELETE FROM reject_errors")
 
 
+_LOOK = "hubbub_look"
+_REJECTED_WHY = (
+    "SELECT CAST(error_type AS VARCHAR), count(DISTINCT (scan_id, file_id, line)) FROM reject_errors "
+    "GROUP BY 1 ORDER BY 2 DESC"
+)
 _REJECTED = "SELECT count(*), count(DISTINCT (scan_id, file_id, line)) FROM reject_errors"
 
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 from hubbub.engines import duckdb, files
 from hubbub.engines.csv_form import form
+from hubbub.engines.looking import look
 from hubbub.errors import WrongUse
 from hubbub.exact import Exact, rational
+from hubbub.noise.source import SystemSource
+from hubbub.tables.bins import parse
 from hubbub.tables.engine import Engine
+from hubbub.tables.look import Look
 
 
 def open_source(
@@ -33,6 +39,14 @@ def open_source(
             raise WrongUse("a connection holds many tables; name one, like open(connection, table='people')")
         return duckdb.open_table(source, table, unreadable=share)
     return duckdb.open_frame(source, unreadable=share)
+
+
+def look_at(source: object, specs: Sequence[str], person: str | None, **how: Any) -> Look:
+    """A private look at a table for its steward; `how` it is opened, as above."""
+    axes = tuple(parse(spec) for spec in specs)
+    table = open_source(source, **how)
+    assert isinstance(table, duckdb.DuckDB)
+    return look(table, specs, axes, person, SystemSource())
 
 
 def _share(value: Exact) -> Fraction:
