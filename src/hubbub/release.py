@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from hubbub.certificate import draft
 from hubbub.errors import HubbubError, Refused, WrongUse
+from hubbub.exact import Exact
 from hubbub.files import check_format, write
 from hubbub.kind import Release, Reservation, Spec
 from hubbub.ledger.book import Ledger
@@ -47,17 +48,25 @@ def open(
     table: str | None = None,
     dataset: str | None = None,
     ledger: str | os.PathLike[str] | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    no_header: str | None = None,
+    unreadable: Exact = "0.01",
 ) -> Table:
-    """A table of people: a path (CSV, Parquet, a glob of Parquet files, a DuckDB file), a frame, a
-    DuckDB relation, or a connection.
+    """A table of people: a path (CSV, Parquet, Excel, a glob of such, a DuckDB file), a frame, a DuckDB relation, or a
+    connection.
 
     `person` is the column that says who a row is about. `dataset` is the table's name in the ledger, by which releases
     about the same people are known; a file is named after itself unless told otherwise. `ledger` is the ledger's file,
-    if not the user's own.
+    if not the user's own. `delimiter`, `encoding` and `no_header` (the names of the columns, like ``"id,town,age"``)
+    say how a CSV is written, if not as usual. A release is refused if a larger share of rows than `unreadable` cannot
+    be read as declared.
     """
     from hubbub.engines import opening  # late: an import of hubbub loads no engine
 
-    engine = opening.open_source(source, table=table)
+    engine = opening.open_source(
+        source, table=table, delimiter=delimiter, encoding=encoding, no_header=no_header, unreadable=unreadable
+    )
     if person is not None:
         column(engine.columns(), person)
     if dataset is None and isinstance(source, str | os.PathLike):
@@ -114,7 +123,7 @@ def named_after(source: str | os.PathLike[str], table: str | None = None) -> str
     >>> named_after("data/town 2024.parquet"), named_after("city.duckdb", "people")
     ('town-2024', 'city.people')
     """
-    stem = Path(os.fspath(source)).stem
+    stem = re.sub(r"\.(csv|tsv|txt)$", "", Path(os.fspath(source)).stem, flags=re.IGNORECASE)
     text = re.sub(r"[^\w.*-]+", "-", stem if table is None else f"{stem}.{table}").strip("-_.*")
     return text[:100] or "table"
 

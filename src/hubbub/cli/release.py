@@ -18,6 +18,16 @@ if TYPE_CHECKING:
 
 _FIRST: Final = 12  # rows shown on the terminal
 EXAMPLE: Final = "millbrook"  # an invented network
+_TABLE: Final = ("person", "table", "delimiter", "encoding", "no_header", "unreadable")
+
+
+FORM: Final[tuple[tuple[tuple[str, ...], str, str, dict[str, Any]], ...]] = (
+    (("--table",), "NAME", "The table of a DuckDB database, or the sheet of an Excel file.", {}),
+    (("--delimiter",), "SIGN", "What separates the cells of a CSV: comma, semicolon, tab or pipe.", {}),
+    (("--encoding",), "NAME", "How a CSV is encoded, if not in UTF-8: latin-1, cp1252, utf-16 ...", {}),
+    (("--no-header",), "NAMES", "The columns of a CSV whose first line is data, like id,town,age.", {}),
+)
+"""How a file is read, the same wherever one is."""
 
 
 class Kinds(Commands):
@@ -76,11 +86,20 @@ def _of_any(command: Command) -> Command:
 
 
 def _of_a_table(command: Command) -> Command:
-    return _with(
-        command,
-        ("--person", "COLUMN", "The column that says who a row is about; else each row is a person."),
-        ("--table", "NAME", "The table of a DuckDB database."),
-    )
+    for flags, takes, words, more in reversed(
+        (
+            (("--person",), "COLUMN", "The column that says who a row is about; else each row is a person.", {}),
+            *FORM,
+            (
+                ("--unreadable",),
+                "SHARE",
+                "Refuse if more of the rows cannot be read as declared.",
+                {"default": "0.01", "show_default": True},
+            ),
+        )
+    ):
+        command = click.option(*flags, metavar=takes, help=words, **more)(command)
+    return command
 
 
 def reading_options(command: Command) -> Command:
