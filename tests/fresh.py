@@ -36,7 +36,7 @@ def enter(source: object, **words: Any) -> Table:
     return Table(
         table.engine,
         table.person,
-        lambda spec: perform(spec, table.engine, Ledger(), f"people-{next(_numbers)}"),
+        lambda spec: perform(spec, table.engine, Ledger(), f"people-{next(_numbers)}", other_people=True),
     )
 
 

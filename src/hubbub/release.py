@@ -42,12 +42,14 @@ def open(
     table: str | None = None,
     dataset: str | None = None,
     ledger: str | os.PathLike[str] | None = None,
+    other_people: bool = False,
 ) -> Table:
     """A table of people: a path (CSV, Parquet, a glob of Parquet files, a DuckDB file), a frame, or a connection.
 
     `person` is the column that says who a row is about. `dataset` is the table's name in the ledger, by which releases
     about the same people are known; a file is named after itself unless told otherwise. `ledger` is the ledger's file,
-    if not the user's own.
+    if not the user's own. With `other_people` somebody declares that these are not the people of a dataset that has
+    the same ids.
     """
     from hubbub.engines import opening  # late: an import of hubbub loads no engine
 
@@ -57,7 +59,7 @@ def open(
     if dataset is None and isinstance(source, str | os.PathLike):
         dataset = named_after(source, table)
     books = Ledger(ledger)
-    return Table(engine, person, lambda spec: perform(spec, engine, books, dataset))
+    return Table(engine, person, lambda spec: perform(spec, engine, books, dataset, other_people=other_people))
 
 
 def named_after(source: str | os.PathLike[str], table: str | None = None) -> str:
@@ -71,12 +73,13 @@ def named_after(source: str | os.PathLike[str], table: str | None = None) -> str
     return text[:100] or "table"
 
 
-def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None) -> Release:
+def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None, *, other_people: bool = False) -> Release:
     """Reserve a place in the ledger, then carry a release out.
 
     Guarantee: the promises are derived before the data is read, and are on the disk, covered by a theorem together with
-    all earlier releases of the dataset, before any noise is drawn. If nothing came out, the place is given up; that is
-    free only if no noise was drawn.
+    all earlier releases of the dataset, before any noise is drawn. Where a column says who is who, people who are known
+    under another name are refused before any noise is drawn, unless `other_people` is declared. If nothing came out,
+    the place is given up; that is free only if no noise was drawn.
     """
     if dataset is None:
         raise WrongUse("this table has no name in the ledger; give it one, like open(people, dataset='town')")
@@ -85,6 +88,8 @@ def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None) -> Relea
     place = ledger.reserve(dataset, charge(spec), source=data.identity())
     noise = SystemSource()
     with _given_up(ledger, place, lambda: noise.used):
+        if spec.people.person is not None:
+            data = data.noticing(ledger.notice(place, other_people=other_people))
         result = spec.run(data, noise)
     return Release(spec, promised, result, place, noise.used)
 

@@ -307,7 +307,7 @@ def test_the_report_depends_on_the_release_alone_and_has_every_promise(name: str
 
 def _performed(case: Case, dataset: str = "town") -> Release:
     engine = open_source(case.fewer)
-    return perform(case.spec(engine.columns()), engine, Ledger(), dataset)
+    return perform(case.spec(engine.columns()), engine, Ledger(), dataset, other_people=True)
 
 
 @every_case

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hubbub.kind import Kind, Release
 
 _FIRST: Final = 12  # rows shown on the terminal
-_TABLE: Final = ("person", "table", "dataset", "ledger")
+_TABLE: Final = ("person", "table", "dataset", "ledger", "other_people")
 
 
 class Kinds(Commands):
@@ -52,6 +52,12 @@ def _of_a_table(command: Command) -> Command:
             (("--person",), "COLUMN", "The column that says who a row is about; else each row is a person.", {}),
             (("--table",), "NAME", "The table of a DuckDB database.", {}),
             (("--dataset",), "NAME", "The people's name in the ledger; if not given, that of the file.", {}),
+            (
+                ("--other-people",),
+                None,
+                "Declare that these are not the people of a dataset with the same ids; it is entered in the ledger.",
+                {"is_flag": True},
+            ),
             (("--ledger",), "FILE", "Another ledger than your own.", {}),
             (("--out",), "DIR", "The folder for the release, certificate and report.", {"required": True}),
             (("--format", "form"), "csv|parquet", "Of the release.", {"default": "csv", "show_default": True}),

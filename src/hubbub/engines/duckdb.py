@@ -6,6 +6,7 @@ import os
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy as copied
 from dataclasses import dataclass
 from functools import partial
 from glob import escape, glob
@@ -24,6 +25,7 @@ from hubbub.engines.csv_file import csv_header, csv_relation
 from hubbub.engines.csv_records import LONGEST, copy_without, giants
 from hubbub.engines.identity import of_files, of_relation
 from hubbub.engines.mended import has_unreadable_text, mend_frame, mend_parquet
+from hubbub.engines.people_sql import look_at_people, look_at_rows
 from hubbub.engines.scratch import Scratch
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
@@ -32,6 +34,7 @@ from hubbub.tables.engine import Counted, Question, Repeats
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import Schema, resolved
 from hubbub.tables.schema import column as known
+from hubbub.tables.sketch import Notice
 
 _BATCH = 1 << 17
 _WORDS = "hubbub_words"
@@ -82,6 +85,7 @@ class DuckDB:
         self._connection, self._mend, self._spoilt = connection, mend, spoilt
         self._files, self._catalog = files, catalog  # where the rows are: in files, or in a database of that name
         self._columns_are_public = columns_are_public
+        self._notice: Notice | None = None
         self._whole = _relation(connection, relation)
         self._columns = self._whole.columns
         self._word = "hubbub_word"
@@ -94,6 +98,12 @@ class DuckDB:
             ask = partial(_rows, self._connection, trouble=WrongUse(_UNREADABLE))
             return of_relation(ask, self._whole.sql, self._catalog)
         return of_files(self._files)
+
+    def noticing(self, notice: Notice) -> DuckDB:
+        """The same table, which tells who is in it before it counts."""
+        other = copied(self)
+        other._notice = notice
+        return other
 
     def columns(self) -> Schema:
         known = {name: column.kind for name, column in self._columns.items()}
@@ -120,16 +130,16 @@ class DuckDB:
     ) -> Counted:
         if question.person is None:
             return self._collect(every_row(axes, people.columns, people.sql))
-        person = identifier(question.person)
+        person, who = identifier(question.person), people.columns[question.person]
         if question.repeats is Repeats.REFUSE:
-            self._one_row_each(person, people)
+            self._one_row_each(who, people)
             return self._collect(every_row(axes, people.columns, people.sql, person))
         joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
         if question.repeats is Repeats.ONE_ROW:
             query = one_row_each(axes, people.columns, joined, person, self._word)
         else:
             query = distinct_bins(axes, people.columns, joined, person, self._word, question.most_bins)
-        self._connection.register(_WORDS, _words(self._count_rows(used, people), self._word, source))
+        self._connection.register(_WORDS, _words(self._count_rows(who, used, people), self._word, source))
         try:
             return self._collect(query)
         finally:
@@ -146,15 +156,20 @@ class DuckDB:
             pass
         raise WrongUse(_UNCOUNTABLE)
 
-    def _one_row_each(self, person: str, people: _Relation) -> None:
-        found = _rows(
-            self._connection,
-            f"SELECT coalesce(bool_or(n > 1 OR who IS NULL), FALSE) FROM "
-            f"(SELECT {person} AS who, count(*) AS n FROM {people.sql} GROUP BY {person})",
-            _Failed(_UNCOUNTABLE),
-        )
-        if found[0][0]:
+    def _one_row_each(self, who: Column, people: _Relation) -> None:
+        if self._notice is None:
+            person = identifier(who.name)
+            (found,) = self._ask(
+                f"SELECT coalesce(bool_or(n > 1 OR who IS NULL), FALSE) FROM "
+                f"(SELECT {person} AS who, count(*) AS n FROM {people.sql} GROUP BY {person})"
+            )[0]
+            chosen = None
+        else:
+            found, chosen = look_at_people(self._ask, who, people.sql, self._notice)
+        if found:
             raise Refused(SEVERAL_ROWS)
+        if self._notice is not None and chosen is not None:
+            self._notice.tell(chosen)
 
     def _collect(self, query: Query) -> Counted:
         try:
@@ -168,11 +183,17 @@ class DuckDB:
         codes, counts = _numbers(table.column(0)), _numbers(table.column(table.num_columns - 1))
         return Counted(codes, counts, found)
 
-    def _count_rows(self, used: Sequence[str], people: _Relation) -> int:
-        # A line of a CSV may be left out for a cell that is read, so the same cells are read here.
-        cells = ", ".join(f"count({identifier(name)})" for name in used)
-        sql = f"SELECT count(*), {cells} FROM {people.sql}"
-        return int(_rows(self._connection, sql, _Failed(_UNCOUNTABLE))[0][0])
+    def _count_rows(self, who: Column, used: Sequence[str], people: _Relation) -> int:
+        if self._notice is None:
+            # A line of a CSV may be left out for a cell that is read, so the same cells are read here.
+            cells = ", ".join(f"count({identifier(name)})" for name in used)
+            return int(self._ask(f"SELECT count(*), {cells} FROM {people.sql}")[0][0])
+        rows, chosen = look_at_rows(self._ask, who, used, people.sql, self._notice)
+        self._notice.tell(chosen)
+        return rows
+
+    def _ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        return _rows(self._connection, sql, _Failed(_UNCOUNTABLE), values)
 
 
 def _numbers(column: pa.ChunkedArray) -> NDArray[np.int64]:
@@ -192,10 +213,12 @@ def _relation(connection: duckdb.DuckDBPyConnection, sql: str) -> _Relation:
     return _Relation(sql, {name: column(name, kind) for name, kind in _described(connection, sql)})
 
 
-def _rows(connection: duckdb.DuckDBPyConnection, sql: str, trouble: WrongUse) -> list[tuple[Any, ...]]:
+def _rows(
+    connection: duckdb.DuckDBPyConnection, sql: str, trouble: WrongUse, values: Sequence[object] = ()
+) -> list[tuple[Any, ...]]:
     try:
-        return connection.execute(sql).fetchall()
-    except _TROUBLE:
+        return connection.execute(sql, list(values)).fetchall()
+    except (*_TROUBLE, UnicodeDecodeError):
         pass
     raise trouble  # out here, where it does not drag along the engine's message, which may quote a cell
 
