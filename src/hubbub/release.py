@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hubbub.certificate import draft
 from hubbub.errors import HubbubError, Refused, WrongUse
@@ -34,6 +34,9 @@ from hubbub.staging import CERTIFICATE, PREFIX, REPORT, Staged, opened, publish
 from hubbub.tables.schema import column
 from hubbub.tables.table import Table
 
+if TYPE_CHECKING:
+    from hubbub.graphs.network import Network
+
 
 def open(
     source: object,
@@ -44,7 +47,8 @@ def open(
     ledger: str | os.PathLike[str] | None = None,
     other_people: bool = False,
 ) -> Table:
-    """A table of people: a path (CSV, Parquet, a glob of Parquet files, a DuckDB file), a frame, or a connection.
+    """A table of people: a path (CSV, Parquet, a glob of Parquet files, a DuckDB file), a frame, a
+    DuckDB relation, or a connection.
 
     `person` is the column that says who a row is about. `dataset` is the table's name in the ledger, by which releases
     about the same people are known; a file is named after itself unless told otherwise. `ledger` is the ledger's file,
@@ -60,6 +64,30 @@ def open(
         dataset = named_after(source, table)
     books = Ledger(ledger)
     return Table(engine, person, lambda spec: perform(spec, engine, books, dataset, other_people=other_people))
+
+
+def open_graph(
+    source: object,
+    *,
+    columns: Sequence[str] | None = None,
+    header: bool | None = None,
+    vertex_file: str | os.PathLike[str] | None = None,
+    dataset: str | None = None,
+    ledger: str | os.PathLike[str] | None = None,
+) -> Network:
+    """A social network: a path (CSV, TSV, text, Parquet, GML, GraphML), or an object of networkx, igraph, scipy, Arrow.
+
+    `columns` names the two ends of a link where there are more than two; `vertex_file` lists everybody, with links or
+    without. `dataset` is the network's name in the ledger; a file is named after itself unless told otherwise.
+    """
+    from hubbub.engines.links import opened as open_links
+    from hubbub.graphs.network import Network
+
+    links = open_links(source, columns=columns, header=header, vertex_file=vertex_file)
+    if dataset is None and isinstance(source, str | os.PathLike):
+        dataset = named_after(source)
+    books = Ledger(ledger)
+    return Network(links, lambda spec: perform(spec, links, books, dataset))
 
 
 def named_after(source: str | os.PathLike[str], table: str | None = None) -> str:
@@ -82,7 +110,7 @@ def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None, *, other
     the place is given up; that is free only if no noise was drawn.
     """
     if dataset is None:
-        raise WrongUse("this table has no name in the ledger; give it one, like open(people, dataset='town')")
+        raise WrongUse("this has no name in the ledger; give it one, like open(people, dataset='town')")
     spec = spec.resolved(data.columns())
     promised = spec.promises()  # refuses here: nothing was read
     place = ledger.reserve(dataset, charge(spec), source=data.identity())

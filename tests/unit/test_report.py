@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from hubbub.explain import in_numbers, meaning
+from hubbub.explanation import in_numbers, meaning
 from hubbub.kind import Release
 from hubbub.release import save
 from hubbub.report import report

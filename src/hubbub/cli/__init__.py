@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from hubbub.errors import HubbubError
+from hubbub.errors import HubbubError, in_shell
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,7 +47,7 @@ def _in_one_sentence() -> Iterator[None]:
     try:
         yield
     except HubbubError as error:
-        raise Sentence(str(error), error.exit_code) from error
+        raise Sentence(in_shell(error.marked), error.exit_code) from error
     except click.UsageError as error:
         wrong = error.format_message().rstrip(".")
         where = "hubbub" if error.ctx is None else error.ctx.command_path
@@ -140,6 +140,18 @@ def page() -> Console:
             return super().render_str(_by_lines(text), **how)
 
     return Page(markup=False, highlight=False, emoji=False)
+
+
+def table(rows: Sequence[Sequence[str]], headings: Sequence[str]) -> None:
+    """A small table: the first column is words, the others numbers."""
+    from rich.table import Table
+
+    drawn = Table(box=None, pad_edge=False)
+    for i, heading in enumerate(headings):
+        drawn.add_column(heading, justify="left" if i == 0 else "right")
+    for row in rows:
+        drawn.add_row(*row)
+    page().print(drawn)
 
 
 _PLAIN: Final = {"✓": "ok", "✗": "NOT", "…": "...", "·": "-", "–": "-", "−": "-"}

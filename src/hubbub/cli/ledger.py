@@ -152,7 +152,7 @@ def check(certificates: tuple[str, ...], ledger: str | None, as_json: bool) -> N
     A certificate that is out and that the ledger does not know shows that the ledger was put back to an older state.
     """
     from hubbub.ledger.book import known
-    from hubbub.verify import load
+    from hubbub.verification import load
 
     book = _open(ledger)
     entries = book.check()
@@ -174,7 +174,7 @@ def record(file: str, certificate: str, how: str, ledger: str | None, as_json: b
     """Record a file that was computed from a committed release and from nothing else. That costs nothing."""
     from hubbub.ledger.book import known, released
     from hubbub.ledger.durable import sha256
-    from hubbub.verify import load
+    from hubbub.verification import load
 
     book = _open(ledger)
     body = known(book, load(certificate), certificate)

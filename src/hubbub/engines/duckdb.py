@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeGuard
 
 import duckdb
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from hubbub.engines.arrow_columns import numbers, stream
 from hubbub.engines.bin_sql import identifier, literal
 from hubbub.engines.column import Column, column
 from hubbub.engines.count_sql import Query, distinct_bins, every_row, one_row_each
@@ -36,7 +35,6 @@ from hubbub.tables.schema import Schema, resolved
 from hubbub.tables.schema import column as known
 from hubbub.tables.sketch import Notice
 
-_BATCH = 1 << 17
 _WORDS = "hubbub_words"
 
 SEVERAL_ROWS = (
@@ -139,7 +137,7 @@ class DuckDB:
             query = one_row_each(axes, people.columns, joined, person, self._word)
         else:
             query = distinct_bins(axes, people.columns, joined, person, self._word, question.most_bins)
-        self._connection.register(_WORDS, _words(self._count_rows(who, used, people), self._word, source))
+        self._connection.register(_WORDS, stream(self._count_rows(who, used, people), self._word, source))
         try:
             return self._collect(query)
         finally:
@@ -180,7 +178,7 @@ class DuckDB:
             table = None
         if table is None:
             raise _Failed(_UNCOUNTABLE)
-        codes, counts = _numbers(table.column(0)), _numbers(table.column(table.num_columns - 1))
+        codes, counts = numbers(table.column(0)), numbers(table.column(table.num_columns - 1))
         return Counted(codes, counts, found)
 
     def _count_rows(self, who: Column, used: Sequence[str], people: _Relation) -> int:
@@ -194,19 +192,6 @@ class DuckDB:
 
     def _ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         return _rows(self._connection, sql, _Failed(_UNCOUNTABLE), values)
-
-
-def _numbers(column: pa.ChunkedArray) -> NDArray[np.int64]:
-    """A column of whole numbers without nulls. (Its own to_numpy would load pandas, if pandas is there.)"""
-    parts = [np.from_dlpack(chunk).astype(np.int64) for chunk in column.chunks]
-    return np.concatenate([np.zeros(0, np.int64), *parts])
-
-
-def _words(rows: int, name: str, source: Source) -> pa.RecordBatchReader:
-    """One secret word for each row, as a stream: which word meets which row does not matter, they are all alike."""
-    sizes = (min(_BATCH, rows - start) for start in range(0, rows, _BATCH))
-    batches = (pa.record_batch({name: source.words(size)}) for size in sizes)
-    return pa.RecordBatchReader.from_batches(pa.schema([(name, pa.uint64())]), batches)
 
 
 def _relation(connection: duckdb.DuckDBPyConnection, sql: str) -> _Relation:
@@ -367,6 +352,17 @@ def open_frame(frame: object) -> DuckDB:
     raise WrongUse("a column of the frame has a type that cannot be read; leave it out or turn it into text")
 
 
+def open_relation(relation: duckdb.DuckDBPyRelation) -> DuckDB:
+    """A DuckDB relation, as it is now: it is run once and its rows are kept, like those of a frame."""
+    try:
+        rows = relation.to_arrow_table()
+    except Exception:  # of whatever it reads: the message may quote a cell
+        rows = None
+    if rows is None:
+        raise WrongUse("the relation cannot be run; check that its connection is open and its tables are there")
+    return open_frame(rows)
+
+
 def open_table(connection: duckdb.DuckDBPyConnection, table: str) -> DuckDB:
     """A table or view of a DuckDB connection that is already open, as other connections see it."""
     try:
@@ -384,6 +380,11 @@ def open_table(connection: duckdb.DuckDBPyConnection, table: str) -> DuckDB:
 def is_connection(source: object) -> TypeGuard[duckdb.DuckDBPyConnection]:
     """Whether it is an open DuckDB connection."""
     return isinstance(source, duckdb.DuckDBPyConnection)
+
+
+def is_relation(source: object) -> TypeGuard[duckdb.DuckDBPyRelation]:
+    """Whether it is a DuckDB relation."""
+    return isinstance(source, duckdb.DuckDBPyRelation)
 
 
 def _table_name(connection: duckdb.DuckDBPyConnection, table: str, catalog: str, schema: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -85,27 +86,25 @@ class Policy:
         return basic if isinstance(basic, DifferentialPrivacy) else None
 
     def _check_delta(self, together: Totals, cap: Fraction, dataset: str) -> None:
-        for total, notion in (
-            (together.differential, "differential privacy"),
-            (together.zero_knowledge, "zero-knowledge privacy"),
-            (together.outlier, "outlier privacy"),
-        ):
-            delta = getattr(total.guarantee, "delta", None)
-            if delta is not None:
-                _within(delta, cap, notion, "delta", dataset)
+        for notion, delta in _deltas(together):
+            _within(delta, cap, notion, "delta", dataset)
 
 
 def left(policy: Policy, together: Totals | None) -> dict[str, str]:
-    """What each cap leaves to spend, as exact text; "nothing" where a capped notion no longer holds."""
+    """What each cap leaves to spend, as exact text; "nothing" where a capped notion no longer holds.
+
+    Of a rate that is what a further sample may have: samples of rates p and q together are one of p + q - pq.
+    """
     told = {}
     differential = policy.differential(together) if together else None
     knowledge = together.zero_knowledge.guarantee if together else None
+    rate = share(knowledge) if isinstance(knowledge, ZeroKnowledge) else None
     spent: dict[str, tuple[Fraction | None, Loss | None]] = {
         "differential_epsilon": (policy.differential_epsilon, getattr(differential, "epsilon", None)),
         "zero_knowledge_epsilon": (policy.zero_knowledge_epsilon, getattr(knowledge, "epsilon", None)),
+        "zero_knowledge_rate": (policy.zero_knowledge_rate, rate),
+        "delta": (policy.delta, max((delta for _, delta in _deltas(together)), default=None) if together else None),
     }
-    deltas = [getattr(each, "delta", None) for each in (differential, knowledge) if each is not None]
-    spent["delta"] = (policy.delta, max((delta for delta in deltas if delta is not None), default=None))
     for name, (cap, used) in spent.items():
         if cap is None:
             continue
@@ -113,9 +112,23 @@ def left(policy: Policy, together: Totals | None) -> dict[str, str]:
             told[name] = to_text(cap)
         elif used is None or isinstance(used, Infinite) or used > cap:
             told[name] = "nothing"
+        elif name == "zero_knowledge_rate":
+            told[name] = to_text((cap - used) / (1 - used) if used < 1 else cap)
         else:
             told[name] = to_text(cap - used)
     return told
+
+
+def _deltas(together: Totals) -> Iterator[tuple[str, Fraction]]:
+    """The delta of each notion that has one and still holds."""
+    for notion, total in (
+        ("differential privacy", together.differential),
+        ("zero-knowledge privacy", together.zero_knowledge),
+        ("outlier privacy", together.outlier),
+    ):
+        delta = getattr(total.guarantee, "delta", None)
+        if delta is not None:
+            yield notion, delta
 
 
 def share(promise: ZeroKnowledge) -> Fraction | None:

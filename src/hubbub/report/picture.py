@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from hubbub.charts.svg import Bar, Panel, Words, responsive
 from hubbub.drawing import Bars, Drawing
 from hubbub.report.text import sentence, visible
+
+NOT_DRAWN: Final = "<p>There is no chart, because it could not be drawn when this page was made.</p>"
 
 
 def picture(drawing: Drawing | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from hubbub.explain import crowd_words, formula, in_numbers, meaning, steps, title
+from hubbub.explanation import crowd_words, formula, in_numbers, meaning, steps, title
 from hubbub.guarantees.derivation import Derivation
 from hubbub.kind import Release
 from hubbub.report.text import escaped, isolated, items, lines, name, sentence, visible

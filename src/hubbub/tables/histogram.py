@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
+from hubbub.channels.catalogue import parameters
 from hubbub.channels.channel import Channel
 from hubbub.channels.checks import laws
 from hubbub.channels.thin import Thinned
@@ -97,6 +98,10 @@ class Histogram(Spec):
         told = [f"how often an interval is right, {to_text(self.coverage)}: no promise to people rests on it"]
         if self.sample is None and self.collected is None:
             told.append("at_delta: without a sample no promise rests on it")
+        if self.sample is not None:
+            told.append("whether the intervals are for the sample or for everybody")
+        if "curve" in parameters(self.channel):
+            told.append("whether another curve was asked for, of which this one is the part that never falls")
         if self.unit.person is not None:
             told.append(f"the name of the column that says who is who, {self.unit.person}")
         if self.collected is not None and self.collected.low < self.collected.high:

@@ -121,7 +121,7 @@ def test_public_dice_are_the_same_for_everybody(tmp_path: Path) -> None:
     assert answers[0] == answers[1]
     assert answers[0]["dice"] == "three swans"
     draw = answers[0]["draws"][0]
-    assert (draw["among"], draw["of"], draw["source"]) == (["Ann", "Bob"], "2", "the public words of --dice")
+    assert (draw["among"], draw["of"], draw["source"]) == (["Ann", "Bob"], "2", "the public words of the dice")
     assert draw["chosen"] == draw["among"][int(draw["number"])]
     winners = {ask(path, "--rule", "random-dictator", "--dice", f"words {i}")["winner"] for i in range(30)}
     assert winners == {"Ann", "Bob", "Cid"}
@@ -133,7 +133,7 @@ def test_public_dice_are_the_same_for_everybody(tmp_path: Path) -> None:
 def test_a_promise_holds_with_public_dice_if_nobody_could_foretell_them() -> None:
     promise = ask("millbrook", "--dice", "a fine day")["guarantee"]
     assert promise["holds"]
-    assert "nobody could foretell the words of --dice while votes were cast" in promise["assumptions"]
+    assert "nobody could foretell the public words of the dice while votes were cast" in promise["assumptions"]
 
 
 COLUMNS = ["--columns", 'ranks="1st, one"/b,count=n', "--alias", "ANN=Ann", "--undervote-label", "nix", "--as", "maine"]
