@@ -52,6 +52,7 @@ def open(
     encoding: str | None = None,
     no_header: str | None = None,
     unreadable: Exact = "0.01",
+    other_people: bool = False,
 ) -> Table:
     """A table of people: a path (CSV, Parquet, Excel, a glob of such, a DuckDB file), a frame, a DuckDB relation, or a
     connection.
@@ -60,7 +61,8 @@ def open(
     about the same people are known; a file is named after itself unless told otherwise. `ledger` is the ledger's file,
     if not the user's own. `delimiter`, `encoding` and `no_header` (the names of the columns, like ``"id,town,age"``)
     say how a CSV is written, if not as usual. A release is refused if a larger share of rows than `unreadable` cannot
-    be read as declared.
+    be read as declared. With `other_people` somebody declares that these are not the people of a dataset that has the
+    same ids.
     """
     from hubbub.engines import opening  # late: an import of hubbub loads no engine
 
@@ -72,7 +74,7 @@ def open(
     if dataset is None and isinstance(source, str | os.PathLike):
         dataset = named_after(source, table)
     books = Ledger(ledger)
-    return Table(engine, person, lambda spec: perform(spec, engine, books, dataset))
+    return Table(engine, person, lambda spec: perform(spec, engine, books, dataset, other_people=other_people))
 
 
 def open_graph(
@@ -128,12 +130,13 @@ def named_after(source: str | os.PathLike[str], table: str | None = None) -> str
     return text[:100] or "table"
 
 
-def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None) -> Release:
+def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None, *, other_people: bool = False) -> Release:
     """Reserve a place in the ledger, then carry a release out.
 
     Guarantee: the promises are derived before the data is read, and are on the disk, covered by a theorem together with
-    all earlier releases of the dataset, before any noise is drawn. If nothing came out, the place is given up; that is
-    free only if no noise was drawn.
+    all earlier releases of the dataset, before any noise is drawn. Where a column says who is who, people who are known
+    under another name are refused before any noise is drawn, unless `other_people` is declared. If nothing came out,
+    the place is given up; that is free only if no noise was drawn.
     """
     if dataset is None:
         raise WrongUse("this has no name in the ledger; give it one, like open(people, dataset='town')")
@@ -142,6 +145,8 @@ def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None) -> Relea
     place = ledger.reserve(dataset, charge(spec), source=data.identity())
     noise = SystemSource()
     with _given_up(ledger, place, lambda: noise.used):
+        if spec.people.person is not None:
+            data = data.noticing(ledger.notice(place, other_people=other_people))
         result = spec.run(data, noise)
     return Release(spec, promised, result, place, noise.used)
 

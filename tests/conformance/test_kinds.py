@@ -336,7 +336,7 @@ def test_the_report_depends_on_the_release_alone_and_has_every_promise(name: str
 
 def _performed(case: Case, dataset: str = "town") -> Release:
     engine = case.opened(case.fewer)
-    return perform(case.spec(engine.columns()), engine, Ledger(), dataset)
+    return perform(case.spec(engine.columns()), engine, Ledger(), dataset, other_people=True)
 
 
 @every_case

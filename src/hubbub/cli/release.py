@@ -86,6 +86,9 @@ def _of_any(command: Command) -> Command:
 
 
 def _of_a_table(command: Command) -> Command:
+    command = click.option(
+        "--other-people", is_flag=True, help="Declare that these are not the people of a dataset with the same ids."
+    )(command)
     for flags, takes, words, more in reversed(
         (
             (("--person",), "COLUMN", "The column that says who a row is about; else each row is a person.", {}),
@@ -135,7 +138,8 @@ def _opened(kind: Kind, file: str, words: dict[str, Any]) -> Callable[[Spec], Re
     if kind.data == "table":
         from hubbub.release import open as open_table
 
-        people = open_table(file, person=words.pop("person"), table=words.pop("table"), **named)
+        given = {name: words.pop(name) for name in ("person", "table", "other_people")}
+        people = open_table(file, **given, **named)
         words["person"] = people.person
         return people.publish
     from hubbub.release import open_graph

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from hubbub.engines import duckdb, files
+from hubbub.engines import duckdb, files, frames
 from hubbub.engines.csv_form import form
 from hubbub.engines.looking import look
 from hubbub.errors import WrongUse
@@ -34,13 +34,13 @@ def open_source(
         return files.open_file(source, table=table, form=how, unreadable=share)
     if how.said:
         raise WrongUse("delimiter, encoding and no-header are about CSV files; leave them out")
-    if duckdb.is_connection(source):
+    if frames.is_connection(source):
         if table is None:
             raise WrongUse("a connection holds many tables; name one, like open(connection, table='people')")
-        return duckdb.open_table(source, table, unreadable=share)
-    if duckdb.is_relation(source):
-        return duckdb.open_relation(source, unreadable=share)
-    return duckdb.open_frame(source, unreadable=share)
+        return frames.open_table(source, table, unreadable=share)
+    if frames.is_relation(source):
+        return frames.open_relation(source, unreadable=share)
+    return frames.open_frame(source, unreadable=share)
 
 
 def look_at(source: object, specs: Sequence[str], person: str | None, **how: Any) -> Look:
