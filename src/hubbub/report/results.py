@@ -112,7 +112,9 @@ def results_page(answer: Counted, read: BallotFile, pairs: Pairwise | None, repe
     lead = [] if answer.struck_nobody is None else [answer.struck_nobody]
     lead.append(f"{result.winner_name} wins{_score(result)}.")
     lead.append(f"{result.voters:,} ballots, {len(result.candidates)} candidates, counted by {result.rule.name}.")
-    said = answer.sentences()[len(lead) - 1 :]
+    said = answer.sentences()[1 if answer.struck_nobody is None else 2 :]
+    if result.draws:
+        lead.append("Lots were drawn on the way; they are below.")
     return _page(
         read,
         lead=lead,
