@@ -40,7 +40,7 @@ class FlowColumn:
 
     heading: str
     note: str
-    piles: tuple[tuple[str, int], ...]
+    piles: tuple[tuple[str, float], ...]  # votes of several seats have decimals
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class FlowLink:
     column: int
     origin: str
     target: str
-    ballots: int
+    ballots: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

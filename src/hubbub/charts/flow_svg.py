@@ -31,6 +31,7 @@ _HIGH: Final = {"wide": 400, "narrow": 300}
 _GAP: Final = 8  # pixels between piles
 _LABELS: Final = 0.24  # of the width, at most, for names at one side
 _SMALL: Final = 10.5 / 12
+_MOST_LINES: Final = 4  # of a note above a column
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class _Pile:
     x: float
     top: float
     tall: float
-    ballots: int
+    ballots: float
 
     @property
     def middle(self) -> float:
@@ -55,7 +56,7 @@ def drawn(flow: Flow, width: int, kind: str = "wide") -> str:
     bar, ends = _BAR[kind], (flow.columns[0], flow.columns[-1])
     left, right = (_room(column, width) for column in ends) if kind == "wide" else (2.0, 2.0)
     step = (width - left - right - bar) / max(1, len(flow.columns) - 1)
-    heads, above = _heads(flow, left + bar / 2, step, width)
+    heads, above, notes = _heads(flow, left + bar / 2, step, width)
     placed = _placed(flow, left, above, step, _HIGH[kind])
     shades = _shades(flow)
     parts = [heads, *_bands(flow, placed, shades, bar)]
@@ -67,8 +68,11 @@ def drawn(flow: Flow, width: int, kind: str = "wide") -> str:
         deep = max(bottom, low) + 8
     else:
         words, deep = _below(flow, shades, width, bottom + 18)
+    for line in (line for note in notes for line in wrapped(note, width)):
+        words += text_lines(0, deep + TEXT, [line], "quiet")
+        deep += LINE
     told = f"<title>How ballots moved from round to round</title><desc>{html.escape(flow.told)}</desc>"
-    size = f'viewBox="0 0 {width} {math.ceil(deep)}"'
+    size = f'viewBox="0 0 {width} {math.ceil(deep + 4)}"'
     return f'<svg class="chart flow {kind}" {size} role="img">{told}{"".join([*parts, words])}</svg>'
 
 
@@ -79,7 +83,7 @@ def _shades(flow: Flow) -> dict[str, str]:
     return shades | dict.fromkeys(flow.plain, 'class="{} plain"')
 
 
-def _said(name: str, ballots: int) -> str:
+def _said(name: str, ballots: float) -> str:
     return f"{name} {ballots:,}"
 
 
@@ -89,22 +93,28 @@ def _room(column: FlowColumn, width: int) -> float:
     return min(longest + 10, _LABELS * width)
 
 
-def _heads(flow: Flow, start: float, step: float, width: int) -> tuple[str, float]:
-    """Headings above the columns, and how much room they take."""
-    columns = len(flow.columns)
+def _heads(flow: Flow, start: float, step: float, width: int) -> tuple[str, float, list[str]]:
+    """Headings above the columns, how much room they take, and notes that are too long to stand there."""
+    room = step - 6 if len(flow.columns) > 1 else width
+    fit = all(_fits(column.note, room / _SMALL) for column in flow.columns)
     parts, tall = [], 0.0
     for i, column in enumerate(flow.columns):
-        at = start + i * step
-        room = step - 6 if columns > 1 else width
-        lines = wrapped(column.heading, room)
-        notes = wrapped(column.note, room / _SMALL) if column.note else []
+        heading = column.heading if _fits(column.heading, room) else column.heading.rpartition(" ")[2]
+        lines = wrapped(heading, room)
+        notes = wrapped(column.note, room / _SMALL) if column.note and fit else []
         half = max(text_length(line) for line in [*lines, *notes]) / 2
-        at = min(max(at, half), width - half)
+        at = min(max(start + i * step, half), width - half)
         parts.append(text_lines(at, TEXT, lines, anchor="middle"))
         if notes:
             parts.append(text_lines(at, TEXT + LINE * len(lines), notes, "quiet small", anchor="middle"))
         tall = max(tall, LINE * (len(lines) + len(notes)))
-    return "".join(parts), tall + 10
+    rest = [] if fit else [f"{column.heading}, {column.note}" for column in flow.columns if column.note]
+    return "".join(parts), tall + 10, rest
+
+
+def _fits(text: str, room: float) -> bool:
+    """Whether it fits into few lines of that width without a word being cut."""
+    return all(text_length(word) <= room for word in text.split()) and len(wrapped(text, room)) <= _MOST_LINES
 
 
 def _placed(flow: Flow, left: float, above: float, step: float, high: float) -> list[dict[str, _Pile]]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 )
 @click.argument("certificate")
 @click.option("--ballots", metavar="FILE", help="For the result of a count: the ballots, to count them again.")
+@click.option("--official", metavar="FILE", help="For published ballots: the official record they must stand beside.")
 @click.option("--release", metavar="FILE", help="The published file; if not given, the one beside the certificate.")
 @click.option("--key", metavar="WHOSE", help="Who must have signed: a name (hubbub trust), a key, or a file with it.")
 @click.option("--dataset", metavar="NAME", help="Which dataset it must be about.")
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 def verify(
     certificate: str,
     ballots: str | None,
+    official: str | None,
     release: str | None,
     key: str | None,
     dataset: str | None,
@@ -57,14 +59,14 @@ def verify(
 
     done: Checked | CountChecked
     if ballots is not None or is_count(load(certificate)):
-        for given, flag in ((release, "--release"), (dataset, "--dataset")):
+        for given, flag in ((release, "--release"), (dataset, "--dataset"), (official, "--official")):
             if given is not None:
                 raise WrongUse(f"{flag} is about certificates, and this is the result of a count; leave it out")
         reader = None if ballots is None else partial(_ballots, ballots)
         whose = None if key is None else trust.key_of(key)
         done = verify_count(load(certificate), ballots=reader, key=whose, known=trust.signer)
     else:
-        done = check(certificate, release=release, key=key, dataset=dataset)
+        done = check(certificate, release=release, official=official, key=key, dataset=dataset)
     if as_json:
         print_json(done.as_json())
     else:

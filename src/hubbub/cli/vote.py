@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from hubbub.cli import Commands, examples, json_option, print_json, say, waiting
+from hubbub.cli.vote_files import repeating, say_written, write_page, write_record
 from hubbub.cli.vote_gain import gain
 from hubbub.cli.vote_guarantee import guarantee
 from hubbub.cli.vote_map import gain_map
@@ -93,6 +93,7 @@ def vote() -> None:
     "--record", metavar="PATH", help="Write the signed result, to be counted again from the ballots (hubbub verify)."
 )
 @click.option("--ledger", metavar="FILE", help="Sign with the key of another ledger than your own.")
+@click.option("--page", metavar="PATH", help="Write a page for everybody: result, rounds, pairs, draws, promise.")
 @click.option("--chart", metavar="PATH", help="Draw how ballots moved: .html, .png or .svg.")
 @reading_options
 @json_option
@@ -108,6 +109,7 @@ def tally(file: str, as_json: bool, compare: bool, chart: str | None, **words: A
     from hubbub.cli import vote_words
     from hubbub.voting.comparison import compare as compare_rules
     from hubbub.voting.counted import count
+    from hubbub.voting.pairwise import pairwise
     from hubbub.voting.threshold import share
 
     if chart is not None:
@@ -135,10 +137,17 @@ def tally(file: str, as_json: bool, compare: bool, chart: str | None, **words: A
             comparison = compare_rules(read.ballots, eta, lambda: _source(dice), ties, dice=said)
     told = answer.as_json(read)
     _remark(told, read, rule.name)
-    told |= _write_record(words, answer.result, read, dice)
+    told |= write_record(words, answer.result, read, dice)
     if comparison is not None:
         told["compare"] = comparison.as_json()
         told["pairwise"] = None if comparison.pairs is None else comparison.pairs.as_json()
+    if words["page"] is not None:
+        from hubbub.report.results import results_page
+
+        pairs = (
+            comparison.pairs if comparison is not None else None if len(read.ballots.levels) else pairwise(read.ballots)
+        )
+        told |= write_page(words["page"], results_page(answer, read, pairs, repeating(file, read, told)))
     if chart is not None:
         vote_words.draw_flow(answer, read, chart)
         told["chart"] = chart
@@ -147,7 +156,7 @@ def tally(file: str, as_json: bool, compare: bool, chart: str | None, **words: A
         return
     _say_remarks(told)
     vote_words.tell(answer, read, comparison)
-    _say_written(told, file)
+    say_written(told, file)
 
 
 def _dice(words: str | None) -> PublicDice | None:
@@ -213,7 +222,11 @@ def _tally_seats(
         "withdrawn": list(read.withdrawn),
     }
     _remark(answer, read, None)
-    answer |= _write_record(words, result, read, dice)
+    answer |= write_record(words, result, read, dice)
+    if words["page"] is not None:
+        from hubbub.report.results import seats_page
+
+        answer |= write_page(words["page"], seats_page(result, read, repeating(file, read, answer)))
     if chart is not None:
         vote_seats.draw_flow(result, read, chart)
         answer["chart"] = chart
@@ -222,7 +235,7 @@ def _tally_seats(
         return
     _say_remarks(answer)
     vote_seats.tell(result, read, answer)
-    _say_written(answer, file)
+    say_written(answer, file)
 
 
 def _remark(answer: dict[str, Any], read: BallotFile, single: str | None) -> None:
@@ -236,35 +249,6 @@ def _remark(answer: dict[str, Any], read: BallotFile, single: str | None) -> Non
 def _say_remarks(answer: dict[str, Any]) -> None:
     for remark in answer["remarks"]:
         say(f"Note: {remark}.")
-
-
-def _write_record(words: dict[str, Any], result: Any, read: BallotFile, dice: PublicDice | None) -> dict[str, Any]:
-    """The signed result, if it was asked for, and what to tell about it."""
-    from pathlib import Path
-
-    from hubbub.certificate import SIGNATURE, sign
-    from hubbub.ledger.book import Ledger
-    from hubbub.voting.record import record_of
-    from hubbub.wire.canonical import read as read_canonical
-
-    path = words["record"]
-    if path is None:
-        return {}
-    signed = sign(record_of(result, read, dice).to_sign(), Ledger(words["ledger"]))
-    try:
-        Path(path).write_bytes(signed)
-    except OSError as error:
-        raise WrongUse(f"the record cannot be written: {error.strerror or error}; choose another file") from error
-    return {"record": path, "public_key": read_canonical(signed, "the record")[SIGNATURE]["public_key"]}
-
-
-def _say_written(told: dict[str, Any], file: str) -> None:
-    """Which files there are, and how to check the signed one."""
-    if "chart" in told:
-        say(f"Chart: {told['chart']}")
-    if "record" in told:
-        check = shlex.join(["hubbub", "verify", told["record"], "--ballots", file])
-        say(f"Record: {told['record']}, signed with the key {told['public_key']}. Count it again: {check}")
 
 
 def _rule(words: dict[str, Any], eta: Fraction, read: BallotFile) -> Rule:

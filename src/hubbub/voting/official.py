@@ -135,7 +135,7 @@ def read_official(path: str | Path) -> Official:
     try:
         with open(path, "rb") as file:
             data = file.read(_LARGEST)
-        return official_of(json.loads(data.decode("utf-8-sig"), parse_float=_no_float, parse_constant=_no_float))
+        return official_of(json.loads(data.decode("utf-8-sig"), parse_constant=_no_constant))
     except OSError as error:
         raise WrongUse(f"the official record cannot be read: {error.strerror or error}; check its name") from None
     except (ValueError, RecursionError):
@@ -144,7 +144,7 @@ def read_official(path: str | Path) -> Official:
         ) from None
 
 
-def _no_float(text: str) -> NoReturn:
+def _no_constant(text: str) -> NoReturn:
     raise ValueError(text)
 
 

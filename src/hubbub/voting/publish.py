@@ -27,7 +27,7 @@ from hubbub.noise.source import Source
 from hubbub.voting import publish_promises, publish_words
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.noisy_prefixes import level_channel, noisy_tree
-from hubbub.voting.official import Official
+from hubbub.voting.official import Official, read_official
 from hubbub.voting.path_intervals import path_interval
 from hubbub.voting.public_tree import prefix_cells
 from hubbub.voting.published import PathTable, Row
@@ -119,6 +119,18 @@ class PublishedBallots(Spec):
 
     def misfit(self, file: File, form: str) -> str | None:
         return difference(file, form, self)
+
+    def beside(self, file: File) -> Check:
+        """Draws may be worded otherwise; rounds, totals and the winner are compared."""
+        given = read_official(file)
+        same = all(
+            (dict(ours.totals) == dict(theirs.totals) and None in (ours.exhausted, theirs.exhausted))
+            or (dict(ours.totals), ours.exhausted) == (dict(theirs.totals), theirs.exhausted)
+            for ours, theirs in zip(self.official.rounds, given.rounds, strict=False)
+        )
+        same = same and len(self.official.rounds) == len(given.rounds) and self.official.winner == given.winner
+        found = "is the one that was given, round by round" if same else "is another than the one that was given"
+        return Check("the official record", same, found)
 
     def free(self) -> tuple[str, ...]:
         told = [f"how often an interval is right, {to_text(self.coverage)}: no promise to voters rests on it"]

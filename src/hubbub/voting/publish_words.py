@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from hubbub.exact import to_text
 from hubbub.kind import Words
-from hubbub.voting import giveaways
 
 if TYPE_CHECKING:
     from hubbub.voting.publish import PublishedBallots
@@ -47,7 +46,7 @@ def words(spec: PublishedBallots) -> Words:
 
 
 def _remarks(spec: PublishedBallots) -> tuple[str, ...]:
-    said = [giveaways.sentence(giveaways.official_moves(spec.official))]
+    said = []
     if spec.method == "paths":
         said.append(
             "two ballots of one way can be exchanged without moving any official total, so a voter on a way that is "

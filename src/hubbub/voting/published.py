@@ -138,6 +138,7 @@ class PathTable(Result):
                 f"The official winner is {self.spec.official.winner}. By the table alone "
                 + ("nobody is ahead of all others." if self.winner() is None else f"{self.winner()} would be ahead.")
             )
+        said.append(f"{giveaways.sentence(giveaways.official_moves(self.spec.official))}.")
         if self._exact:
             left = giveaways.hidden_moves(self.shown, self.spec.official)
             said.append(

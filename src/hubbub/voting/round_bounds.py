@@ -46,7 +46,7 @@ def round_totals(
     last, first = official.last_round(), official.first_choices
     blank = official.rounds[0].exhausted
     totals = sum(len(each.totals) + 1 for each in official.rounds)
-    doubt = log_above((1 - coverage) / (2 * totals)) if sample is not None else Fraction(0)
+    doubt = _log_above((1 - coverage) / (2 * totals)) if sample is not None else Fraction(0)
     rate = Fraction(1) if sample is None else sample
     found = []
     for number, each in enumerate(official.rounds, 1):
@@ -91,6 +91,6 @@ def fewest(seen: int, rate: Fraction, doubt: Fraction) -> int:
     return lo
 
 
-def log_above(chance: Fraction) -> Fraction:
+def _log_above(chance: Fraction) -> Fraction:
     """ln(1/chance), rounded up."""
     return rounded(-ball(chance).log(), up=True, digits=12)
