@@ -36,7 +36,7 @@ class Nameless:
     """A table that is known by nothing but the name it is given."""
 
     def __init__(self, engine: Engine) -> None:
-        self.columns, self.count = engine.columns, engine.count
+        self.columns, self.count, self.noticing = engine.columns, engine.count, engine.noticing
 
     def identity(self) -> Identity:
         return Identity()
@@ -49,7 +49,7 @@ def enter(source: object, **words: Any) -> Table:
     return Table(
         table.engine,
         table.person,
-        lambda spec: perform(spec, nameless, Ledger(), f"people-{next(_numbers)}"),
+        lambda spec: perform(spec, nameless, Ledger(), f"people-{next(_numbers)}", other_people=True),
     )
 
 

@@ -239,6 +239,8 @@ def _data(people: People | None) -> tuple[str, str]:
             return "the graph", "person"
         case Whose.EDGE:
             return "the graph", "edge"
+        case Whose.BALLOTS:
+            return "the ballots", "ballot"
 
 
 def _not_promised(guarantee: Guarantee, people: People | None) -> str:

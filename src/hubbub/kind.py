@@ -27,6 +27,7 @@ import pyarrow as pa
 
 from hubbub.check import Check as Check
 from hubbub.drawing import Drawing
+from hubbub.errors import WrongUse
 from hubbub.guarantees.definitions import IndependentSample
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     import polars
 
 FEW: int = 12  # rows that are shown where somebody only glances
-TABLE, GRAPH = "table", "graph"  # what a release may be of
+TABLE, GRAPH, BALLOTS = "table", "graph", "ballots"  # what a release may be of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,6 +177,10 @@ class Spec(Protocol):
     def misfit(self, file: Path, form: str) -> str | None:
         """What in the published file is not as it is described, in words; None if all that can be seen fits."""
         return None
+
+    def beside(self, file: Path) -> Check:
+        """Whether a public file that the release stands beside, such as an official record, is the one described."""
+        raise WrongUse("this kind of release stands beside no official record; leave out --official")
 
     def free(self) -> tuple[str, ...]:
         """What the publisher could write as they liked, since no promise rests on it and no file shows it."""

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from hubbub.certificate import draft
 from hubbub.errors import HubbubError, Refused, WrongUse
+from hubbub.exact import Exact
 from hubbub.files import check_format, write
 from hubbub.kind import Release, Reservation, Spec
 from hubbub.ledger.book import Ledger
@@ -31,11 +32,13 @@ from hubbub.ledger.durable import sha256
 from hubbub.noise.source import Source, SystemSource, is_secure
 from hubbub.report import report as page_of
 from hubbub.staging import CERTIFICATE, PREFIX, REPORT, Staged, opened, publish
+from hubbub.tables.identity import Identity
 from hubbub.tables.schema import column
 from hubbub.tables.table import Table
 
 if TYPE_CHECKING:
     from hubbub.graphs.network import Network
+    from hubbub.voting.ballot_file import BallotFile
 
 
 def open(
@@ -45,23 +48,33 @@ def open(
     table: str | None = None,
     dataset: str | None = None,
     ledger: str | os.PathLike[str] | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    no_header: str | None = None,
+    unreadable: Exact = "0.01",
+    other_people: bool = False,
 ) -> Table:
-    """A table of people: a path (CSV, Parquet, a glob of Parquet files, a DuckDB file), a frame, a
-    DuckDB relation, or a connection.
+    """A table of people: a path (CSV, Parquet, Excel, a glob of such, a DuckDB file), a frame, a DuckDB relation, or a
+    connection.
 
     `person` is the column that says who a row is about. `dataset` is the table's name in the ledger, by which releases
     about the same people are known; a file is named after itself unless told otherwise. `ledger` is the ledger's file,
-    if not the user's own.
+    if not the user's own. `delimiter`, `encoding` and `no_header` (the names of the columns, like ``"id,town,age"``)
+    say how a CSV is written, if not as usual. A release is refused if a larger share of rows than `unreadable` cannot
+    be read as declared. With `other_people` somebody declares that these are not the people of a dataset that has the
+    same ids.
     """
     from hubbub.engines import opening  # late: an import of hubbub loads no engine
 
-    engine = opening.open_source(source, table=table)
+    engine = opening.open_source(
+        source, table=table, delimiter=delimiter, encoding=encoding, no_header=no_header, unreadable=unreadable
+    )
     if person is not None:
         column(engine.columns(), person)
     if dataset is None and isinstance(source, str | os.PathLike):
         dataset = named_after(source, table)
     books = Ledger(ledger)
-    return Table(engine, person, lambda spec: perform(spec, engine, books, dataset))
+    return Table(engine, person, lambda spec: perform(spec, engine, books, dataset, other_people=other_people))
 
 
 def open_graph(
@@ -88,23 +101,42 @@ def open_graph(
     return Network(links, lambda spec: perform(spec, links, books, dataset))
 
 
+def publish_ballots(
+    spec: Spec,
+    file: BallotFile,
+    path: str | os.PathLike[str] | None,
+    *,
+    dataset: str | None = None,
+    ledger: str | os.PathLike[str] | None = None,
+) -> Release:
+    """Ballots that were read from a file, published beside the official record (see hubbub.voting.publish_asking)."""
+    from hubbub.engines.identity import of_files
+    from hubbub.voting.publish import BallotBox
+
+    if dataset is None and path is not None:
+        dataset = named_after(path)
+    box = BallotBox(file.ballots, Identity() if path is None else of_files([os.fspath(path)]))
+    return perform(spec, box, Ledger(ledger), dataset)
+
+
 def named_after(source: str | os.PathLike[str], table: str | None = None) -> str:
     """The dataset's name that a file gives: its own, without folder and ending.
 
     >>> named_after("data/town 2024.parquet"), named_after("city.duckdb", "people")
     ('town-2024', 'city.people')
     """
-    stem = Path(os.fspath(source)).stem
+    stem = re.sub(r"\.(csv|tsv|txt)$", "", Path(os.fspath(source)).stem, flags=re.IGNORECASE)
     text = re.sub(r"[^\w.*-]+", "-", stem if table is None else f"{stem}.{table}").strip("-_.*")
     return text[:100] or "table"
 
 
-def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None) -> Release:
+def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None, *, other_people: bool = False) -> Release:
     """Reserve a place in the ledger, then carry a release out.
 
     Guarantee: the promises are derived before the data is read, and are on the disk, covered by a theorem together with
-    all earlier releases of the dataset, before any noise is drawn. If nothing came out, the place is given up; that is
-    free only if no noise was drawn.
+    all earlier releases of the dataset, before any noise is drawn. Where a column says who is who, people who are known
+    under another name are refused before any noise is drawn, unless `other_people` is declared. If nothing came out,
+    the place is given up; that is free only if no noise was drawn.
     """
     if dataset is None:
         raise WrongUse("this has no name in the ledger; give it one, like open(people, dataset='town')")
@@ -113,6 +145,8 @@ def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None) -> Relea
     place = ledger.reserve(dataset, charge(spec), source=data.identity())
     noise = SystemSource()
     with _given_up(ledger, place, lambda: noise.used):
+        if spec.people.person is not None:
+            data = data.noticing(ledger.notice(place, other_people=other_people))
         result = spec.run(data, noise)
     return Release(spec, promised, result, place, noise.used)
 

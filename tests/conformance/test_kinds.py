@@ -22,6 +22,7 @@ from click.testing import CliRunner
 
 from hubbub import kinds
 from hubbub.cli.main import commands
+from hubbub.drawing import Bars
 from hubbub.engines.links import opened as open_links
 from hubbub.engines.opening import open_source
 from hubbub.errors import CheckFailed, Refused, WrongUse
@@ -38,7 +39,10 @@ from hubbub.release import open as open_table
 from hubbub.release import perform, save
 from hubbub.report import report
 from hubbub.staging import CERTIFICATE, unfinished
+from hubbub.tables.identity import Identity
 from hubbub.verification import verify
+from hubbub.voting.ballots import Ballots
+from hubbub.voting.publish import BallotBox
 from hubbub.wire.canonical import canonical, read
 from hubbub.wire.exact_json import plain, restored
 from tests.fresh import played, unsigned
@@ -73,6 +77,19 @@ class Case:
         return played(self.spec(engine.columns()), engine, ScriptedSource.from_label("kinds"))
 
 
+FEW_BALLOTS = Ballots.of("abc", {("a", "b"): 200, ("b",): 150, ("c", "a"): 90, ("c",): 2, (): 1})
+MORE_BALLOTS = FEW_BALLOTS.joined(Ballots.of("abc", {(): 1}))  # the record does not tell how many are blank
+RECORD = {"rounds": [{"counts": {"a": 200, "b": 150, "c": 92}}, {"counts": {"a": 290, "b": 150}}], "winner": "a"}
+
+
+def ballots(**words: Any) -> Case:
+    """Ballots beside their official record."""
+    asked = {"official": RECORD, **words}
+    return Case(
+        "ballots", asked, FEW_BALLOTS, MORE_BALLOTS, declared=False, opened=lambda box: BallotBox(box, Identity())
+    )
+
+
 TOWN = ("town=Bath,York,other",)
 STAIRS = {"thresholds": "100,10", "epsilons": "1,0.1,0.01", "alpha": "10"}
 FEW = {"vertices": "9", "max_degree": "4", "epsilon": "1"}
@@ -92,6 +109,10 @@ CASES = {
     "graph, sampled": Case("graph", {"of": "connectivity,average-degree", **FEW, "samples": "8"}, *GRAPHS),
     "graph, degrees": Case("graph", {"of": "degree-histogram,triangles", **FEW}, *GRAPHS),
     "graph, edges": Case("graph", {"of": "triangles", **FEW, "per_edge": True}, *GRAPHS),
+    "ballots": ballots(),
+    "ballots, all": ballots(full_count=True),
+    "ballots, prefixes": ballots(prefix=True, k="5", sample="0.05"),
+    "ballots, noise": ballots(noisy=True, epsilon="4", k="5"),
     "toy": Case("toy", {"epsilon": "1"}),
 }
 every_case = pytest.mark.parametrize("name", CASES)
@@ -293,7 +314,7 @@ def test_sheets_grid_facts_and_picture_tell_the_same(name: str) -> None:
         assert [tuple(row.values()) for row in shown] == [keys for keys, _, _ in grid.rows]
     json.dumps(dict(result.told()), allow_nan=False)
     drawing = result.drawing()
-    if drawing is not None:
+    if isinstance(drawing, Bars):
         assert drawing.bars
         assert all(bar.low <= (bar.low if bar.high is None else bar.high) for bar in drawing.bars)
         assert len({(bar.label, bar.panel) for bar in drawing.bars}) == len(drawing.bars)
@@ -315,14 +336,15 @@ def test_the_report_depends_on_the_release_alone_and_has_every_promise(name: str
 
 def _performed(case: Case, dataset: str = "town") -> Release:
     engine = case.opened(case.fewer)
-    return perform(case.spec(engine.columns()), engine, Ledger(), dataset)
+    return perform(case.spec(engine.columns()), engine, Ledger(), dataset, other_people=True)
 
 
 @every_case
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_a_release_is_saved_with_its_certificate_and_entered(name: str, form: str, tmp_path: Path) -> None:
-    written = save(_performed(CASES[name]), tmp_path, form=form)
-    assert set(written) == {"release", "certificate", "report"}
+    made = _performed(CASES[name])
+    written = save(made, tmp_path, form=form)
+    assert set(written) == {"certificate", "report", *(sheet.name for sheet in made.result.sheets())}
     done = verify(Path(written["certificate"]).read_bytes(), folder=tmp_path, known=lambda public: "you")
     assert done.whole, done.verdict
     (record,) = Ledger().account("town").records
@@ -437,6 +459,6 @@ def test_a_toy_adds_up_with_a_histogram() -> None:
 
 def test_a_kind_that_nobody_registered_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(kinds._WHERE, "toy")  # type: ignore[arg-type]
-    with pytest.raises(WrongUse, match="there is no kind of release 'toy'; there are histogram"):
+    with pytest.raises(WrongUse, match="there is no kind of release 'toy'; there are histogram, ballots"):
         kinds.kind("toy")
     assert CliRunner().invoke(commands, ["release", "toy"]).exit_code == 2

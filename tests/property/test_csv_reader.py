@@ -53,10 +53,10 @@ def test_a_file_beyond_eight_megabytes_is_counted_and_a_line_more_moves_one_coun
 
 def test_the_parallel_reader_would_be_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path / "people.csv", people(80_000), PLAIN)
-    monkeypatch.setattr("hubbub.engines.duckdb.csv_relation", lambda *args: parallel(*args))
+    monkeypatch.setattr("hubbub.engines.files.csv_relation", lambda *args, **how: parallel(*args, **how))
 
-    def parallel(*args: object) -> str:
-        return csv_file.csv_relation(*args).replace("parallel=false", "parallel=true")  # type: ignore[arg-type]
+    def parallel(*args: object, **how: object) -> str:
+        return csv_file.csv_relation(*args, **how).replace("parallel=false", "parallel=true")  # type: ignore[arg-type]
 
     assert by_engine(path) != by_python(path)
 
@@ -66,5 +66,5 @@ def test_a_record_longer_than_a_buffer_would_be_noticed(tmp_path: Path, monkeypa
     path = written(tmp_path / "people.csv", rows, PLAIN)
     with lines_of(LINE):
         assert by_engine(path) == {"Bath": 20}
-        monkeypatch.setattr("hubbub.engines.duckdb.giants", lambda *_: [])
+        monkeypatch.setattr("hubbub.engines.files.giants", lambda *_: [])
         assert by_engine(path) != {"Bath": 20}

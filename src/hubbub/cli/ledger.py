@@ -73,6 +73,7 @@ def show(dataset: str | None, ledger: str | None, as_json: bool) -> None:
 @click.option("--zero-knowledge-rate", metavar="P", help="Cap the rate of all secret samples together.")
 @click.option("--delta", metavar="D", help="Cap the delta of each notion.")
 @click.option("--crowd", metavar="K", help="Ask for crowds of at least K.")
+@click.option("--overlap", metavar="S", help="The largest share of people who may be under another name too (0.05).")
 @click.option("--none", "no_caps", is_flag=True, help="Take every cap away.")
 @_ledger_option
 @json_option

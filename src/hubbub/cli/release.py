@@ -14,10 +14,20 @@ from hubbub.cli import Command, Commands, examples, json_option, options, page, 
 if TYPE_CHECKING:
     from rich.table import Table as Rows
 
-    from hubbub.kind import Grid, Kind, Release, Spec
+    from hubbub.kind import Comparison, Grid, Kind, Release, Spec
 
 _FIRST: Final = 12  # rows shown on the terminal
 EXAMPLE: Final = "millbrook"  # an invented network
+_TABLE: Final = ("person", "table", "delimiter", "encoding", "no_header", "unreadable")
+
+
+FORM: Final[tuple[tuple[tuple[str, ...], str, str, dict[str, Any]], ...]] = (
+    (("--table",), "NAME", "The table of a DuckDB database, or the sheet of an Excel file.", {}),
+    (("--delimiter",), "SIGN", "What separates the cells of a CSV: comma, semicolon, tab or pipe.", {}),
+    (("--encoding",), "NAME", "How a CSV is encoded, if not in UTF-8: latin-1, cp1252, utf-16 ...", {}),
+    (("--no-header",), "NAMES", "The columns of a CSV whose first line is data, like id,town,age.", {}),
+)
+"""How a file is read, the same wherever one is."""
 
 
 class Kinds(Commands):
@@ -25,13 +35,14 @@ class Kinds(Commands):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         from hubbub import kinds
+        from hubbub.kind import BALLOTS
 
-        return list(kinds.names())
+        return [name for name in kinds.names() if kinds.kind(name).data != BALLOTS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         from hubbub import kinds
 
-        return command(kinds.kind(cmd_name)) if cmd_name in kinds.names() else None
+        return command(kinds.kind(cmd_name)) if cmd_name in self.list_commands(ctx) else None
 
 
 @click.group("release", cls=Kinds, epilog=examples("hubbub release --help"))
@@ -75,11 +86,23 @@ def _of_any(command: Command) -> Command:
 
 
 def _of_a_table(command: Command) -> Command:
-    return _with(
-        command,
-        ("--person", "COLUMN", "The column that says who a row is about; else each row is a person."),
-        ("--table", "NAME", "The table of a DuckDB database."),
-    )
+    command = click.option(
+        "--other-people", is_flag=True, help="Declare that these are not the people of a dataset with the same ids."
+    )(command)
+    for flags, takes, words, more in reversed(
+        (
+            (("--person",), "COLUMN", "The column that says who a row is about; else each row is a person.", {}),
+            *FORM,
+            (
+                ("--unreadable",),
+                "SHARE",
+                "Refuse if more of the rows cannot be read as declared.",
+                {"default": "0.01", "show_default": True},
+            ),
+        )
+    ):
+        command = click.option(*flags, metavar=takes, help=words, **more)(command)
+    return command
 
 
 def reading_options(command: Command) -> Command:
@@ -115,7 +138,8 @@ def _opened(kind: Kind, file: str, words: dict[str, Any]) -> Callable[[Spec], Re
     if kind.data == "table":
         from hubbub.release import open as open_table
 
-        people = open_table(file, person=words.pop("person"), table=words.pop("table"), **named)
+        given = {name: words.pop(name) for name in ("person", "table", "other_people")}
+        people = open_table(file, **given, **named)
         words["person"] = people.person
         return people.publish
     from hubbub.release import open_graph
@@ -137,9 +161,14 @@ def _release(kind: Kind, file: str, out: str, form: str, as_json: bool, compare:
     with waiting("Counting"):
         done = publish(spec)
         written = save(done, out, form=form)
+    beside = kind.compare(done.spec) if compare and kind.compare is not None else None
+    answer(done, written, as_json=as_json, beside=beside)
+
+
+def answer(done: Release, written: dict[str, str], *, as_json: bool, beside: Comparison | None = None) -> None:
+    """What is said about a release that was made, whatever its kind."""
     for remark in done.spec.words().remarks:
         say(f"Note: {remark}.")
-    beside = kind.compare(done.spec) if compare and kind.compare is not None else None
     if as_json:
         more = {} if beside is None else {"compare": {"rows": [dict(row) for row in beside.rows]}}
         print_json(_as_json(done, written) | more)

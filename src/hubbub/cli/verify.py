@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hubbub.cli import examples, json_option, page, print_json, say, shown
-from hubbub.errors import CheckFailed
+from hubbub.errors import CheckFailed, WrongUse
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hubbub.verification import Checked
+    from hubbub.verification.counts import CountChecked
+    from hubbub.voting.ballot_file import BallotFile
 
 
 @click.command(
@@ -22,22 +27,46 @@ if TYPE_CHECKING:
     ),
 )
 @click.argument("certificate")
+@click.option("--ballots", metavar="FILE", help="For the result of a count: the ballots, to count them again.")
+@click.option("--official", metavar="FILE", help="For published ballots: the official record they must stand beside.")
 @click.option("--release", metavar="FILE", help="The published file; if not given, the one beside the certificate.")
 @click.option("--key", metavar="WHOSE", help="Who must have signed: a name (hubbub trust), a key, or a file with it.")
 @click.option("--dataset", metavar="NAME", help="Which dataset it must be about.")
 @click.option("--certificate-only", is_flag=True, help="Be content without a known signer and without the files.")
 @json_option
 def verify(
-    certificate: str, release: str | None, key: str | None, dataset: str | None, certificate_only: bool, as_json: bool
+    certificate: str,
+    ballots: str | None,
+    official: str | None,
+    release: str | None,
+    key: str | None,
+    dataset: str | None,
+    certificate_only: bool,
+    as_json: bool,
 ) -> None:
     """Check a certificate without the data: its signature, its files, and every number in it, worked out again.
+
+    CERTIFICATE may also be the signed result of a count (hubbub vote tally --record), which is counted again from
+    --ballots, bit for bit.
 
     Each step is derived anew and compared with what the certificate says. Exit code 4 if anything is wrong, and, unless
     --certificate-only is given, if nobody known signed it or a file that it names is not there.
     """
+    from hubbub.ledger import trust
+    from hubbub.verification import load
+    from hubbub.verification.counts import is_count, verify_count
     from hubbub.verification.of_file import verify as check
 
-    done = check(certificate, release=release, key=key, dataset=dataset)
+    done: Checked | CountChecked
+    if ballots is not None or is_count(load(certificate)):
+        for given, flag in ((release, "--release"), (dataset, "--dataset"), (official, "--official")):
+            if given is not None:
+                raise WrongUse(f"{flag} is about certificates, and this is the result of a count; leave it out")
+        reader = None if ballots is None else partial(_ballots, ballots)
+        whose = None if key is None else trust.key_of(key)
+        done = verify_count(load(certificate), ballots=reader, key=whose, known=trust.signer)
+    else:
+        done = check(certificate, release=release, official=official, key=key, dataset=dataset)
     if as_json:
         print_json(done.as_json())
     else:
@@ -52,7 +81,20 @@ def verify(
         )
 
 
-def _tell(done: Checked) -> None:
+def _ballots(path: str, record: Mapping[str, Any]) -> BallotFile:
+    """The ballots of a file, or those of the invented election, read as the record says."""
+    from hubbub.demo import council
+    from hubbub.voting.ballot_file import BallotFile
+    from hubbub.voting.reading import Reading
+    from hubbub.voting.record import read_again
+
+    if path != council.NAME:
+        return read_again(record, path)
+    reading = Reading.from_json(record.get("reading") or {})
+    return BallotFile(ballots=council.ballots(), format="invented", title=council.TITLE, reading=reading)
+
+
+def _tell(done: Checked | CountChecked) -> None:
     console = page()
     for each in done.checks:
         found = f": {each.found}" if each.found else ""

@@ -28,10 +28,14 @@ class Whose(Enum):
     """A person of a graph, with all their edges; the graph without them has the same vertices."""
     EDGE = "edge"
     """One edge of a graph; a person with several is in several promises."""
+    BALLOTS = "ballots"
+    """A voter with the ballot that they cast; the official record of the election is public and the same for both."""
 
 
 ROW: Final = "row"
 """The unit where each row is taken to be one person."""
+BALLOT: Final = "ballot"
+"""The unit of an election."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +59,11 @@ class People:
 
     @property
     def unit(self) -> str:
-        """The person column, or "row"; in a graph "vertex" or "edge"."""
+        """The person column, or "row"; in a graph "vertex" or "edge", of a vote "ballot"."""
         if self.in_graph:
             return self.whose.value
+        if self.whose is Whose.BALLOTS:
+            return BALLOT
         return ROW if self.person is None else self.person
 
     @property
@@ -83,6 +89,8 @@ class People:
                 return "two graphs on the same vertices, which differ in nothing but the edges of one vertex"
             case Whose.EDGE:
                 return "two graphs on the same vertices, of which one has one edge more"
+            case Whose.BALLOTS:
+                return "two piles of ballots, of which one has one ballot more, beside the same official record"
 
     def __str__(self) -> str:
         unit = "each row a person" if self.person is None else f"by {self.person}"
@@ -97,3 +105,5 @@ class People:
                 return "the people of the graph, each a vertex with all its edges"
             case Whose.EDGE:
                 return "the edges of the graph, each by itself"
+            case Whose.BALLOTS:
+                return "the voters, each ballot one of them, given the official record"

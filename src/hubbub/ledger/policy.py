@@ -29,16 +29,17 @@ class Policy:
     zero_knowledge_rate: Fraction | None = None  # how much of the data it may be fair to know, all samples together
     delta: Fraction | None = None  # of each notion that has one
     crowd: int | None = None  # the smallest k
+    overlap: Fraction | None = None  # the largest share of its people who may be in a dataset of another name
 
     def __post_init__(self) -> None:
-        for name in ("differential_epsilon", "zero_knowledge_epsilon", "zero_knowledge_rate", "delta"):
+        for name in ("differential_epsilon", "zero_knowledge_epsilon", "zero_knowledge_rate", "delta", "overlap"):
             value = getattr(self, name)
             if value is not None and value < 0:
                 raise WrongUse(f"a cap must not be negative, and {name.replace('_', '-')} is; choose one like 1")
-        for name in ("zero_knowledge_rate", "delta"):
+        for name, like in (("zero_knowledge_rate", "0.1"), ("delta", "1e-6"), ("overlap", "0.05")):
             value = getattr(self, name)
             if value is not None and value > 1:
-                raise WrongUse(f"{name.replace('_', '-')} is a probability, so at most 1; choose one like 1e-6")
+                raise WrongUse(f"{name.replace('_', '-')} is a share, so at most 1; choose one like {like}")
 
     def __bool__(self) -> bool:
         return any(getattr(self, name) is not None for name in self.__slots__)

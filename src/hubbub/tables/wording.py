@@ -98,7 +98,7 @@ def notes(counts: Counts) -> tuple[str, ...]:
 def _below_nothing(channel: Channel) -> bool:
     """Whether a number below 0 can come out."""
     law = channel.law(0)
-    return any(bool(law.at_most(-1, tag) > 0) for tag in law.tags if not tag.startswith(SUPPRESSED))
+    return any(bool(law.mass(-1, tag) > 0) for tag in law.tags if not tag.startswith(SUPPRESSED))
 
 
 def _remarks(spec: Histogram) -> tuple[str, ...]:

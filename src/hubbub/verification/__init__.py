@@ -149,13 +149,15 @@ def verify(
     *,
     folder: str | Path | None = None,
     release: str | Path | None = None,
+    official: str | Path | None = None,
     key: str | None = None,
     dataset: str | None = None,
     known: Callable[[str], str | None] = lambda key: None,
 ) -> Checked:
     """Check a certificate, the files that it names if they are in `folder`, and whether `key` signed it.
 
-    `release` is the release itself, if it has another name; `known` says whose a public key is.
+    `release` is the release itself, if it has another name; `official` a public record that the release must stand
+    beside (ballots do); `known` says whose a public key is.
 
     Guarantee: if it passes, the bytes are the canonical form of a certificate signed by the key it names, every promise
     in it is, or follows from, what this program derives from the described release for the people it names, and the
@@ -166,6 +168,8 @@ def verify(
     seen: dict[str, Any] = {}
     with suppress(Failed):
         _check(notes, seen, data, folder, release, key, dataset, known)
+        if official is not None:
+            notes.add(seen["spec"].beside(Path(official)))
     return Checked(tuple(notes.done), **seen)
 
 
@@ -189,7 +193,7 @@ def _check(
     notes.note("format", isinstance(form, str) and form in _FORMATS, str(form), wrong=other)
     layout = _FORMATS[form]
     signature = body.pop(SIGNATURE, None)
-    whose = _signature(notes, body, signature, key)
+    whose = check_signature(notes, body, signature, key)
     seen |= {"public_key": whose, "signer": "the key that was given" if key is not None else known(whose)}
     _entry(notes, body, dataset)
     files = layout.files(notes, body)
@@ -214,7 +218,8 @@ def _check(
     layout.rest(notes, body)
 
 
-def _signature(notes: Notes, body: Mapping[str, Any], signature: Any, key: str | None) -> str:
+def check_signature(notes: Notes, body: Mapping[str, Any], signature: Any, key: str | None) -> str:
+    """Whether it fits what is signed; returns the public key."""
     parts: dict[str, Any] = signature if isinstance(signature, dict) else {}
     right = set(parts) == {"algorithm", "public_key", "value"} and all(isinstance(part, str) for part in parts.values())
     wrong = f"it must be signed with {ALGORITHM}; get the original"

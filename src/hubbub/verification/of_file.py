@@ -24,12 +24,14 @@ def verify(
     certificate: str | os.PathLike[str],
     *,
     release: str | os.PathLike[str] | None = None,
+    official: str | os.PathLike[str] | None = None,
     key: str | None = None,
     dataset: str | None = None,
 ) -> Checked:
     """Check a certificate without the data: its signature, the files beside it, and every number, worked out again.
 
-    `release` is the published file, if it is not beside the certificate; `key` who must have signed, as a trusted
+    `release` is the published file, if it is not beside the certificate, and `official` the official record of an
+    election, where ballots were published beside one; `key` who must have signed, as a trusted
     name, a key or a file with it; `dataset` which dataset it must be about. Look at `passed`, `whole` and `verdict`.
 
     Guarantee: that of :func:`hubbub.verification.verify`.
@@ -37,7 +39,16 @@ def verify(
     path = Path(certificate)
     whose = None if key is None else trust.key_of(key)
     file = None if release is None else Path(release)
-    return check(load(path), folder=path.parent, release=file, key=whose, dataset=dataset, known=trust.signer)
+    record = None if official is None else Path(official)
+    return check(
+        load(path),
+        folder=path.parent,
+        release=file,
+        official=record,
+        key=whose,
+        dataset=dataset,
+        known=trust.signer,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

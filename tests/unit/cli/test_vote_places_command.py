@@ -150,8 +150,8 @@ COLUMNS = ["--columns", 'ranks="1st, one"/b,count=n', "--alias", "ANN=Ann", "--u
 def test_a_record_is_counted_again_from_the_file(text: str, args: list[str], tmp_path: Path) -> None:
     path, record = file(tmp_path, "tie.csv", text), tmp_path / "count.json"
     winner = ask(path, *args, "--record", str(record))["winner"]
-    written = read_canonical(record.read_bytes(), "the record")
-    assert count_again(written, read_again(written, path)).canonical() == record.read_bytes()
+    written = read_canonical(record.read_bytes(), "the record")["count"]
+    assert count_again(written, read_again(written, path)).as_json() == written
     assert written["winners"] == [winner]
     assert "cannot be written" in run(path, *args, "--record", str(tmp_path / "no" / "x.json")).stderr
 
