@@ -39,13 +39,13 @@ def in_python(text: str) -> str:
 def in_shell(text: str) -> str:
     """Parameters as flags.
 
-    >>> in_shell("`at_delta` goes with `crowd=20`, or with `scale_up=True`")
-    '--at-delta goes with --crowd 20, or with --scale-up'
+    >>> in_shell("`at_delta` goes with `crowd=20`, `scale_up=True` or `header=False`")
+    '--at-delta goes with --crowd 20, --scale-up or --no-header'
     """
 
     def flag(mark: re.Match[str]) -> str:
         name, value = mark[1].replace("_", "-"), mark[2]
-        return f"--{name}" if value in (None, "True") else f"--{name} {value}"
+        return f"--no-{name}" if value == "False" else f"--{name}" if value in (None, "True") else f"--{name} {value}"
 
     return _MARK.sub(flag, text)
 

@@ -180,7 +180,7 @@ class Spec(Protocol):
 
     def beside(self, file: Path) -> Check:
         """Whether a public file that the release stands beside, such as an official record, is the one described."""
-        raise WrongUse("this kind of release stands beside no official record; leave out --official")
+        raise WrongUse("this kind of release stands beside no official record; leave out `official`")
 
     def free(self) -> tuple[str, ...]:
         """What the publisher could write as they liked, since no promise rests on it and no file shows it."""

@@ -101,10 +101,10 @@ def prepare(folder: Path, room_needed: int) -> None:
             room = shutil.disk_usage(folder).free
     except lock.NoLocks:
         raise WrongUse(
-            f"{str(folder)!r} is on a drive without locks, where two releases may mix; choose another folder for --out"
+            f"{str(folder)!r} is on a drive without locks, where two releases may mix; choose another folder"
         ) from None
     except OSError:
-        raise WrongUse(f"--out must be a folder that can be written, not {str(folder)!r}; choose another") from None
+        raise WrongUse(f"a folder for releases can be written to, not so {str(folder)!r}; choose another") from None
     if room < room_needed:
         raise WrongUse(f"the disk of {str(folder)!r} has too little room for the release; make room, or choose another")
     dead = unfinished(folder)
@@ -162,7 +162,7 @@ def _kept(error: BaseException, folder: Path) -> BaseException:
     """The same error, and that nothing is lost."""
     more = f"the release is ready and paid for: when this is put right, run hubbub ledger finish {folder}"
     if isinstance(error, HubbubError):
-        return type(error)(f"{error}; {more}")
+        return type(error)(f"{error.marked}; {more}")
     if isinstance(error, OSError):
         return WrongUse(f"not all of the release could be written to {str(folder)!r}; {more}")
     if isinstance(error, Exception):

@@ -306,6 +306,37 @@ def test_a_silent_claim_is_noticed() -> None:
     assert [is_silent(cls) for cls in (Sender, Heir)] == [True, False]
 
 
+# --- a message is spelt by whoever shows it ---------------------------------------------------------------------
+
+FLAG = re.compile(r"(?<![\w-])--[a-z]")
+COMMAND = re.compile(r"hubbub (?:[a-z]+ )+[^;)]*")  # a whole command is the same for everybody
+FRONT = ("cli/", "studio/", "demo/")
+
+
+def flags_said(source: str) -> list[str]:
+    """The messages of errors that name a parameter as it is typed in a shell."""
+    said = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Raise) and node.exc is not None:
+            parts = [n.value for n in ast.walk(node.exc) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+            text = COMMAND.sub("", "".join(parts))
+            if FLAG.search(text):
+                said.append(text)
+    return said
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if not inside(path).startswith(FRONT)], ids=inside)
+def test_no_message_of_the_library_says_a_flag(path: Path) -> None:
+    assert flags_said(path.read_text(encoding="utf-8")) == []
+
+
+def test_a_flag_in_a_message_is_noticed() -> None:
+    assert flags_said('raise WrongUse(f"{x} needs it; add --crowd 20")')
+    assert flags_said('raise WrongUse("it is gone; run hubbub ledger key --new; or add --crowd")')
+    assert not flags_said('raise WrongUse("it is gone; make another with hubbub ledger key --new")')
+    assert not flags_said('raise WrongUse("say `crowd=20`")')
+
+
 # --- the shape of the tree --------------------------------------------------------------------------------------
 
 LONGEST = 400  # lines

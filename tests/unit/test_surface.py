@@ -9,9 +9,12 @@ from pathlib import Path
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 import hubbub
+from hubbub.cli.main import commands
 from hubbub.errors import CheckFailed, WrongUse, in_shell
 from hubbub.kind import Release
 
@@ -68,6 +71,18 @@ def test_a_plan_says_what_it_left_out_in_the_words_of_whoever_asks() -> None:
     assert "want=zero-knowledge" in told
     assert "--want" not in told
     assert "(--want zero-knowledge)" in json.dumps(found.as_json(in_shell)["designs"][0]["warning"])
+
+
+def test_python_and_the_command_line_spell_one_message_each_in_its_way(tmp_path: Path) -> None:
+    pq.write_table(PEOPLE, tmp_path / "town.parquet")
+    with pytest.raises(WrongUse) as error:
+        hubbub.open(tmp_path / "town.parquet").histogram(["town"])
+    asked = ["release", "histogram", str(tmp_path / "town.parquet"), "--by", "town", "--out", str(tmp_path / "out")]
+    typed = CliRunner().invoke(commands, asked)
+    assert typed.exit_code == 2
+    assert "crowd=20, epsilon=1, outlier=1:0.01,101:1 or channel=NAME" in str(error.value)
+    assert "--crowd 20, --epsilon 1, --outlier 1:0.01,101:1 or --channel NAME" in typed.stderr
+    assert "`" not in typed.stderr + str(error.value)
 
 
 # --- certificates -----------------------------------------------------------------------------------------------

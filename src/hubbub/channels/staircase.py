@@ -87,7 +87,7 @@ class Staircase(Channel):
         if levels == 0 or len(self.epsilons) != levels + 1 or len(self.offsets) != levels:
             raise WrongUse(
                 "a staircase needs one more epsilon than thresholds and one offset per threshold, "
-                "like --thresholds 100,10 --epsilons 1,0.1,0 --offsets 12,107"
+                "like `thresholds=100,10` `epsilons=1,0.1,0` `offsets=12,107`"
             )
         if any(a <= b for a, b in zip(self.thresholds, self.thresholds[1:], strict=False)) or self.thresholds[-1] < 1:
             raise WrongUse("the thresholds of a staircase must fall and stay above 0, like 1000,100,10")

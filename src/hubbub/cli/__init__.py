@@ -84,7 +84,7 @@ def json_option(command: Command) -> Command:
 def options(command: Command, asked: Sequence[Option]) -> Command:
     """The options that somebody can be asked for, as flags."""
     for option in reversed(asked):
-        words: dict[str, Any] = {"help": option.help, "default": option.default, "metavar": option.takes}
+        words: dict[str, Any] = {"help": in_shell(option.help), "default": option.default, "metavar": option.takes}
         if option.takes is None:
             words |= {"is_flag": True, "default": False}
         elif option.many:

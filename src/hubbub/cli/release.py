@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from hubbub.cli import Command, Commands, examples, json_option, options, page, print_json, say, shown, waiting
+from hubbub.errors import in_shell
 
 if TYPE_CHECKING:
     from rich.table import Table as Rows
@@ -61,7 +62,7 @@ def command(kind: Kind, name: str | None = None) -> click.Command:
         asked = click.option("--compare", is_flag=True, help="Show the noise of the papers beside it.")(asked)
     asked = _of_any(asked)
     asked = _of_a_table(asked) if kind.data == "table" else reading_options(asked)
-    made = click.command(name or kind.name, help=kind.about, epilog=examples(*kind.examples))
+    made = click.command(name or kind.name, help=in_shell(kind.about), epilog=examples(*kind.examples))
     return made(click.argument("file")(options(asked, kind.options)))
 
 

@@ -86,14 +86,14 @@ def _header(path: str, mark: str, form: Form) -> tuple[str, ...]:
         encoding = "UTF-8" if form.encoding in (None, "utf-8") else form.encoding
         raise WrongUse(
             f"the first line of a CSV names its columns, in {encoding}; add such a line at the top of the file, or say "
-            "--encoding latin-1 or --no-header id,town,age"
+            "`encoding=latin-1` or `no_header=id,town,age`"
         )
     if len(names) == 1 and form.delimiter is None:
         for word, other in MARKS.items():
             if other in names[0]:
                 raise WrongUse(
                     f"the first line has no {_word(mark)} in it but a {word}, which seems to separate the cells; "
-                    f"add --delimiter {word}, or --delimiter {_word(mark)} if there is one column"
+                    f"add `delimiter={word}`, or `delimiter={_word(mark)}` if there is one column"
                 )
     return tuple(name or f"column{i}" for i, name in enumerate(names))
 

@@ -41,7 +41,7 @@ def form(*, delimiter: str | None = None, encoding: str | None = None, no_header
 def _mark(text: str) -> str:
     known = MARKS.get(text.lower(), "\t" if text in _TAB else text)
     if known not in MARKS.values():
-        raise WrongUse(f"cells are separated by one of , ; | or tab and not by {text[:10]!r}; write --delimiter ';'")
+        raise WrongUse(f"cells are separated by one of , ; | or tab and not by {text[:10]!r}; write `delimiter=';'`")
     return known
 
 
@@ -71,6 +71,6 @@ def _names(text: str) -> tuple[str, ...]:
     names = tuple(part.strip() for part in text.split(","))
     if not all(names) or not "".join(names).isprintable() or len({name.lower() for name in names}) < len(names):
         raise WrongUse(
-            "a file whose first line is data needs a name for every column, each another; write --no-header id,town,age"
+            "a file whose first line is data needs a name for every column, each another; write `no_header=id,town,age`"
         )
     return names

@@ -44,8 +44,8 @@ SEVERAL_ROWS = (
 """Reads the same for every such table. It is for the steward alone: it tells something about the data."""
 
 TOO_MANY_UNREADABLE = (
-    "more rows than --unreadable allows cannot be read as declared; see which and why with hubbub check, then say how "
-    "they are written (--encoding, --delimiter, or money, decimal=, or date= in the bins), or allow a larger share"
+    "more rows than `unreadable` allows cannot be read as declared; see which and why with hubbub check, then say how "
+    "they are written (`encoding`, `delimiter`, or money, decimal=, or date= in the bins), or allow a larger share"
 )
 """Reads the same for every such table and every share. For the steward alone: it tells something about the data."""
 
@@ -124,7 +124,7 @@ class DuckDB:
     def count(self, question: Question, source: Source) -> Counted:
         axes = resolved(question.axes, self.columns())
         if question.person is None and question.repeats is not Repeats.REFUSE:
-            raise WrongUse("without a person column each row is a person; name the column with --person")
+            raise WrongUse("without a person column each row is a person; name the column with `person`")
         names = [axis.column for axis in axes]
         used = list(dict.fromkeys(name for name in (question.person, *names) if name is not None))
         for name in used:

@@ -32,9 +32,9 @@ def sheet(path: str, name: str | None) -> pa.Table:
         raise wrong from None
     if rows is None:
         raise WrongUse(
-            "the Excel file has several sheets; name one with --table NAME"
+            "the Excel file has several sheets; name one with `table=NAME`"
             if name is None
-            else f"the Excel file has no sheet {name!r}; check its name, with --table NAME"
+            else f"the Excel file has no sheet {name!r}; check its name, with `table=NAME`"
         )
     header, *people = [list(map(text, row)) for row in rows] or [[]]
     if not header or not any(header):

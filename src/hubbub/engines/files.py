@@ -49,9 +49,9 @@ def open_file(
             "file, or open it as a frame"
         )
     if form.said and not is_csv:
-        raise WrongUse(f"a {suffix} file says itself how it is read; drop --delimiter, --encoding and --no-header")
+        raise WrongUse(f"a {suffix} file says itself how it is read; drop `delimiter`, `encoding` and `no_header`")
     if table is not None and suffix not in (".duckdb", ".db", ".xlsx"):
-        raise WrongUse(f"a {suffix} file holds one table; drop --table")
+        raise WrongUse(f"a {suffix} file holds one table; drop `table`")
     if suffix in (".duckdb", ".db"):
         return _open_database(files[0], table, unreadable)
     if suffix == ".xlsx":
@@ -144,7 +144,7 @@ def _check_alike(connection: Connection, patterns: Sequence[str]) -> None:
 
 def _open_database(file: str, table: str | None, unreadable: Fraction) -> DuckDB:
     if table is None:
-        raise WrongUse("a DuckDB database needs the name of a table; add --table NAME")
+        raise WrongUse("a DuckDB database needs the name of a table; add `table=NAME`")
     connection, _ = private_connection()
     trouble = "the database could not be opened; check that it is one of DuckDB, and close it where else it is open"
     rows_of(connection, f"ATTACH {literal(file)} AS hubbub_database (TYPE duckdb, READ_ONLY)", WrongUse(trouble))

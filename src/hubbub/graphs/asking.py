@@ -66,9 +66,9 @@ def listed(text: str) -> tuple[Statistic, ...]:
 def ask(*, of: str, vertices: Exact | None, max_degree: Exact | None, epsilon: Exact | None, **words: Any) -> GraphSpec:
     """The release that the words of a command ask for."""
     for value, flag, why in (
-        (vertices, "--vertices N", "how many people there are"),
-        (max_degree, "--max-degree D", "how many friends nobody exceeds"),
-        (epsilon, "--epsilon E", "what each published count may lose"),
+        (vertices, "`vertices=N`", "how many people there are"),
+        (max_degree, "`max_degree=D`", "how many friends nobody exceeds"),
+        (epsilon, "`epsilon=E`", "what each published count may lose"),
     ):
         if value is None:
             raise WrongUse(f"say {why}, from what is public: add {flag}")

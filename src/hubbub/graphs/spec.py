@@ -64,7 +64,7 @@ class GraphSpec(Spec):
             )
         if self.zero_knowledge == (self.samples is None):
             raise WrongUse(
-                "give the number of samples that the zero-knowledge promise is with respect to, like --samples 500"
+                "give the number of samples that the zero-knowledge promise is with respect to, like `samples=500`"
                 if self.zero_knowledge
                 else "degree-histogram and triangles are differentially private and take no samples; drop them"
             )

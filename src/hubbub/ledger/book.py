@@ -237,7 +237,7 @@ class Ledger:
         what they say was spent is forgotten.
         """
         if not self.path.exists():
-            raise WrongUse(f"there is no ledger {str(self.path)!r}; name the one that was moved with --ledger")
+            raise WrongUse(f"there is no ledger {str(self.path)!r}; name the one that was moved with `ledger`")
         missing: list[int] = []
 
         def note(entries: Sequence[Entry]) -> list[int]:
@@ -307,7 +307,7 @@ def dataset_name(text: str) -> str:
     if not re.fullmatch(r"[^\W_][\w.*-]{0,99}", text):
         raise WrongUse(
             f"a dataset is named with letters, digits, '.', '-' and '_', at most 100 of them, not {text[:40]!r}; "
-            "choose one with --dataset"
+            "choose one with `dataset`"
         )
     return text
 
@@ -338,7 +338,7 @@ def _one_spelling(page: Page, name: str) -> None:
     if other is not None:
         raise Refused(
             f"the ledger has a dataset {other!r}, whose name differs from {name!r} only in capitals or the form of its "
-            f"letters; use --dataset {other} for the same people, and another name for others"
+            f"letters; use `dataset={other}` for the same people, and another name for others"
         )
 
 

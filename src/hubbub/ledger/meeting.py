@@ -83,11 +83,11 @@ def _sentence(names: list[str], found: Mapping[str, Overlap | None], share: Frac
     if found[first] is None:
         return (
             f"whether the people of this table are in {listed} too cannot be told, because they were noted by another "
-            f"version of the engine; use --dataset {first} if they are the same people, or --other-people if they are "
+            f"version of the engine; use `dataset={first}` if they are the same people, or `other_people` if they are "
             "not, which is entered in the ledger"
         )
     return (
         f"more than {to_text(100 * share)} % of the people of this table, or of {listed}, are in both, and under a "
-        f"second name they would be promised everything twice; use --dataset {first}, or --other-people if these are "
+        f"second name they would be promised everything twice; use `dataset={first}`, or `other_people` if these are "
         "other people whose ids happen to be the same, which is entered in the ledger"
     )

@@ -76,7 +76,7 @@ class Policy:
             if crowds.k < self.crowd:
                 raise Refused(
                     f"the policy of {dataset} asks for crowds of at least {self.crowd}, and this release has "
-                    f"{crowds.k}; use --crowd {self.crowd}"
+                    f"{crowds.k}; use `crowd={self.crowd}`"
                 )
 
     def differential(self, together: Totals) -> DifferentialPrivacy | None:

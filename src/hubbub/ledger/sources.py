@@ -53,7 +53,7 @@ def one_name(
         return
     listed = " and ".join(map(repr, sorted(others)))
     what = "the same table, or a part of it," if len(source.parts) > 1 else "the same table"
-    use = f"use --dataset {min(others)}" if len(others) == 1 else "release the tables one by one, each under its name"
+    use = f"use `dataset={min(others)}`" if len(others) == 1 else "release the tables one by one, each under its name"
     raise Refused(
         f"{what} was released before as {listed}, and under a second name its people would be promised twice; {use}, "
         "or leave out the files they share"

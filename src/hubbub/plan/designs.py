@@ -296,14 +296,14 @@ def read_rates(text: str | None) -> tuple[Fraction, ...]:
         return ()
     first, dots, last = text.partition("..")
     if dots:
-        low, high = rational(first, "--rate"), rational(last, "--rate")
+        low, high = rational(first, "`rate`"), rational(last, "`rate`")
         if low > high:
-            raise WrongUse(f"--rate takes a range that rises, not {text[:40]!r}; put the smaller rate first")
+            raise WrongUse(f"`rate` takes a range that rises, not {text[:40]!r}; put the smaller rate first")
         found = [low + (high - low) * Fraction(i, 4) for i in range(5)] if low < high else [low]
     else:
-        found = [rational(part, "--rate") for part in text.split(",")]
+        found = [rational(part, "`rate`") for part in text.split(",")]
     if not all(_SMALLEST <= rate < 1 for rate in found):
-        raise WrongUse("--rate takes rates of at least 1e-9 and below 1, like 0.1 or 0.05..0.2; choose such rates")
+        raise WrongUse("`rate` takes rates of at least 1e-9 and below 1, like 0.1 or 0.05..0.2; choose such rates")
     return tuple(sorted(set(found)))
 
 
@@ -320,32 +320,32 @@ def request(
 ) -> Request:
     """The request that these words make, or one sentence that says what is missing."""
     if want is Want.OUTLIER and curve is None:
-        raise WrongUse("outlier privacy is wanted for a curve; add --curve, like --curve 1:0.01,101:1")
+        raise WrongUse("outlier privacy is wanted for a curve; add `curve`, like `curve=1:0.01,101:1`")
     if want is not Want.OUTLIER and curve is not None:
-        raise WrongUse("--curve goes with --want outlier; leave it out")
+        raise WrongUse("`curve` goes with `want=outlier`; leave it out")
     if want is Want.CROWD_BLENDING and k is None:
-        raise WrongUse("crowd-blending is wanted for a crowd; add --k, like --k 20")
+        raise WrongUse("crowd-blending is wanted for a crowd; add `k`, like `k=20`")
     if want in (Want.ZERO_KNOWLEDGE, Want.DIFFERENTIAL, Want.DISTRIBUTIONAL) and epsilon is None:
-        raise WrongUse(f"{want.value} privacy is wanted for a loss; add --epsilon, like --epsilon 0.5")
+        raise WrongUse(f"{want.value} privacy is wanted for a loss; add `epsilon`, like `epsilon=0.5`")
     if want in (Want.ZERO_KNOWLEDGE, Want.DISTRIBUTIONAL) and not rates:
-        raise WrongUse(f"{want.value} privacy is about a secret sample; add --rate, like --rate 0.05..0.2")
+        raise WrongUse(f"{want.value} privacy is about a secret sample; add `rate`, like `rate=0.05..0.2`")
     if want is Want.DISTRIBUTIONAL and len(rates) > 1:
-        raise WrongUse("for distributional privacy --rate is a fact about the table, at most which people came into it")
+        raise WrongUse("for distributional privacy `rate` is a fact about the table, at most which people came into it")
     if want in (Want.CROWD_BLENDING, Want.OUTLIER) and rates:
-        raise WrongUse(f"{want.value} privacy is about the table itself; leave out --rate")
-    wanted = rational(epsilon, "--epsilon") if epsilon is not None else Fraction(0)
-    allowed = rational(delta, "--delta") if delta is not None else Fraction(0)
+        raise WrongUse(f"{want.value} privacy is about the table itself; leave out `rate`")
+    wanted = rational(epsilon, "`epsilon`") if epsilon is not None else Fraction(0)
+    allowed = rational(delta, "`delta`") if delta is not None else Fraction(0)
     if wanted < 0 or not 0 <= allowed < 1:
-        raise WrongUse("--epsilon must be at least 0, and --delta at least 0 and below 1; choose such numbers")
+        raise WrongUse("`epsilon` must be at least 0, and `delta` at least 0 and below 1; choose such numbers")
     if want is Want.CROWD_BLENDING and allowed:
-        raise WrongUse("crowd-blending has no delta; leave out --delta")
+        raise WrongUse("crowd-blending has no delta; leave out `delta`")
     return Request(
         want=want,
         shape=shape,
         by=tuple(by),
         epsilon=wanted,
         delta=allowed,
-        k=None if k is None else whole(k, "--k", least=2),
+        k=None if k is None else whole(k, "`k`", least=2),
         curve=None if curve is None else read(curve).curve,
         rates=rates,
     )

@@ -53,11 +53,11 @@ class Target:
     @classmethod
     def of(cls, want: Want, epsilon: Exact, delta: Exact, inner: Exact = 0) -> Target:
         """With its numbers read and checked."""
-        e, d, below = loss(epsilon, "--epsilon"), rational(delta, "--delta"), loss(inner, "the noise below k")
+        e, d, below = loss(epsilon, "`epsilon`"), rational(delta, "`delta`"), loss(inner, "the noise below k")
         if not isinstance(e, Fraction) or not isinstance(below, Fraction):
             raise WrongUse("an epsilon that is planned for must be finite; give a number")
         if not 0 <= d < 1:
-            raise WrongUse(f"--delta must be at least 0 and below 1, not {to_text(d)}; choose one like 1e-9")
+            raise WrongUse(f"`delta` must be at least 0 and below 1, not {to_text(d)}; choose one like 1e-9")
         return cls(want=want, epsilon=e, delta=d, inner=below)
 
     def setting(self, k: int, rate: Fraction) -> Setting:
@@ -98,7 +98,7 @@ def largest_rate(goal: Target, k: Exact) -> Fraction:
 
     Guarantee: :func:`meets` holds for the rate, and not for one that is larger in its last digit.
     """
-    crowd = whole(k, "--k", least=2)
+    crowd = whole(k, "`k`", least=2)
     _possible(goal)
     # Between 10^-n and 10^(1-n), the largest rate has `_DIGITS` digits.
     size = next((n for n in range(1, 40) if meets(goal, crowd, Fraction(1, 10**n))), None)
@@ -118,7 +118,7 @@ def epsilon_of(goal: Target, k: Exact, rate: Exact) -> Amplified:
 
     Guarantee: that of :func:`hubbub.sampling.amplification.epsilon_at`.
     """
-    return epsilon_at(goal.setting(whole(k, "--k", least=2), _rate(rate)), goal.delta)
+    return epsilon_at(goal.setting(whole(k, "`k`", least=2), _rate(rate)), goal.delta)
 
 
 def largest_inner(epsilon: Fraction, rate: Fraction) -> Fraction:
@@ -173,12 +173,12 @@ def _possible(goal: Target) -> None:
     if goal.delta == 0:
         raise Refused(
             "crowds alone never reach delta = 0: at every epsilon the delta is at least rate^k, because a whole crowd "
-            "may be sampled at once; allow a delta like 1e-9, or add noise to every count (--epsilon)"
+            "may be sampled at once; allow a delta like 1e-9, or add noise to every count (`epsilon`)"
         )
 
 
 def _rate(value: Exact) -> Fraction:
-    rate = rational(value, "--rate")
+    rate = rational(value, "`rate`")
     if not 0 < rate < 1:
-        raise WrongUse(f"--rate must lie between 0 and 1, not {to_text(rate)}; choose one like 0.1")
+        raise WrongUse(f"`rate` must lie between 0 and 1, not {to_text(rate)}; choose one like 0.1")
     return rate

@@ -150,8 +150,8 @@ def _several_bins(own: Derivation, spec: Histogram, most: int) -> Derivation:
     one = spec.channel.claim
     if not isinstance(one, DifferentialPrivacy) or one.delta:
         raise Refused(
-            "a person in several bins is covered by plain noise only (--epsilon, or --channel group); "
-            "for the others keep one row of each person (--one-row-per-person)"
+            "a person in several bins is covered by plain noise only (`epsilon`, or `channel=group`); "
+            "for the others keep one row of each person (`one_row_per_person=True`)"
         )
     claim = own.conclusion
     assert isinstance(claim, DifferentialPrivacy) and not isinstance(claim.epsilon, Infinite)
@@ -211,7 +211,7 @@ def _sampled(
     if not isinstance(bounded.conclusion, DifferentialPrivacy):
         raise Refused(
             "no theorem turns this channel's promise and a secret sample into a promise to everybody; "
-            "use --crowd, --epsilon or an outlier curve that ends, or leave out --sample"
+            "use `crowd`, `epsilon` or an outlier curve that ends, or leave out `sample`"
         )
     return list(sampled_differential(bounded, p))
 
@@ -228,5 +228,5 @@ def _collected(
         return list(sampled_differential(bounded, sample.p))
     raise Refused(
         "what such a sample drawn by somebody else buys is known for crowds, and at one rate for plain noise; use "
-        "--crowd, or --epsilon with --collected RATE, or leave out --collected"
+        "`crowd`, or `epsilon` with `collected=RATE`, or leave out `collected`"
     )

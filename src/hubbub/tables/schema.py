@@ -51,7 +51,7 @@ def column(schema: Schema, name: str) -> Holds:
         raise WrongUse(f"there is no column {name!r}; there are {', '.join(map(repr, schema))}")
     raise WrongUse(
         f"there is no column {name!r}; the first line of the file must name the columns: look at it, or name them with "
-        "--no-header if it is data"
+        "`no_header` if it is data"
     )
 
 

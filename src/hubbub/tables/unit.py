@@ -23,7 +23,7 @@ class Unit:
 
     def __post_init__(self) -> None:
         if (self.one_row_per_person or self.distinct is not None) and self.person is None:
-            raise WrongUse("choosing among a person's rows needs the person column; add --person COLUMN")
+            raise WrongUse("choosing among a person's rows needs the person column; add `person=COLUMN`")
         if self.one_row_per_person and self.distinct is not None:
             raise WrongUse("one-row-per-person and distinct exclude each other; choose one of them")
         if self.distinct is not None:

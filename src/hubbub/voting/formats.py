@@ -109,7 +109,7 @@ def _kind(path: str | Path, format: str | None) -> str:
         return "csv"
     if kind not in FORMATS and not (kind == "txt" and format is None):
         raise WrongUse(
-            f"a ballot file is one of {', '.join(FORMATS)}, by its ending or by name (--format); this is none of them"
+            f"a ballot file is one of {', '.join(FORMATS)}, by its ending or by name (`format`); this is none of them"
         )
     return kind
 

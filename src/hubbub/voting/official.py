@@ -93,7 +93,7 @@ def _check(record: Official) -> None:
     if len(names) < 2 or not all(name.strip() for name in names):
         raise _wrong("its first round needs at least two candidates, each with a name")
     if BLANK in names or any(ARROW.strip() in name for name in names):
-        raise _wrong(f"a candidate's name has {ARROW.strip()!r} in it, or is {BLANK!r}; call them otherwise (--alias)")
+        raise _wrong(f"a candidate's name has {ARROW.strip()!r} in it, or is {BLANK!r}; call them otherwise (`alias`)")
     for each in rounds:
         listed = [name for name, _ in each.totals]
         if len(set(listed)) != len(listed) or not listed:

@@ -82,7 +82,7 @@ class PublishedBallots(Spec):
         elif self.method == "prefix" and self.sample is None and len(self.official.rounds) > 1:
             raise Refused(
                 "exact prefixes beside round totals can be subtracted from them until single ballots are left, so this "
-                "is refused; leave out --full-count, or publish paths"
+                "is refused; leave out `full_count`, or publish paths"
             )
 
     @property

@@ -36,13 +36,13 @@ def publish(
     `official` is the official record: a value, JSON, or a file of either.
     """
     if prefix and noisy:
-        raise WrongUse("--prefix and --noisy are two ways to cut rankings; choose one of them")
+        raise WrongUse("`prefix` and `noisy` are two ways to cut rankings; choose one of them")
     if full_count and sample is not None:
-        raise WrongUse("--full-count counts every ballot and --sample some of them; choose one of them")
+        raise WrongUse("`full_count` counts every ballot and `sample` some of them; choose one of them")
     if noisy and (full_count or sample is not None):
-        raise WrongUse("a noisy tree counts every ballot, with noise; leave out --full-count and --sample")
+        raise WrongUse("a noisy tree counts every ballot, with noise; leave out `full_count` and `sample`")
     if not noisy and (epsilon is not None or depth is not None):
-        raise WrongUse("--epsilon and --depth are about a noisy tree; add --noisy, or leave them out")
+        raise WrongUse("`epsilon` and `depth` are about a noisy tree; add `noisy`, or leave them out")
     rate = None if full_count or noisy else HALF if sample is None else rational(sample, "sample")
     extra: dict[str, Any] = {}
     if epsilon is not None:
@@ -70,7 +70,7 @@ def ask(*, person: str | None = None, official: Any = None, **words: Any) -> Pub
     """The table that the words of a command ask for; each ballot is a voter, whatever a column says."""
     if official is None:
         raise WrongUse(
-            "ballots are published beside the official record; add --official FILE (hubbub vote tally FILE --record "
+            "ballots are published beside the official record; add `official=FILE` (hubbub vote tally FILE --record "
             "writes one, and docs/elections.md has the form)"
         )
     return publish(official, **{name: value for name, value in words.items() if value is not None})
@@ -104,8 +104,8 @@ once: a table that is drawn again until it looks right promises nothing.""",
         Option(name="full_count", takes=None, help="Exact counts of all ballots: can be subtracted from totals."),
         Option(name="prefix", takes=None, help="The first ranks of ballots, by a tree that first choices predict."),
         Option(name="noisy", takes=None, help="The first ranks of ballots, with noise on every number."),
-        Option(name="epsilon", takes="E", help="With --noisy: the privacy loss, all ranks together (1)."),
-        Option(name="depth", takes="D", help="With --noisy: how many ranks, 2 to 6 (3)."),
+        Option(name="epsilon", takes="E", help="With `noisy`: the privacy loss, all ranks together (1)."),
+        Option(name="depth", takes="D", help="With `noisy`: how many ranks, 2 to 6 (3)."),
         Option(name="at_delta", takes="D", default="1e-6", help="The delta of what the sample buys."),
         Option(name="coverage", takes="C", default="0.95", help="How often an interval is right."),
     ),
