@@ -48,8 +48,8 @@ def release() -> None:
 def _command(kind: Kind) -> click.Command:
     """The command of a kind: its own options, and those that every release from a table has."""
 
-    def run(file: str, out: str, form: str, as_json: bool, **words: Any) -> None:
-        _release(kind, file, out, form, as_json, words)
+    def run(file: str, as_json: bool, **words: Any) -> None:
+        _release(kind, file, as_json, words)
 
     made = click.command(kind.name, help=kind.about, epilog=examples(*kind.examples))
     return made(click.argument("file")(options(_of_a_table(json_option(run)), kind.options)))
@@ -69,6 +69,8 @@ def _of_a_table(command: Command) -> Command:
             (("--dataset",), "NAME", "The people's name in the ledger; if not given, that of the file.", {}),
             (("--ledger",), "FILE", "Another ledger than your own.", {}),
             (("--out",), "DIR", "The folder for the release, certificate and report.", {"required": True}),
+            (("--replace",), None, "Replace a release that is in the folder already.", {"is_flag": True}),
+            (("--date",), "DATE", "The date that the report shows, as you declare it.", {}),
             (("--format", "form"), "csv|parquet", "Of the release.", {"default": "csv", "show_default": True}),
         )
     ):
@@ -76,19 +78,22 @@ def _of_a_table(command: Command) -> Command:
     return command
 
 
-def _release(kind: Kind, file: str, out: str, form: str, as_json: bool, words: dict[str, Any]) -> None:
+def _release(kind: Kind, file: str, as_json: bool, words: dict[str, Any]) -> None:
     from hubbub.files import check_format
     from hubbub.release import open as open_table
     from hubbub.release import save
+    from hubbub.report.heading import heading
     from hubbub.staging import prepare
 
+    out, form, replace, date = (words.pop(name) for name in ("out", "form", "replace", "date"))
     people = open_table(file, **{name: words.pop(name) for name in _TABLE})
     spec = kind.ask(person=people.person, **words)
     check_format(form)
-    prepare(Path(out), spec.room())
+    said = heading(date)
+    prepare(Path(out), spec.room(), replace=replace)
     with waiting("Counting"):
         done = people.publish(spec)
-        written = save(done, out, form=form)
+        written = save(done, out, form=form, replace=replace, heading=said)
     for remark in done.spec.words().remarks:
         say(f"Note: {remark}.")
     if as_json:
