@@ -63,8 +63,8 @@ SHARPER = {
 """What is promised today where a better bound was proved since; what was said then follows from it."""
 
 OTHER_INTERVALS = {"scaled-crowd", "staircase", "outlier-shown", "outlier-suppressed"}
-"""Where bins are hidden: intervals are right given that a bin is shown since, and a hidden bin's says how often a larger
-one is hidden; before, both had half of the doubt, whatever was shown."""
+"""Where bins are hidden: intervals are right given that a bin is shown since, and a hidden bin's says how often a
+larger one is hidden; before, both had half of the doubt, whatever was shown."""
 
 
 def _row(line: str) -> dict[str, Any]:

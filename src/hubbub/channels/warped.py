@@ -162,7 +162,7 @@ class Warped:
         return 0, self._most(self.show_above, tail)
 
     def counts_within(self, value: int, tail: arb) -> tuple[int, int | None]:
-        """The counts under which `value` lies in no tail of probability `tail` (below 1/2) or less; nothing is hidden."""
+        """The counts under which `value` lies in no tail of probability `tail` (below 1/2) or less."""
         if self.curve.limit == 0:
             return 0, None
         if self.cap is not None and value > self.cap:

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +28,6 @@ from hubbub.channels.simple_outliers import SimpleSuppressed
 from hubbub.channels.warped import Warped
 from hubbub.exact import INFINITY, ball
 from hubbub.tables.shown_sample import ShownSample, shown_sample
-
-_MANY: Final = 400  # from so many sampled on, it pays to know well where to look
 
 
 def split(coverage: Fraction) -> Fraction:
@@ -88,21 +85,12 @@ def _first(holds: Callable[[int], bool], least: int, guess: int) -> int:
 
 
 def _about(m: int, p: Fraction, tail: Fraction, sign: int) -> int:
-    """Where an end lies in floating-point numbers, if nothing is hidden: from the normal law, then the binomial one."""
-    rate, away = float(p), sign * NormalDist().inv_cdf(1 - float(tail))
-    half = away * math.sqrt(1 - rate) / 2
-    near = (half + math.sqrt(half * half + max(m, 0) + 1)) ** 2 / rate
-    if m < _MANY:
-        return int(near)
-    from scipy.special import betainc  # late: it takes a while to load
-
-    reach = 3 / rate + 3
-    lo, hi = max(int(near - reach), m), int(near + reach)
-    while lo < hi:  # Pr[Bin(c, p) >= k] is the incomplete beta function I_p(k, c - k + 1)
-        c = (lo + hi) // 2
-        more = float(betainc(m, c - m + 1, rate)) if sign < 0 else 1 - float(betainc(m + 1, max(c - m, 1), rate))
-        lo, hi = (lo, c) if (more > float(tail)) == (sign < 0) else (c + 1, hi)
-    return lo
+    """Where an end lies, about, if nothing is hidden: the normal law, corrected for how skew the binomial one is."""
+    rate, z = float(p), NormalDist().inv_cdf(1 - float(tail))
+    skew = (z * z - 1) * (1 - 2 * rate) / 6
+    half = sign * z * math.sqrt(1 - rate) / 2
+    room = half * half + max(m + sign / 2 - skew, 0)
+    return int((half + math.sqrt(room)) ** 2 / rate) + (sign < 0)
 
 
 def population_estimate(value: int, p: Fraction) -> int:
