@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from hubbub.channels.catalogue import CATALOGUE, channel, make, parameters
-from hubbub.channels.channel import LARGEST_COUNT, Channel, Published, neighbours
+from hubbub.channels.channel import LARGEST_COUNT, Channel, Published
 from hubbub.channels.estimate import interval, intervals, most_likely, unbiased
 from hubbub.channels.law import SUPPRESSED, Law
 from hubbub.channels.outliers import OutlierSuppressed
@@ -402,7 +402,7 @@ class Unproved:
         return self.inner.law(count)
 
     def neighbours(self, count: int) -> tuple[Law, Law]:
-        return neighbours(self.inner, count)
+        return self.inner.neighbours(count)
 
     def release(self, counts: Any, source: Any) -> Published:
         return self.inner.release(counts, source)

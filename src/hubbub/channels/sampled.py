@@ -13,7 +13,8 @@ from typing import Final
 
 from hubbub.channels.histogram_curve import EXACT_HISTOGRAM, UNMARKED, UNMARKED_NOISE, sharpest
 from hubbub.errors import Refused
-from hubbub.exact import Exact, Infinite, Loss, rounded, to_float, to_text
+from hubbub.exact import Exact, Infinite, Loss, to_text
+from hubbub.figures import short
 from hubbub.guarantees.closeness import mixed
 from hubbub.guarantees.definitions import (
     BernoulliSample,
@@ -199,10 +200,10 @@ def _step(
 def _reached(setting: Setting, at_delta: Exact, bins: bool, unmarked: bool) -> Amplified:
     found = sharpest(setting, at_delta, unmarked=unmarked) if bins else epsilon_at(setting, at_delta)
     if isinstance(found.epsilon, Infinite):
-        least = to_float(rounded(floor(setting), up=False, digits=3), round_up=False)
+        least = short(floor(setting), 3, up=False)
         raise Refused(
             f"{setting.theorem}: at every epsilon the delta is at least the chance that a whole crowd is sampled, "
-            f"{least:.3g}, which is above {to_text(found.delta)}; lower the rate, or raise k or delta"
+            f"{least}, which is above {to_text(found.delta)}; lower the rate, or raise k or delta"
         )
     return found
 

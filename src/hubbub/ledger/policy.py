@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from hubbub.errors import Refused, WrongUse
-from hubbub.exact import Infinite, Loss, rounded, to_float, to_text
+from hubbub.exact import Infinite, Loss, to_text
+from hubbub.figures import short
 from hubbub.guarantees.aggregates import robust
 from hubbub.guarantees.definitions import (
     BernoulliSample,
@@ -159,4 +160,4 @@ def _short(value: Loss) -> str:
     text = to_text(value)
     if len(text) <= 24 or isinstance(value, Infinite):
         return text
-    return f"about {to_float(rounded(value, up=True, digits=6), round_up=True):.6g}"
+    return f"about {short(value, 6)}"

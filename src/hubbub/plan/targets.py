@@ -7,14 +7,15 @@ and what it returns was checked.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import Final
 
+from hubbub.bisection import first
 from hubbub.errors import Refused, WrongUse
-from hubbub.exact import Exact, ball, loss, precision, rational, rounded, to_float, to_text, whole
+from hubbub.exact import Exact, ball, loss, precision, rational, rounded, to_text, whole
+from hubbub.figures import short
 from hubbub.guarantees.closeness import mixed
 from hubbub.sampling.amplification import (
     Amplified,
@@ -89,7 +90,7 @@ def smallest_crowd(goal: Target, rate: Exact) -> int:
         if high > LARGEST:
             raise Refused(why_no_crowd(goal, p))
     low = max(high // 2, 1)
-    return _first(lambda k: meets(goal, k, p), low, high)
+    return first(lambda k: meets(goal, k, p), low, high)
 
 
 def largest_rate(goal: Target, k: Exact) -> Fraction:
@@ -103,12 +104,12 @@ def largest_rate(goal: Target, k: Exact) -> Fraction:
     size = next((n for n in range(1, 40) if meets(goal, crowd, Fraction(1, 10**n))), None)
     if size is None:
         raise Refused(
-            f"no rate reaches delta {_short(goal.delta)} with k = {crowd}: at every epsilon the delta is at least "
+            f"no rate reaches delta {short(goal.delta, 3)} with k = {crowd}: at every epsilon the delta is at least "
             "rate^k; raise k or delta"
         )
     unit = Fraction(1, 10 ** (size + _DIGITS - 1))
     steps = 10 ** (_DIGITS - 1)  # of the unit: 10^-size
-    above = _first(lambda n: n * unit >= 1 or not meets(goal, crowd, n * unit), steps, 10 * steps)
+    above = first(lambda n: n * unit >= 1 or not meets(goal, crowd, n * unit), steps, 10 * steps)
     return (above - 1) * unit
 
 
@@ -144,16 +145,16 @@ def why_not(goal: Target, k: int, rate: Fraction) -> str | None:
     if least > goal.delta:
         power = "k" if goal.want is not Want.DISTRIBUTIONAL else "k - 1"
         return (
-            f"with k = {k} and a rate of {to_text(rate)} the delta is at least {_short(least)} at every epsilon, "
+            f"with k = {k} and a rate of {to_text(rate)} the delta is at least {short(least, 3)} at every epsilon, "
             f"because a whole crowd may be sampled at once (the rate to the power of {power}); raise k, or lower "
             "the rate"
         )
     needed = epsilon_at(goal.setting(k, rate), goal.delta).epsilon
     reached = delta_at(goal.setting(k, rate), goal.epsilon).delta
-    epsilon = _short(needed) if isinstance(needed, Fraction) else "more than any"
+    epsilon = short(needed, 3) if isinstance(needed, Fraction) else "more than any"
     return (
         f"with k = {k} and a rate of {to_text(rate)} the delta at epsilon {to_text(goal.epsilon)} is "
-        f"{_short(reached)}, and delta {_short(goal.delta)} needs epsilon {epsilon}; raise k or lower the rate"
+        f"{short(reached, 3)}, and delta {short(goal.delta, 3)} needs epsilon {epsilon}; raise k or lower the rate"
     )
 
 
@@ -164,7 +165,7 @@ def why_no_crowd(goal: Target, rate: Fraction) -> str:
     """
     return (
         f"no crowd of up to {LARGEST:,} people reaches epsilon {to_text(goal.epsilon)} and delta "
-        f"{_short(goal.delta)} at a rate of {to_text(rate)}; allow a larger epsilon, or lower the rate"
+        f"{short(goal.delta, 3)} at a rate of {to_text(rate)}; allow a larger epsilon, or lower the rate"
     )
 
 
@@ -176,20 +177,8 @@ def _possible(goal: Target) -> None:
         )
 
 
-def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """The smallest n in low..high where a condition that stays true holds (it holds at high)."""
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low
-
-
 def _rate(value: Exact) -> Fraction:
     rate = rational(value, "--rate")
     if not 0 < rate < 1:
         raise WrongUse(f"--rate must lie between 0 and 1, not {to_text(rate)}; choose one like 0.1")
     return rate
-
-
-def _short(value: Fraction) -> str:
-    return f"{to_float(rounded(value, up=True, digits=3), round_up=True):.3g}" if value else "0"

@@ -12,16 +12,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from hubbub.channels.catalogue import parameters
-from hubbub.channels.channel import Channel
-from hubbub.channels.geometric import Geometric, Group
-from hubbub.channels.noisy_below import NoisyBelow
 from hubbub.channels.sampled import (
     collected_crowd_blending,
     distributional,
     sampled_crowd_blending,
     sampled_differential,
 )
-from hubbub.channels.simple_outliers import SimpleNoisy
 from hubbub.errors import Refused
 from hubbub.exact import Infinite, rounded
 from hubbub.guarantees.definitions import (
@@ -33,7 +29,7 @@ from hubbub.guarantees.definitions import (
     SimpleOutlier,
     StaircaseOutlier,
 )
-from hubbub.guarantees.derivation import DMNS, GHLP, HERE, LUI_PASS, Assumption, Derivation, Theorem, stated, texts
+from hubbub.guarantees.derivation import DMNS, HERE, Assumption, Derivation, Theorem, stated, texts
 from hubbub.guarantees.implications import outlier_to_differential, simple_outlier_to_crowd_blending, to_outlier
 from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.thinned_curve import on_a_sample
@@ -43,27 +39,6 @@ from hubbub.tables.unit import Collected
 
 if TYPE_CHECKING:
     from hubbub.tables.histogram import Histogram
-
-_NOTES = "Bogdanov's lecture notes on crowd-blending and outlier privacy"
-
-STATEMENTS: Final = {
-    "exact-or-suppressed": Theorem(
-        "channel.exact-or-suppressed", "counts below k hidden, the others exact", f"{GHLP}, section 3"
-    ),
-    "noisy-below": Theorem("channel.noisy-below", "noise on counts below k, the others exact", f"{GHLP}, section 3"),
-    "geometric": Theorem("channel.geometric", "two-sided geometric noise", DMNS),
-    "group": Theorem("channel.group", "two-sided geometric noise for groups", f"{LUI_PASS}, Example 6"),
-    "simple-suppressed": Theorem("channel.simple-suppressed", "Theorem 8", f"{LUI_PASS}, Example 2"),
-    "simple-noisy": Theorem("channel.simple-noisy", "Theorem 9", f"{LUI_PASS}, Example 3"),
-    "outlier-suppressed": Theorem("channel.outlier-suppressed", "Theorem 15, exact", f"{LUI_PASS}, Example 4; {HERE}"),
-    "outlier-noisy": Theorem("channel.outlier-noisy", "Theorem 16, sharp", f"{LUI_PASS}, Example 5; {HERE}"),
-    "staircase": Theorem("channel.staircase", "Theorem 18 and the staircase lemma", f"{LUI_PASS}, Example 7; {HERE}"),
-    "lower-bound": Theorem("channel.lower-bound", "Theorem 20", f"{LUI_PASS}, Example 8; {HERE}"),
-    "lecture": Theorem("channel.lecture", "Theorem 8 of the notes, with constants", f"{_NOTES}; {HERE}"),
-    "warped": Theorem("channel.warped", "Theorem W1", HERE),
-}
-"""The statement behind each channel's own claim, and where it stands."""
-
 
 PARTITION: Final = Assumption("public-partition", "the bins are a public partition")
 EVERY_BIN: Final = Assumption("every-bin", "every declared bin is published, empty ones too")
@@ -90,7 +65,7 @@ def promises(spec: Histogram) -> tuple[Derivation, ...]:
     own = _own(spec)
     if spec.unit.distinct is not None:
         return (_several_bins(own, spec, spec.unit.distinct),)
-    bounded, crowds, unmarked = _differential(own, spec), _crowds(own), _unmarked(spec.channel)
+    bounded, crowds, unmarked = _differential(own, spec), _crowds(own), spec.channel.unmarked
     found = [own]
     if spec.sample is not None:
         if not isinstance(own.conclusion, DifferentialPrivacy):  # that is amplified below
@@ -103,11 +78,6 @@ def promises(spec: Histogram) -> tuple[Derivation, ...]:
         told = _collected(own, crowds, bounded or own, spec.collected, spec.at_delta, unmarked)
         found += [replace(of_people(step), people=population) for step in told]
     return tuple(found)
-
-
-def _unmarked(channel: Channel) -> bool:
-    """Whether counts below a crowd get noise that is not marked."""
-    return isinstance(channel, SimpleNoisy) or (isinstance(channel, NoisyBelow) and not channel.tagged)
 
 
 def of_people(step: Derivation) -> Derivation:
@@ -140,7 +110,7 @@ def _own(spec: Histogram) -> Derivation:
     )
     own = stated(
         spec.channel.claim,
-        theorem=STATEMENTS[spec.channel.name],
+        theorem=spec.channel.card.statement,
         numbers=tuple((name, _text(value)) for name, value in parameters(spec.channel).items() if value is not None),
         assumptions=assumptions,
         people=spec.unit.crowds if crowds else spec.unit.people,
@@ -177,7 +147,8 @@ def _with_found_bins(own: Derivation, spec: Histogram) -> Derivation:
 
 def _several_bins(own: Derivation, spec: Histogram, most: int) -> Derivation:
     """A person in at most B bins loses at most B times as much, where every count loses the same."""
-    if not isinstance(spec.channel, Geometric | Group):
+    one = spec.channel.claim
+    if not isinstance(one, DifferentialPrivacy) or one.delta:
         raise Refused(
             "a person in several bins is covered by plain noise only (--epsilon, or --channel group); "
             "for the others keep one row of each person (--one-row-per-person)"

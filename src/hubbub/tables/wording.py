@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from hubbub.channels.catalogue import CATALOGUE, parameters
+from hubbub.channels.catalogue import parameters
 from hubbub.channels.channel import Channel
 from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.shown import hides
@@ -18,8 +18,6 @@ from hubbub.tables.labels import is_ranges
 if TYPE_CHECKING:
     from hubbub.tables.counts import Counts
     from hubbub.tables.histogram import Histogram
-
-_HOW: Final = {"warped": "noise that is the larger the fewer people a bin has"}
 
 
 def words(spec: Histogram) -> Words:
@@ -46,8 +44,8 @@ def _whose(spec: Histogram) -> str:
 
 def method(spec: Histogram) -> str:
     """What was done to the counts."""
-    given = parameters(spec.channel)
-    how = _HOW.get(spec.channel.name) or re.sub(r" \([^)]*\)$", "", CATALOGUE[spec.channel.name].summary)
+    given, card = parameters(spec.channel), spec.channel.card
+    how = card.how or re.sub(r" \([^)]*\)$", "", card.summary)
     if "k" in given:
         how = re.sub(r"\bk\b", str(given["k"]), how)
     return how if given.get("show_above") is None else f"{how}, and values up to {given['show_above']} hidden"

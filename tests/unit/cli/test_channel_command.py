@@ -18,7 +18,7 @@ from hubbub.channels.geometric import Geometric
 from hubbub.channels.options import OPTIONS
 from hubbub.cli.channel import MOST_COUNTS, read_counts
 from hubbub.cli.main import commands
-from hubbub.errors import WrongUse
+from hubbub.errors import WrongUse, in_shell
 from hubbub.guarantees.definitions import DifferentialPrivacy
 
 STAIRS = "staircase --thresholds 1000,100,10 --epsilons 1,0.1,0.01,0"
@@ -39,7 +39,7 @@ def ask(line: str, *, exit_code: int = 0) -> dict[str, Any]:
     return answer
 
 
-EXAMPLES = [(name, f"--channel {name} {entry.example}") for name, entry in catalogue.CATALOGUE.items()]
+EXAMPLES = [(name, in_shell(f"`channel={name}` {entry.example}")) for name, entry in catalogue.CATALOGUE.items()]
 
 
 def test_the_options_are_those_of_the_catalogue() -> None:
