@@ -31,7 +31,8 @@ from hubbub.ledger.charge import charge
 from hubbub.ledger.durable import sha256
 from hubbub.noise.source import Source, SystemSource, is_secure
 from hubbub.report import report as page_of
-from hubbub.staging import CERTIFICATE, PREFIX, REPORT, Staged, opened, publish
+from hubbub.report.heading import NOTHING_SAID, Heading
+from hubbub.staging import CERTIFICATE, PREFIX, REPORT, Staged, check_free, opened, publish, there
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import column
 from hubbub.tables.table import Table
@@ -159,17 +160,42 @@ def run(spec: Spec, data: Any, source: Source) -> Release:
     return Release(spec, spec.promises(), spec.run(data, source))
 
 
-def save(release: Release, folder: str | os.PathLike[str], *, form: str = "csv", report: bool = True) -> dict[str, str]:
+def save(
+    release: Release,
+    folder: str | os.PathLike[str],
+    *,
+    form: str = "csv",
+    report: bool = True,
+    replace: bool = False,
+    heading: Heading = NOTHING_SAID,
+) -> dict[str, str]:
     """Write the release as CSV or Parquet, its report and its certificate into a folder; returns where they are.
+
+    A release that is in the folder already stays, unless it is to be replaced. `heading` is what the report says of its
+    publisher and date.
 
     Guarantee: the digests of the files are in the ledger, on the disk, before a file has its name. If this is cut short
     at any moment, the folder holds either nothing new or bytes that are paid for, and :func:`hubbub.finishing.finish`
     brings out the rest of them. If it fails and leaves nothing behind, the place in the ledger is given up.
     """
-    return publish(stage(release, folder, form=form, report=report))
+    out = Path(folder)
+    if not replace:
+        check_free(out)
+    before = there(out)
+    written = publish(stage(release, out, form=form, report=report, heading=heading))
+    for name in {*before} - {Path(place).name for place in written.values()}:
+        (out / name).unlink(missing_ok=True)
+    return written
 
 
-def stage(release: Release, folder: str | os.PathLike[str], *, form: str = "csv", report: bool = True) -> Staged:
+def stage(
+    release: Release,
+    folder: str | os.PathLike[str],
+    *,
+    form: str = "csv",
+    report: bool = True,
+    heading: Heading = NOTHING_SAID,
+) -> Staged:
     """Write everything into a hidden folder beside its place, durably; nothing is visible yet."""
     check_format(form)
     place = release.place
@@ -186,16 +212,17 @@ def stage(release: Release, folder: str | os.PathLike[str], *, form: str = "csv"
         staged.draft(draft(release, digests, place))  # whatever fails from here on loses nothing
         if report:
             with suppress(Exception):  # numbers without a page are better than none
-                digests[REPORT] = _page(release, staged, digests)
+                digests[REPORT] = _page(release, staged, digests, heading)
                 staged.draft(draft(release, digests, place))
         staged.sign(ledger)
     return staged
 
 
-def _page(release: Release, staged: Staged, digests: Mapping[str, str]) -> str:
+def _page(release: Release, staged: Staged, digests: Mapping[str, str], heading: Heading) -> str:
     """The report, written; returns its digest."""
     main = next(iter(digests))
-    text = page_of(release, files={"release": main, "certificate": CERTIFICATE}, digest=digests[main])
+    files = {"release": main, "certificate": CERTIFICATE}
+    text = page_of(release, files=files, digest=digests[main], heading=heading)
     staged.add(REPORT, lambda out: out.write(text.encode()))
     return sha256(staged.path(REPORT))
 

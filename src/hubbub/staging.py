@@ -91,8 +91,30 @@ def _new_file(path: Path) -> IO[bytes]:
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb")
 
 
-def prepare(folder: Path, room_needed: int) -> None:
+def there(folder: Path) -> tuple[str, ...]:
+    """The files of a release that is in a folder already."""
+    try:
+        named = released(json.loads((folder / CERTIFICATE).read_bytes()))
+        files = [str(name) for name in named if Path(str(name)).name == str(name)]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        files = []
+    usual = (*files, "release.csv", "release.parquet", REPORT, CERTIFICATE)
+    return tuple(name for name in dict.fromkeys(usual) if os.path.lexists(folder / name))
+
+
+def check_free(folder: Path) -> None:
+    """Refuse to write over a release."""
+    if there(folder):
+        raise WrongUse(
+            f"there is a release in {str(folder)!r} already, and what was published stays; choose another folder for "
+            "--out, or add --replace"
+        )
+
+
+def prepare(folder: Path, room_needed: int, *, replace: bool = False) -> None:
     """See that a release of about so many bytes can be written to a folder, before anything is spent on one."""
+    if not replace:
+        check_free(folder)
     try:
         durable.make_folder(folder, 0o777)
         with tempfile.TemporaryFile(dir=folder):
@@ -220,10 +242,18 @@ def _move(staged: Staged) -> dict[str, str]:
         target = staged.folder / name
         if staged.path(name) != target:  # else it was moved before a crash
             os.replace(staged.path(name), target)
+        os.chmod(target, 0o666 & ~_umask())  # it is published now
         written[_role(name)] = str(target)
     durable.settle_folder(staged.folder)
     shutil.rmtree(staged.hidden, ignore_errors=True)
     return written
+
+
+def _umask() -> int:
+    """What the process keeps from new files. It can only be read by setting it: to what keeps most, for a moment."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def _role(name: str) -> str:

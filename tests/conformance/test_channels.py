@@ -543,21 +543,39 @@ LISTED = Fraction(1, 10**5)  # what the sums over outcomes may leave out
 
 
 @every_case
-def test_the_interval_has_its_coverage(case: Case) -> None:
-    """Summed exactly: the probability of all outcomes whose interval contains the true count."""
-    for count, coverage in (
-        *((count, "0.95") for count in {0, 1, case.edge - 1, case.edge, case.edge + 1, 2 * case.edge}),
-        (case.edge, "0.5"),
-    ):
-        covered = arb(0)
+def test_the_interval_has_its_coverage_given_that_a_number_is_shown(case: Case) -> None:
+    """Summed exactly: of the outcomes that show a number, those whose interval contains the true count."""
+    near = {
+        *range(max(case.edge - 3, 0), case.edge + 4),
+        0,
+        1,
+        2 * case.edge,
+        getattr(case.channel, "last_change", None) or 0,
+    }
+    for count, coverage in (*((count, "0.95") for count in sorted(near)), (case.edge, "0.5")):
+        covered, shown = arb(0), arb(0)
         for tag, value, mass in case.channel.law(count).atoms(LISTED):
-            shown = None if tag.startswith(SUPPRESSED) else value
-            found = interval(case.channel, shown, tag, coverage)
-            assert found.low >= 0
-            assert found.high is None or found.high >= found.low
+            if tag.startswith(SUPPRESSED):
+                continue
+            found = interval(case.channel, value, tag, coverage)
+            assert 0 <= found.low <= max(value, 0)
+            assert found.high is None or found.high >= max(value, 0)
+            shown += mass
             if found.low <= count and (found.high is None or count <= found.high):
                 covered += mass
-        assert lower(covered) >= Fraction(coverage), f"count {count}: covered with probability {covered}"
+        if upper(shown) > 100 * LISTED:  # else the sums leave out as much as they have
+            assert lower(covered) >= Fraction(coverage) * lower(shown) - LISTED, f"count {count}: {covered} of {shown}"
+
+
+@every_case
+def test_a_count_outside_the_interval_of_a_hidden_bin_is_seldom_hidden(case: Case) -> None:
+    for tag in (tag for tag in case.channel.law(case.edge).tags if tag.startswith(SUPPRESSED)):
+        found = interval(case.channel, None, tag)
+        if found.high is None:
+            continue
+        for count in (found.high + 1, found.high + 2, 2 * found.high + 5):
+            assert upper(case.channel.law(count).mass(0, tag)) <= Fraction(1, 20), f"{tag}, count {count}"
+        assert found.high == 0 or upper(case.channel.law(found.high).at_most(0, tag)) > Fraction(1, 20)
 
 
 @every_case

@@ -113,8 +113,8 @@ def test_intervals_are_for_the_sample_or_for_everybody() -> None:
     scaled = ran(engine, histogram(["a=x,y"], crowd=20, sample=p, scale_up=True), SystemSource())
     value = scaled.published.outcome(0)[0]
     assert value is not None
-    assert rows(scaled)[0][3:] == (smallest_population(value, p, tail), largest_population(value, p, tail))
-    assert rows(scaled)[1][3:] == (0, largest_population(19, p, tail))
+    assert rows(scaled)[0][3:] == (smallest_population(value, p, tail, 20), largest_population(value, p, tail, 20))
+    assert rows(scaled)[1][3:] == (0, largest_population(19, p, 2 * tail))
 
 
 def test_intervals_are_those_of_the_channel() -> None:

@@ -1,8 +1,14 @@
 """What a published value says about the count: the most likely one, an unbiased estimate, an interval.
 
-All three come from the laws, so they hold for every channel. An interval is the set of counts for which the published
-outcome is not in a tail of probability at most (1 - coverage)/2 on either side; whatever the true count is, it is
-left out with probability at most 1 - coverage.
+All three come from the laws, so they hold for every channel. The interval of a value that is shown is the set of counts
+for which it is not in a tail of probability at most (1 - coverage)/2 on either side, *given that it is shown*, and the
+value itself: whatever the true count is, of the values that show a number at most 1 - coverage leave it out. A bin that
+is hidden has the counts that are hidden with a probability above 1 - coverage.
+
+Given that they are shown, larger counts still publish more. Each noise here, and a secret sample, has a likelihood
+ratio that grows with the value; keeping a value with a probability that depends on it alone leaves that ratio as it
+was, and what comes after a level of noise depends on its value alone. So tails move one way with the count, and ends
+are searched for.
 """
 
 from __future__ import annotations
@@ -19,7 +25,9 @@ from numpy.typing import NDArray
 
 from hubbub.bisection import first
 from hubbub.channels.channel import LARGEST_COUNT, Channel, Published
-from hubbub.channels.law import SUPPRESSED
+from hubbub.channels.law import SUPPRESSED, Law
+from hubbub.channels.shown import STEADY, given_shown, steady_from
+from hubbub.channels.warped import Warped
 from hubbub.errors import WrongUse
 from hubbub.exact import Exact, Loss, ball, exp, lower, rational
 
@@ -33,42 +41,69 @@ class Interval:
     coverage: Fraction
 
 
+_HALF = Fraction(49, 100)
+
+
 @lru_cache(maxsize=65536)
 def interval(channel: Channel, value: int | None, tag: str = "", coverage: Exact = "0.95") -> Interval:
     """The counts that the outcome does not contradict.
 
-    Guarantee: for every count c, the interval of a value drawn from law(c) contains c with probability at least
-    `coverage`. Tails are compared as balls, so that doubt widens the interval.
+    Guarantee: for every count c, of the values drawn from law(c) that show a number a share of at least `coverage` has
+    an interval that contains c; and if c is not in the interval of a hidden outcome, that outcome has a probability of
+    at most 1 - `coverage` under law(c). Tails are compared as balls, so that doubt widens the interval.
     """
     level = rational(coverage, "coverage")
     if not 0 < level < 1:
         raise WrongUse(f"coverage must lie between 0 and 1, not {level}")
-    tail = ball((1 - level) / 2)
+    hidden = tag.startswith(SUPPRESSED)
+    tail = ball(min(1 - level, _HALF) if hidden else (1 - level) / 2)
     at = 0 if value is None else value
     rate = channel.noise_given(tag)
     if rate is not None:
         return _around(at, rate, tail, level)
-    within = channel.counts_within(None if tag == SUPPRESSED else at, tail)
+    within = channel.counts_within(None if hidden else at, tail)
     if within is not None:
         return Interval(*within, level)
+    return _searched(channel, at, tag, tail, level)
+
+
+def _searched(channel: Channel, at: int, tag: str, tail: arb, level: Fraction) -> Interval:
+    hidden = tag.startswith(SUPPRESSED)
+
+    def shown(count: int) -> Law:
+        return channel.law(count) if hidden else given_shown(channel.law(count))
 
     def reached(count: int) -> bool:  # grows with the count
-        law = channel.law(count)
-        return not law.at_least(at, tag) + ball(law.missing) <= tail
+        if isinstance(channel, Warped):
+            more, whole = channel.shown_at_least(count, at), channel.shown_at_least(count, 0)
+        else:
+            law = shown(count)
+            more, whole = law.at_least(at, tag) + ball(law.missing), arb(1) if hidden else law.total()
+        return not whole.is_zero() and not more <= tail * whole
 
     def passed(count: int) -> bool:  # falls with the count, so it holds up to some count
-        law = channel.law(count)
-        return not law.at_most(at, tag) + ball(law.missing) <= tail
+        if isinstance(channel, Warped):
+            less, whole = channel.shown_at_most(count, at), channel.shown_at_least(count, 0)
+        else:
+            law = shown(count)
+            less, whole = law.at_most(at, tag) + ball(law.missing), arb(1) if hidden else law.total()
+        return not less <= tail * whole
 
     starts = channel.segments
     low, high = LARGEST_COUNT, 0
     for start, following in zip(starts, (*starts[1:], LARGEST_COUNT + 1), strict=True):
         last, guess = following - 1, min(max(at, start), following - 1)
-        if reached(last):
+        if reached(start):
+            low = min(low, start)
+        elif reached(last):
             low = min(low, _first(reached, start, last, guess))
         if passed(start):
             high = max(high, _first(lambda c: not passed(c), start, last, guess) - (not passed(last)))
-    return Interval(min(low, high), None if high >= LARGEST_COUNT else high, level)
+    if hidden:
+        low = min(low, high)
+    else:  # a value just above a threshold may be rare whatever the count: it says itself, at least
+        low, high = min(low, max(at, 0)), max(high, at)
+    return Interval(low, None if high >= LARGEST_COUNT else high, level)
 
 
 def _around(value: int, rate: Loss, tail: arb, level: Fraction) -> Interval:
@@ -183,12 +218,24 @@ def _each_value(
 def _distinct_values(
     channel: Channel, values: NDArray[np.int64], tag: str, coverage: Exact
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    edge = channel.last_change
+    edge = _shifts_from(channel)
     low, high = np.empty_like(values), np.empty_like(values)
     for i, value in enumerate(values.tolist()):
         found = interval(channel, None if tag.startswith(SUPPRESSED) else value, tag, coverage)
         low[i], high[i] = found.low, -1 if found.high is None else found.high
         if edge is not None and min(found.low, value) > edge and found.high is not None:
-            low[i:], high[i:] = values[i:] - (value - found.low), values[i:] + (found.high - value)
+            wider = interval(channel, value, tag, 1 - (1 - rational(coverage, "coverage")) * (1 - 2 * STEADY))
+            assert wider.high is not None
+            low[i:], high[i:] = values[i:] - (value - wider.low), values[i:] + (wider.high - value)
             break
     return low, high
+
+
+def _shifts_from(channel: Channel) -> int | None:
+    """The count above which the laws are shifts of one another, and hardly anything is hidden; None if there is none.
+
+    There being shown divides a tail by at least 1 - STEADY, which intervals with tails that are smaller by as much
+    make up for.
+    """
+    edge, steady = channel.last_change, steady_from(channel)
+    return None if edge is None or steady is None else max(edge, steady)

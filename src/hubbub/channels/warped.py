@@ -171,26 +171,76 @@ class Warped(Channel):
     def law(self, count: int) -> Law:
         return self._law(count, *self._window(exact_count(count)))
 
-    def counts_within(self, value: int | None, tail: arb) -> tuple[int, int | None]:
-        """The counts under which `value` lies in no tail of probability `tail` (below 1/2) or less.
-
-        A hidden value stands for everything up to show_above, with no lower end.
-        """
-        at = value if value is not None else self.show_above
-        assert at is not None
+    def hidden_within(self, tail: arb) -> tuple[int, int | None]:
+        """The counts from which more than `tail` (below 1/2) of the values are hidden."""
+        assert self.show_above is not None
         if self.curve.limit == 0:
             return 0, None
-        if self.cap is not None and at > self.cap:
-            return (at, at) if value is not None else (0, at)
+        if self.cap is not None and self.show_above > self.cap:
+            return 0, self.show_above
+        return 0, self._most(self.show_above, tail)
+
+    def counts_within(self, value: int | None, tail: arb) -> tuple[int, int | None] | None:
+        """The counts under which `value` lies in no tail of probability `tail` (below 1/2) or less; where some values
+        are hidden, those of a value that is shown have to be searched for."""
+        if value is None:
+            return self.hidden_within(tail)
+        if self.show_above is not None:
+            return None
+        if self.curve.limit == 0:
+            return 0, None
+        if self.cap is not None and value > self.cap:
+            return value, value
         low = 0
-        if value is not None and value > 0:
-            needed = ball(self.total_loss(at)) - (self._b(at)[1] / tail).log()
-            low = first_where(lambda c: not ball(self.total_loss(c)) <= needed, 0, at)
+        if value > 0:
+            needed = ball(self.total_loss(value)) - (self._b(value)[1] / tail).log()
+            low = first_where(lambda c: not ball(self.total_loss(c)) <= needed, 0, value)
+        return low, self._most(value, tail)
+
+    def _most(self, at: int, tail: arb) -> int | None:
+        """The largest count that publishes `at` or less with a probability above `tail`; None if there is no end."""
         room = ball(self.total_loss(at)) + (self._b(at + 1)[1] / tail).log()
         top = LARGEST_COUNT if self.cap is None else self.cap
         if not ball(self.total_loss(top)) >= room:
-            return low, None if self.cap is None else top
-        return low, first_where(lambda c: ball(self.total_loss(c)) >= room, at, top) - 1
+            return None if self.cap is None else top
+        return first_where(lambda c: ball(self.total_loss(c)) >= room, at, top) - 1
+
+    def shown_at_least(self, count: int, value: int) -> arb:
+        """P(J >= value and J is shown | count).
+
+        At counts up to show_above it is e^E(count) times what depends on the value alone: all of them say the same
+        about a value that is shown.
+        """
+        return self._at_least(max(value, 0 if self.show_above is None else self.show_above + 1), count)
+
+    def shown_at_most(self, count: int, value: int) -> arb:
+        """P(J <= value and J is shown | count)."""
+        first = 0 if self.show_above is None else self.show_above + 1
+        if value < first:
+            return arb(0)
+        if count < first:  # both tails are small: their difference keeps its digits
+            return self._at_least(first, count) - self._at_least(value + 1, count)
+        return self._at_most(value, count) - (self._at_most(first - 1, count) if first else 0)
+
+    def _at_least(self, m: int, count: int) -> arb:
+        """P(J >= m | count)."""
+        if m <= 0 or self.curve.limit == 0 or (self.cap is not None and count > self.cap):
+            told = 0 if self.curve.limit == 0 else count
+            return arb(1 if m <= 0 or told >= m else 0)
+        if m <= count:
+            return 1 - self._at_most(m - 1, count)
+        if self.cap is not None and m > self.cap:
+            return arb(0)
+        return self._b(m)[1] * exp(self.total_loss(count) - self.total_loss(m))
+
+    def _at_most(self, m: int, count: int) -> arb:
+        """P(J <= m | count)."""
+        if self.curve.limit == 0 or (self.cap is not None and (count > self.cap or m >= self.cap)):
+            told = 0 if self.curve.limit == 0 or count <= m else count
+            return arb(1 if told <= m else 0)
+        if m >= count:
+            return 1 - self._at_least(m + 1, count)
+        return self._b(m + 1)[1] * exp(self.total_loss(m) - self.total_loss(count))
 
     def release(self, counts: ArrayLike, source: Source) -> Published:
         truth = exact_counts(counts)

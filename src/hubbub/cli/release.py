@@ -54,8 +54,8 @@ def release() -> None:
 def command(kind: Kind, name: str | None = None) -> click.Command:
     """The command of a kind: its own options, and those that every release of such data has."""
 
-    def run(file: str, out: str, form: str, as_json: bool, compare: bool = False, **words: Any) -> None:
-        _release(kind, file, out, form, as_json, compare, words)
+    def run(file: str, as_json: bool, compare: bool = False, **words: Any) -> None:
+        _release(kind, file, as_json, compare, words)
 
     asked: Callable[..., None] = json_option(run)
     if kind.compare is not None:
@@ -76,6 +76,8 @@ def _of_any(command: Command) -> Command:
     command = click.option(
         "--format", "form", metavar="csv|parquet", default="csv", show_default=True, help="Its form."
     )(command)
+    command = click.option("--date", metavar="DATE", help="The date that the report shows, as you declare it.")(command)
+    command = click.option("--replace", is_flag=True, help="Replace a release that is in the folder already.")(command)
     command = click.option("--out", metavar="DIR", required=True, help="The folder for the release and its papers.")(
         command
     )
@@ -139,7 +141,7 @@ def _opened(kind: Kind, file: str, words: dict[str, Any]) -> Callable[[Spec], Re
     if kind.data == "table":
         from hubbub.release import open as open_table
 
-        given = {name: words.pop(name) for name in ("person", "table", "other_people")}
+        given = {name: words.pop(name) for name in (*_TABLE, "other_people")}
         people = open_table(file, **given, **named)
         words["person"] = people.person
         return people.publish
@@ -150,18 +152,21 @@ def _opened(kind: Kind, file: str, words: dict[str, Any]) -> Callable[[Spec], Re
     return open_graph(graph_given(file), columns=two_columns(words.pop("columns")), **reading, **named).publish
 
 
-def _release(kind: Kind, file: str, out: str, form: str, as_json: bool, compare: bool, words: dict[str, Any]) -> None:
+def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[str, Any]) -> None:
     from hubbub.files import check_format
     from hubbub.release import save
+    from hubbub.report.heading import heading
     from hubbub.staging import prepare
 
+    out, form, replace, date = (words.pop(name) for name in ("out", "form", "replace", "date"))
     publish = _opened(kind, file, words)
     spec = kind.ask(**words)
     check_format(form)
-    prepare(Path(out), spec.room())
+    said = heading(date)
+    prepare(Path(out), spec.room(), replace=replace)
     with waiting("Counting"):
         done = publish(spec)
-        written = save(done, out, form=form)
+        written = save(done, out, form=form, replace=replace, heading=said)
     beside = kind.compare(done.spec) if compare and kind.compare is not None else None
     answer(done, written, as_json=as_json, beside=beside)
 

@@ -61,10 +61,9 @@ def _codec(text: str) -> str:
 def _is_one_byte(name: str) -> bool:
     """Whether each byte is a sign by itself, and the first half is ASCII."""
     pairs = (bytes(each for j in range(256) for each in (i, j)) for i in range(256))
-    ascii_ = bytes(range(128))
-    return ascii_.decode(name, "replace") == ascii_.decode() and all(
-        len(p.decode(name, "replace")) == 512 for p in pairs
-    )
+    usual = bytes(range(128))
+    same = usual.decode(name, "replace") == usual.decode()
+    return same and all(len(pair.decode(name, "replace")) == 512 for pair in pairs)
 
 
 def _names(text: str) -> tuple[str, ...]:

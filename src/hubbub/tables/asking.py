@@ -181,7 +181,7 @@ Exit code 3 and the sentence about several rows for one person tell something ab
 alone. What is released about the same people under one name adds up in the ledger (hubbub ledger show).""",
     examples=(
         "hubbub release histogram hubbub-demo/millbrook.parquet --by department --crowd 20 --sample 0.2 --out out/",
-        "hubbub release histogram hubbub-demo/millbrook.parquet --by salary:0..300000:10000 --epsilon 1 --out out/",
+        "hubbub release histogram hubbub-demo/millbrook.parquet --by salary:0..300000:10000 --epsilon 1 --out out2/",
     ),
     options=(*_OWN, CHANNEL, *OPTIONS),
     ask=ask,

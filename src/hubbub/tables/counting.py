@@ -15,7 +15,7 @@ from hubbub.noise.source import Source
 from hubbub.tables.bins import declared_size
 from hubbub.tables.counts import Counts
 from hubbub.tables.engine import Counted, Engine, Question, Repeats
-from hubbub.tables.scaling import population_intervals, split
+from hubbub.tables.scaling import population_intervals
 
 if TYPE_CHECKING:
     from hubbub.tables.histogram import Histogram
@@ -44,11 +44,16 @@ def run(spec: Histogram, engine: Engine, source: Source) -> Counts:
 
 
 def _intervals(spec: Histogram, published: Published) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For the counts that the channel saw, or for everybody if the release is scaled up from its sample."""
+    """For the counts that the channel saw, or for everybody if the release is scaled up from its sample.
+
+    Guarantee: that of :func:`hubbub.channels.estimate.interval` and of
+    :func:`hubbub.tables.scaling.population_intervals`. A bin that was found has somebody in it.
+    """
     if not spec.scale_up or spec.sample is None:
-        return intervals(spec.channel, published, spec.coverage)
-    low, high = intervals(spec.channel, published, split(spec.coverage))
-    return population_intervals(low, high, spec.sample, spec.coverage, certain=spec.channel.certain)
+        low, high = intervals(spec.channel, published, spec.coverage)
+    else:
+        low, high = population_intervals(spec.channel, published, spec.sample, spec.coverage, found=spec.discovered)
+    return (np.maximum(low, 1) if spec.discovered else low), high
 
 
 def _question(spec: Histogram) -> Question:

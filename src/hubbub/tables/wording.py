@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hubbub.channels.catalogue import parameters
 from hubbub.channels.channel import Channel
 from hubbub.channels.law import SUPPRESSED
+from hubbub.channels.shown import hides
 from hubbub.exact import to_text
 from hubbub.guarantees.curve import Reading
 from hubbub.kind import Words
@@ -77,8 +78,16 @@ def counted(spec: Histogram) -> str:
 
 def interval_words(spec: Histogram) -> str:
     """What an interval means."""
-    percent = to_text(100 * spec.coverage)
-    return f"The interval of a bin holds the true number with a chance of at least {percent} %"
+    percent, rest = to_text(100 * spec.coverage), to_text(100 * (1 - spec.coverage))
+    if not hides(spec.channel):
+        return f"The interval of a bin holds the true number with a chance of at least {percent} %"
+    told = f"Of a bin that shows a number, the interval holds the true one with a chance of at least {percent} %"
+    if spec.discovered:
+        return told
+    return (
+        f"{told}; the interval of a hidden bin says nothing about chances of that kind: a bin with more people than it "
+        f"allows would be hidden with a chance of at most {rest} %"
+    )
 
 
 def notes(counts: Counts) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from hubbub.channels.simple_outliers import SimpleSuppressed
 from hubbub.exact import ball, lower, upper
 from hubbub.tables.scaling import (
     largest_population,
+    population_estimate,
     population_intervals,
     smallest_population,
     split,
@@ -60,11 +61,28 @@ def test_large_counts_get_wider_intervals_and_not_wrong_ones() -> None:
     assert 200_000 + 2 * spread < most < 200_000 + 4 * spread
 
 
+def published(*values: int, tag: str = "") -> Published:
+    return Published(np.array(values), np.zeros(len(values), dtype=np.intp), (tag,))
+
+
 def test_ends_that_are_missing_stay_missing() -> None:
-    low, high = np.array([0, 0, 7]), np.array([4, -1, -1])
-    below, above = population_intervals(low, high, Fraction(1, 4), Fraction(19, 20))
-    assert below.tolist() == [0, 0, smallest_population(7, Fraction(1, 4), TAIL)]
-    assert above.tolist() == [largest_population(4, Fraction(1, 4), TAIL), -1, -1]
+    silent = channel("warped", curve="0")
+    below, above = population_intervals(silent, published(0), Fraction(1, 4), Fraction(19, 20))
+    assert (below.tolist(), above.tolist()) == ([0], [-1])
+
+
+@pytest.mark.parametrize("p", RATES, ids=str)
+def test_given_that_five_were_sampled_the_ends_are_those_of_the_cut_law(p: Fraction) -> None:
+    """In plain fractions: Pr[Bin(c, p) >= m] / Pr[Bin(c, p) >= 5] for the lower end, and the rest for the upper one."""
+
+    def more(m: int, c: int) -> Fraction:
+        return exactly_at_least(m, c, p) / exactly_at_least(5, c, p)
+
+    for m in (5, 6, 9):
+        fewest, most = smallest_population(m, p, TAIL, 5), largest_population(m, p, TAIL, 5)
+        assert fewest == next(c for c in range(m, 10**6) if more(m, c) > TAIL)
+        if most < 300:
+            assert 1 - more(m + 1, most + 1) <= TAIL < 1 - more(m + 1, most)
 
 
 def test_half_of_the_doubt_is_left_for_the_sampling() -> None:
@@ -72,14 +90,28 @@ def test_half_of_the_doubt_is_left_for_the_sampling() -> None:
 
 
 def test_exact_counts_leave_all_of_the_doubt_for_the_sampling() -> None:
-    low = high = np.array([20, 100, 1000])
-    narrow = population_intervals(low, high, Fraction(1, 10), Fraction(19, 20), certain=True)
-    wide = population_intervals(low, high, Fraction(1, 10), Fraction(19, 20))
-    saved = 1 - (narrow[1] - narrow[0]) / (wide[1] - wide[0])
-    assert ((saved > 0.115) & (saved < 0.145)).all()
-    for m, below, above in zip(low.tolist(), *(each.tolist() for each in narrow), strict=True):
-        assert below == smallest_population(m, Fraction(1, 10), 2 * TAIL)
-        assert above == largest_population(m, Fraction(1, 10), 2 * TAIL)
+    below, above = population_intervals(ExactOrSuppressed(20), published(100, 1000), Fraction(1, 10), Fraction(19, 20))
+    for i, m in enumerate((100, 1000)):
+        assert below[i] == smallest_population(m, Fraction(1, 10), 2 * TAIL, 20)
+        assert above[i] == largest_population(m, Fraction(1, 10), 2 * TAIL, 20)
+        halved = largest_population(m, Fraction(1, 10), TAIL) - smallest_population(m, Fraction(1, 10), TAIL)
+        assert 0.115 < 1 - (above[i] - below[i]) / halved < 0.145
+
+
+def test_a_hidden_bin_has_the_counts_that_are_hidden_more_than_one_time_in_twenty() -> None:
+    hidden = published(0, tag="suppressed")
+    below, above = population_intervals(ExactOrSuppressed(20), hidden, Fraction(1, 10), Fraction(19, 20))
+    assert below[0] == 0
+    assert at_most(int(above[0]) + 1, Fraction(1, 10), 19) <= ball(Fraction(1, 20))
+    assert not at_most(int(above[0]), Fraction(1, 10), 19) <= ball(Fraction(1, 20))
+
+
+def test_an_interval_holds_its_estimate_even_just_above_a_large_threshold() -> None:
+    """Just above 5,000, being shown is luck for every count whose number would be so small."""
+    p = Fraction(1, 10)
+    below, above = population_intervals(ExactOrSuppressed(5000), published(5000, 5001), p, Fraction(19, 20))
+    assert largest_population(5000, p, 2 * TAIL, 5000) < population_estimate(5000, p) == 50_000
+    assert ((below <= 50_000) & (above >= 50_000)).all()
 
 
 def test_only_channels_without_noise_are_certain() -> None:
@@ -91,7 +123,7 @@ def test_only_channels_without_noise_are_certain() -> None:
     for made in certain:
         for count in (0, 1, 19, 20, 21, 50):
             for tag, value, _ in made.law(count).atoms(Fraction(1, 10**9)):
-                published = Published(np.array([value]), np.array([0]), (tag,))
-                low, high = intervals(made, published, split(Fraction(1, 2)))
+                told = published(value, tag=tag)
+                low, high = intervals(made, told, split(Fraction(1, 2)))
                 assert low[0] <= count
                 assert count <= high[0] or high[0] == -1
