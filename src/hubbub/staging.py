@@ -106,8 +106,8 @@ def check_free(folder: Path) -> None:
     """Refuse to write over a release."""
     if there(folder):
         raise WrongUse(
-            f"there is a release in {str(folder)!r} already, and what was published stays; choose another folder for "
-            "--out, or add --replace"
+            f"there is a release in {str(folder)!r} already, and what was published stays; choose another folder, "
+            "or add `replace=True`"
         )
 
 

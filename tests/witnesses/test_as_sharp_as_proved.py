@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hubbub.channels import staircase
+from hubbub.channels.bins_curve import UNMARKED, UNMARKED_NOISE
 from hubbub.channels.divergence import hockey_stick
-from hubbub.channels.histogram_curve import UNMARKED, UNMARKED_NOISE
 from hubbub.channels.noisy_below import NoisyBelow
 from hubbub.channels.outliers import OutlierNoisy
 from hubbub.channels.own_curve import own_delta_at, own_epsilon_at

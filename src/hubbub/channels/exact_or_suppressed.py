@@ -24,7 +24,7 @@ _SILENT = Fraction(0)
 class ExactOrSuppressed(Channel):
     """Publish the count if it is at least k, else publish that it is hidden.
 
-    Guarantee: (k, 0)-crowd-blending for a histogram on a public partition. Below k, removing a person changes
+    Guarantee: (k, 0)-crowd-blending for a table of counts on a public partition. Below k, removing a person changes
     nothing; at or above k, the people of the bin are exactly interchangeable. There is no differential privacy:
     the count k and the count k - 1 look different with certainty.
     """

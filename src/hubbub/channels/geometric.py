@@ -1,4 +1,4 @@
-"""Plain two-sided geometric noise on every count: the differentially private histogram."""
+"""Plain two-sided geometric noise on every count: the differentially private table of counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lecture notes' outlier private histogram Out_h: noise whose rate grows with the crowd.
+"""The lecture notes' outlier private mechanism Out_h: noise whose rate grows with the crowd.
 
 epsilon(k) = t epsilon / (K - k) below K - t, and epsilon from there on. The notes promise (O(epsilon(k)), O(|B|
 e^(-epsilon t))); with numbers it is (factor * epsilon(k), delta) with no dependence on the number of bins, worst at

@@ -26,8 +26,9 @@ class NoisyBelow(Channel):
     With `tagged`, it is said which of the two was done; without, an exact count is one integer among others, which is
     more private after sampling (an attacker does not know that a count is exact).
 
-    Guarantee: (k, epsilon)-crowd-blending for a histogram on a public partition. Below k, both neighbours get noise
-    of rate epsilon, so removal costs at most epsilon; at or above k, people of the bin are exactly interchangeable.
+    Guarantee: (k, epsilon)-crowd-blending for a table of counts on a public partition. Below k, both neighbours get
+    noise of rate epsilon, so removal costs at most epsilon; at or above k, people of the bin are exactly
+    interchangeable.
     """
 
     name: ClassVar[str] = "noisy-below"

@@ -1,8 +1,8 @@
 """Steps of a derivation that sampling makes: a promise to crowds in, a promise to everybody out.
 
 The numbers are those of :mod:`hubbub.sampling.amplification`, at a delta that the caller names. With `bins`, the
-mechanism is a histogram on a public partition whose every bin is published by itself: its people blend exactly, and
-less is lost (:mod:`hubbub.channels.histogram_curve`). With `unmarked`, it is noise below k that is not marked, and less
+mechanism is a table of counts on a public partition whose every bin is published by itself: its people blend exactly,
+and less is lost (:mod:`hubbub.channels.bins_curve`). With `unmarked`, it is noise below k that is not marked, and less
 still is lost.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-from hubbub.channels.histogram_curve import EXACT_HISTOGRAM, UNMARKED, UNMARKED_NOISE, sharpest
+from hubbub.channels.bins_curve import EXACT_BINS, UNMARKED, UNMARKED_NOISE, sharpest
 from hubbub.errors import Refused
 from hubbub.exact import Exact, Infinite, Loss, to_text
 from hubbub.figures import short
@@ -46,10 +46,10 @@ SAMPLED: Final = Theorem("sampled.differential", "amplification by sampling", BB
 IDS: Final = {
     amplification.THEOREM_A: "sampled.crowd-blending",
     amplification.SUPPRESSION: "sampled.suppression",
-    amplification.HISTOGRAM: "sampled.bins",
+    amplification.BINS: "sampled.bins",
     amplification.ROBUST: "sampled.unevenly",
     amplification.DISTRIBUTIONAL: "sampled.distributional",
-    EXACT_HISTOGRAM: "sampled.bins-exact",
+    EXACT_BINS: "sampled.bins-exact",
     UNMARKED_NOISE: "sampled.unmarked-noise",
 }
 """The identifiers of the theorems about crowds, by what they are called."""

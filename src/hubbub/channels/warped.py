@@ -59,8 +59,8 @@ _LAST: Final = 2**63
 class Warped(Channel):
     """Publish J ~ f_c for the curve; with `show_above` = T, publish J only if J > T and hide it otherwise.
 
-    Guarantee: outlier privacy with the curve and delta = 0 (Theorem W1), for a histogram in which every bin of a public
-    partition is published. Hiding values up to T is post-processing and changes nothing in the promise.
+    Guarantee: outlier privacy with the curve and delta = 0 (Theorem W1), for a table of counts in which every bin of a
+    public partition is published. Hiding values up to T is post-processing and changes nothing in the promise.
     """
 
     name: ClassVar[str] = "warped"

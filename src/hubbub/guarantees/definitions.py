@@ -3,7 +3,7 @@
 Z ~(e, d) Z' means: Pr[Z in Y] <= exp(e) Pr[Z' in Y] + d and Pr[Z' in Y] <= exp(e) Pr[Z in Y] + d for every set Y.
 An infinite e promises nothing, and neither does d = 1. D is a finite multiset of people, M a mechanism.
 
-`loss_at(count)` is what a definition says about a histogram that publishes each bin of a public partition by
+`loss_at(count)` is what a definition says about a table of counts that publishes each bin of a public partition by
 itself, through one channel: the (epsilon, delta) between a bin of `count` people and the same bin with one of them
 removed. There, people of one bin are exactly interchangeable, and people of two bins are so only if nothing is told.
 """

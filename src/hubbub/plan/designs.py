@@ -1,6 +1,6 @@
 """The designs that reach a promise, each with what a release of it would promise and how exact it would be.
 
-A design is the words of ``hubbub release histogram``. Its promise is not computed here but derived by the same code
+A design is the words of a release. Its promise is not computed here but derived by the same code
 that derives a release's, from the same words; so the certificate will say what the plan says.
 """
 
@@ -38,7 +38,7 @@ SHARES: Final = (Fraction(1), Fraction(3, 4), Fraction(1, 2), Fraction(1, 4))  #
 _DIGITS: Final = 6
 _SMALLEST: Final = Fraction(1, 10**9)  # of a rate: nobody draws one person in a billion
 
-Words = Mapping[str, Any]
+Asked = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class Design:
     `stated` is the promise of the certificate that `promise` is, or follows from.
     """
 
-    words: Words
+    words: Asked
     spec: Histogram
     stated: Derivation
     promise: Derivation
@@ -110,7 +110,7 @@ def plan(request: Request) -> Plan:
     return Plan(designs=tuple(found), left_out=tuple(left_out))
 
 
-def _design(request: Request, words: Words) -> Design:
+def _design(request: Request, words: Asked) -> Design:
     spec = histogram(request.by, **_as_words(words))
     found = _reached(spec, request)
     if found is None:
@@ -121,7 +121,7 @@ def _design(request: Request, words: Words) -> Design:
     return Design(words=words, spec=spec, stated=stated, promise=promise, expected=hoped)
 
 
-def _as_words(words: Words) -> dict[str, Any]:
+def _as_words(words: Asked) -> dict[str, Any]:
     own = ("crowd", "outlier", "show_above", "channel", "sample", "collected", "scale_up", "at_delta")
     named = {name: value for name, value in words.items() if name in own}
     rest = {name: value for name, value in words.items() if name not in own}
@@ -134,7 +134,7 @@ def _as_words(words: Words) -> dict[str, Any]:
 # --- what may do it ---------------------------------------------------------------------------------------------
 
 
-def _candidates(request: Request, left_out: dict[str, None]) -> Iterator[Words]:
+def _candidates(request: Request, left_out: dict[str, None]) -> Iterator[Asked]:
     e = request.epsilon
     if request.want is Want.OUTLIER:
         yield from _outlier(request)
@@ -158,14 +158,14 @@ def _candidates(request: Request, left_out: dict[str, None]) -> Iterator[Words]:
         yield from _crowds(request, rate, {**sample, "at_delta": _brief(request.delta)}, left_out)
 
 
-def _plain(e: Fraction, more: Words) -> Iterator[Words]:
+def _plain(e: Fraction, more: Asked) -> Iterator[Asked]:
     """Noise on every count, as it is or cut off at 0."""
     if _drawable(e):
         yield {"epsilon": to_text(e), **more}
         yield {"outlier": to_text(e), **more}
 
 
-def _crowds(request: Request, rate: Fraction, more: Words, left_out: dict[str, None]) -> Iterator[Words]:
+def _crowds(request: Request, rate: Fraction, more: Asked, left_out: dict[str, None]) -> Iterator[Asked]:
     """Exact counts from k on, and below nothing, or as little noise as the target lets."""
     most = request.epsilon if request.want is Want.DISTRIBUTIONAL else largest_inner(request.epsilon, rate)
     smallest = None
@@ -190,7 +190,7 @@ def _crowds(request: Request, rate: Fraction, more: Words, left_out: dict[str, N
         smallest = k if not loss else smallest
 
 
-def _outlier(request: Request) -> Iterator[Words]:
+def _outlier(request: Request) -> Iterator[Asked]:
     curve = request.curve
     assert curve is not None
     yield {"outlier": str(curve)}

@@ -55,7 +55,7 @@ class Planned:
             "want": self._wanted(),
             "shape": {"name": shape.name, "people": shape.people, "bins": shape.bins},
             "error_is": CONVENTION,
-            "best": entries[0] | {"words": self.words},
+            "best": entries[0] | {"words": self.summary},
             "designs": entries,
             "left_out": [spell(reason) for reason in self.left_out],
         }
@@ -90,7 +90,7 @@ class Planned:
         }
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """The best design in sentences: what is done, what is promised, what to expect."""
         design, shape = self.best, self.request.shape
         doing, hoped = _doing(design), design.expected
@@ -127,7 +127,7 @@ class Planned:
         """The best design, what to mind about it, and why some were left out."""
         warning = warned(self.best)
         minded = () if warning is None else (spell(f"{warning[0].upper()}{warning[1:]}."),)
-        return (self.words, *minded, *(f"Left out: {spell(reason)}." for reason in self.left_out[:3]))
+        return (self.summary, *minded, *(f"Left out: {spell(reason)}." for reason in self.left_out[:3]))
 
 
 def release(

@@ -43,7 +43,7 @@ class Want(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """(epsilon, delta) for everybody after a secret sample, by a histogram that loses `inner` below k (0: hides)."""
+    """(epsilon, delta) for everybody after a secret sample, by counts that lose `inner` below k (0: hidden)."""
 
     want: Want
     epsilon: Fraction

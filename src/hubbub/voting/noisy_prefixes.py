@@ -55,7 +55,8 @@ def noisy_tree(
     """The nodes that are shown, level after level; `epsilon` is that of each level.
 
     Guarantee: a ballot is in at most one node of each level, every node's number is drawn by itself, and which nodes
-    are drawn follows from the numbers above: depth - 1 releases of a histogram through `level_channel`, post-processed.
+    are drawn follows from the numbers above: depth - 1 releases of a table of counts through `level_channel`,
+    post-processed.
     """
     channel, counts = level_channel(k, epsilon), _counted(ballots, depth)
     shown: list[Node] = []

@@ -24,7 +24,7 @@ from hubbub.voting.ballot_file import BallotFile, Levels, gather, weight_of
 from hubbub.voting.ballots import Ballots, checked_candidates
 from hubbub.voting.reading import Reading
 
-KINDS: Final = ("soc", "soi", "toc", "toi")
+ENDINGS: Final = ("soc", "soi", "toc", "toi")
 CATEGORIES: Final = "cat"
 _CATEGORY_REMARK: Final = "the categories of the file were read as ranks, the first the best"
 

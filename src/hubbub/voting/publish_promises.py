@@ -1,7 +1,7 @@
 """What a table of ballots promises, derived from its public description before any ballot is read.
 
 With the official record as a constant, paths (or prefixes of a public tree) are a public partition of the ballots, and
-the table is a histogram on it: counts of at least k of a secret sample, the others hidden. That is crowd-blending,
+what is published are counts on it: counts of at least k of a secret sample, the others hidden. That is crowd-blending,
 and, over the sample, differentially private for every voter. Theorem 2 says more of paths: two ballots of one path can
 be exchanged without moving any official total.
 """
