@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import IO, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
+from numpy.typing import NDArray
 
-from hubbub.arrow import texts
+from hubbub.arrow import spread, texts
 from hubbub.errors import WrongUse
 from hubbub.kind import Sheet
 from hubbub.spreadsheet import safe
@@ -48,8 +50,19 @@ def _write_csv(sheet: Sheet, out: IO[bytes]) -> None:
 def _plain(column: pa.Array) -> pa.Array:
     """A column as it is written: texts that cannot act, in place of a dictionary of them."""
     if isinstance(column, pa.DictionaryArray):
-        names = texts(safe(column.dictionary.to_pylist()))
-        return pa.DictionaryArray.from_arrays(column.indices, names).dictionary_decode()
+        known = _known(column.indices)
+        which = np.frombuffer(column.indices.buffers()[1], dtype=np.int32)
+        which = which[column.offset : column.offset + len(column)]
+        return spread(which, safe(column.dictionary.to_pylist()), known)
     if pa.types.is_string(column.type):
         return texts(safe(column.to_pylist()))
     return column
+
+
+def _known(column: pa.Array) -> NDArray[np.bool_] | None:
+    """Which are not null, from the bits themselves: asking pyarrow would load more than a small release needs."""
+    bits = column.buffers()[0]
+    if not column.null_count or bits is None:
+        return None
+    all_bits = np.unpackbits(np.frombuffer(bits, dtype=np.uint8), bitorder="little")
+    return all_bits[column.offset : column.offset + len(column)].astype(bool)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     import polars
 
 FEW: int = 12  # rows that are shown where somebody only glances
+TABLE, GRAPH, BALLOTS = "table", "graph", "ballots"  # what a release may be of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +89,14 @@ class Grid:
     numbers: tuple[str, ...]  # headings
     rows: tuple[tuple[tuple[str | None, ...], tuple[str, ...], bool], ...]  # keys, numbers, pale
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A release beside what else was to be had, from public numbers alone: to read, and for JSON."""
+
+    grid: Grid
+    rows: tuple[Mapping[str, Any], ...]
 
 
 class Result(Protocol):
@@ -200,6 +209,8 @@ class Kind:
     options: tuple[Option, ...]
     ask: Callable[..., Spec]  # words of `options`, with the person column under "person"
     read: Callable[[Mapping[str, Any]], Spec]  # of what `described` wrote; checks it as if somebody had asked for it
+    data: str = TABLE  # what it is of, and so how that is opened
+    compare: Callable[[Any], Comparison] | None = None  # a spec of this kind with what the papers would have done
     earlier: Mapping[str, Callable[[Mapping[str, Any]], Spec]] = field(default_factory=dict)  # by an older wire name
 
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hubbub.certificate import draft
 from hubbub.errors import HubbubError, Refused, WrongUse
@@ -33,8 +33,13 @@ from hubbub.noise.source import Source, SystemSource, is_secure
 from hubbub.report import report as page_of
 from hubbub.report.heading import NOTHING_SAID, Heading
 from hubbub.staging import CERTIFICATE, PREFIX, REPORT, Staged, check_free, opened, publish, there
+from hubbub.tables.identity import Identity
 from hubbub.tables.schema import column
 from hubbub.tables.table import Table
+
+if TYPE_CHECKING:
+    from hubbub.graphs.network import Network
+    from hubbub.voting.ballot_file import BallotFile
 
 
 def open(
@@ -48,14 +53,17 @@ def open(
     encoding: str | None = None,
     no_header: str | None = None,
     unreadable: Exact = "0.01",
+    other_people: bool = False,
 ) -> Table:
-    """A table of people: a path (CSV, Parquet, Excel, a glob of such, a DuckDB file), a frame, or a connection.
+    """A table of people: a path (CSV, Parquet, Excel, a glob of such, a DuckDB file), a frame, a DuckDB relation, or a
+    connection.
 
     `person` is the column that says who a row is about. `dataset` is the table's name in the ledger, by which releases
     about the same people are known; a file is named after itself unless told otherwise. `ledger` is the ledger's file,
     if not the user's own. `delimiter`, `encoding` and `no_header` (the names of the columns, like ``"id,town,age"``)
     say how a CSV is written, if not as usual. A release is refused if a larger share of rows than `unreadable` cannot
-    be read as declared.
+    be read as declared. With `other_people` somebody declares that these are not the people of a dataset that has the
+    same ids.
     """
     from hubbub.engines import opening  # late: an import of hubbub loads no engine
 
@@ -67,7 +75,49 @@ def open(
     if dataset is None and isinstance(source, str | os.PathLike):
         dataset = named_after(source, table)
     books = Ledger(ledger)
-    return Table(engine, person, lambda spec: perform(spec, engine, books, dataset))
+    return Table(engine, person, lambda spec: perform(spec, engine, books, dataset, other_people=other_people))
+
+
+def open_graph(
+    source: object,
+    *,
+    columns: Sequence[str] | None = None,
+    header: bool | None = None,
+    vertex_file: str | os.PathLike[str] | None = None,
+    dataset: str | None = None,
+    ledger: str | os.PathLike[str] | None = None,
+) -> Network:
+    """A social network: a path (CSV, TSV, text, Parquet, GML, GraphML), or an object of networkx, igraph, scipy, Arrow.
+
+    `columns` names the two ends of a link where there are more than two; `vertex_file` lists everybody, with links or
+    without. `dataset` is the network's name in the ledger; a file is named after itself unless told otherwise.
+    """
+    from hubbub.engines.links import opened as open_links
+    from hubbub.graphs.network import Network
+
+    links = open_links(source, columns=columns, header=header, vertex_file=vertex_file)
+    if dataset is None and isinstance(source, str | os.PathLike):
+        dataset = named_after(source)
+    books = Ledger(ledger)
+    return Network(links, lambda spec: perform(spec, links, books, dataset))
+
+
+def publish_ballots(
+    spec: Spec,
+    file: BallotFile,
+    path: str | os.PathLike[str] | None,
+    *,
+    dataset: str | None = None,
+    ledger: str | os.PathLike[str] | None = None,
+) -> Release:
+    """Ballots that were read from a file, published beside the official record (see hubbub.voting.publish_asking)."""
+    from hubbub.engines.identity import of_files
+    from hubbub.voting.publish import BallotBox
+
+    if dataset is None and path is not None:
+        dataset = named_after(path)
+    box = BallotBox(file.ballots, Identity() if path is None else of_files([os.fspath(path)]))
+    return perform(spec, box, Ledger(ledger), dataset)
 
 
 def named_after(source: str | os.PathLike[str], table: str | None = None) -> str:
@@ -81,20 +131,23 @@ def named_after(source: str | os.PathLike[str], table: str | None = None) -> str
     return text[:100] or "table"
 
 
-def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None) -> Release:
+def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None, *, other_people: bool = False) -> Release:
     """Reserve a place in the ledger, then carry a release out.
 
     Guarantee: the promises are derived before the data is read, and are on the disk, covered by a theorem together with
-    all earlier releases of the dataset, before any noise is drawn. If nothing came out, the place is given up; that is
-    free only if no noise was drawn.
+    all earlier releases of the dataset, before any noise is drawn. Where a column says who is who, people who are known
+    under another name are refused before any noise is drawn, unless `other_people` is declared. If nothing came out,
+    the place is given up; that is free only if no noise was drawn.
     """
     if dataset is None:
-        raise WrongUse("this table has no name in the ledger; give it one, like open(people, dataset='town')")
+        raise WrongUse("this has no name in the ledger; give it one, like open(people, dataset='town')")
     spec = spec.resolved(data.columns())
     promised = spec.promises()  # refuses here: nothing was read
     place = ledger.reserve(dataset, charge(spec), source=data.identity())
     noise = SystemSource()
     with _given_up(ledger, place, lambda: noise.used):
+        if spec.people.person is not None:
+            data = data.noticing(ledger.notice(place, other_people=other_people))
         result = spec.run(data, noise)
     return Release(spec, promised, result, place, noise.used)
 

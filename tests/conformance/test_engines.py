@@ -25,8 +25,9 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
-from hubbub.engines.duckdb import SEVERAL_ROWS, open_frame, open_table
+from hubbub.engines.duckdb import SEVERAL_ROWS
 from hubbub.engines.files import open_file
+from hubbub.engines.frames import open_frame, open_table
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.tables.bins import Axis, Discovered, all_labels, parse, size

@@ -218,6 +218,10 @@ CLAIMING = (
     "sampling/averages.py",
     "channels/own_curve.py",
     "sampling/sanitize.py",
+    "account/averaging.py",
+    "account/following.py",
+    "account/sampled.py",
+    "account/sanitizing.py",
     "plan/targets.py",
     "voting/assurance.py",
     "voting/chance.py",
@@ -408,5 +412,21 @@ def test_import_hubbub_loads_nothing_optional() -> None:
 
 
 def test_the_public_surface_is_this_list() -> None:
-    assert sorted(hubbub.__all__) == ["__version__", "channel", "decide", "interval", "open", "profile", "save"]
+    words = "account channel decide explain interval ledger open open_graph plan profile save verify vote"
+    assert sorted(hubbub.__all__) == sorted(["__version__", *words.split()])
     assert [name for name in hubbub.__all__ if not hasattr(hubbub, name)] == []
+    assert dir(hubbub) == sorted(hubbub.__all__)
+
+
+def test_a_name_on_the_surface_stays_what_it_is_once_everything_is_loaded() -> None:
+    script = (
+        "import hubbub, importlib, pkgutil\n"
+        "skip = ('.cli', '.compiled', '.studio')\n"
+        "for each in pkgutil.walk_packages(hubbub.__path__, 'hubbub.'):\n"
+        "    if not any(part in each.name for part in skip):\n"
+        "        importlib.import_module(each.name)\n"
+        "print(*(name for name in hubbub.__all__ if type(getattr(hubbub, name)).__name__ == 'module'))\n"
+        "print(callable(hubbub.verify), callable(hubbub.explain), dir(hubbub) == sorted(hubbub.__all__))"
+    )
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert told.stdout.split("\n")[:2] == ["account ledger plan vote", "True True True"]

@@ -15,7 +15,7 @@ from hubbub.exact import rational, to_text
 from hubbub.guarantees.derivation import Derivation
 from hubbub.sampling import amplified
 from hubbub.tables import promises
-from hubbub.verify import format_3, verify
+from hubbub.verification import format_3, verify
 from tests.unit.forged import wrong
 from tests.unit.saved import Saved, sign
 

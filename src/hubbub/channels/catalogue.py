@@ -61,7 +61,7 @@ def _outlier(kind: type[OutlierSuppressed] | type[OutlierNoisy]) -> Callable[[Op
         if "offset" in o:
             return Made(kind.with_offset(k, epsilon, o["offset"]))
         channel = kind.with_delta(k, epsilon, o["delta"])
-        offsets = calibrate(channel.k, channel.epsilon, channel.delta, noisy=kind is OutlierNoisy)
+        offsets = calibrate(channel.k, channel.epsilon, positive(o["delta"], "delta"), noisy=kind is OutlierNoisy)
         return Made(channel, calibration=offsets.as_json())
 
     return make

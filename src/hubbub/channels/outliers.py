@@ -58,10 +58,10 @@ class OutlierSuppressed:
 
     @classmethod
     def with_delta(cls, k: Exact, epsilon: Exact, delta: Exact) -> OutlierSuppressed:
-        """The smallest offset whose exact delta is at most the one asked for."""
+        """The smallest offset whose exact delta, which is claimed, is at most the one asked for."""
         crowd, rate = _checked(k, epsilon)
-        target = positive(delta, "delta")
-        return cls(crowd, rate, smallest(lambda s: suppressed_delta(crowd, rate, s), rate, target), target)
+        shift = smallest(lambda s: suppressed_delta(crowd, rate, s), rate, positive(delta, "delta"))
+        return cls(crowd, rate, shift, rounded(suppressed_delta(crowd, rate, shift), up=True))
 
     @property
     def _stairs(self) -> Staircase:
@@ -126,10 +126,10 @@ class OutlierNoisy:
 
     @classmethod
     def with_delta(cls, k: Exact, epsilon: Exact, delta: Exact) -> OutlierNoisy:
-        """The smallest offset whose exact delta is at most the one asked for."""
+        """The smallest offset whose exact delta, which is claimed, is at most the one asked for."""
         crowd, rate = _checked(k, epsilon)
-        target = positive(delta, "delta")
-        return cls(crowd, rate, smallest(lambda s: noisy_delta(crowd, rate, s), rate, target), target)
+        shift = smallest(lambda s: noisy_delta(crowd, rate, s), rate, positive(delta, "delta"))
+        return cls(crowd, rate, shift, rounded(noisy_delta(crowd, rate, shift), up=True))
 
     @property
     def _stairs(self) -> Staircase:

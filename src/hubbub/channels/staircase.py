@@ -294,7 +294,7 @@ def level_delta(channel: Staircase, level: int, count: int) -> arb:
 def calibrated(
     thresholds: tuple[Exact, ...], epsilons: tuple[Exact | Infinite, ...], delta: Exact, *, nested: bool = True
 ) -> Staircase:
-    """The smallest offsets, level by level, whose exact delta is at most `delta` at every count.
+    """The smallest offsets, level by level, whose exact delta is at most `delta` at every count; it is claimed.
 
     The exact delta is found at c = k_i, where it is largest in every case computed; then every other count of the
     level is certified, by the coupling bound where that is small enough and by the exact law where it is not.
@@ -315,7 +315,8 @@ def calibrated(
         while not _certified(Staircase(ks[:level], es[: level + 1], (*offsets, offset), target, nested), level, target):
             offset += 1
         offsets = (*offsets, offset)
-    return Staircase(ks, es, offsets, target, nested)
+    exact = exact_bound(ks, es, offsets, nested)
+    return Staircase(ks, es, offsets, target if exact is None else min(exact, target), nested)
 
 
 def _smallest(least: int, meets: Callable[[int], bool], rate: Loss) -> int:

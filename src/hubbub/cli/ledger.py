@@ -73,6 +73,7 @@ def show(dataset: str | None, ledger: str | None, as_json: bool) -> None:
 @click.option("--zero-knowledge-rate", metavar="P", help="Cap the rate of all secret samples together.")
 @click.option("--delta", metavar="D", help="Cap the delta of each notion.")
 @click.option("--crowd", metavar="K", help="Ask for crowds of at least K.")
+@click.option("--overlap", metavar="S", help="The largest share of people who may be under another name too (0.05).")
 @click.option("--none", "no_caps", is_flag=True, help="Take every cap away.")
 @_ledger_option
 @json_option
@@ -151,7 +152,7 @@ def check(certificates: tuple[str, ...], ledger: str | None, as_json: bool) -> N
     A certificate that is out and that the ledger does not know shows that the ledger was put back to an older state.
     """
     from hubbub.ledger.book import known
-    from hubbub.verify import load
+    from hubbub.verification import load
 
     book = _open(ledger)
     entries = book.check()
@@ -173,7 +174,7 @@ def record(file: str, certificate: str, how: str, ledger: str | None, as_json: b
     """Record a file that was computed from a committed release and from nothing else. That costs nothing."""
     from hubbub.ledger.book import known, released
     from hubbub.ledger.durable import sha256
-    from hubbub.verify import load
+    from hubbub.verification import load
 
     book = _open(ledger)
     body = known(book, load(certificate), certificate)

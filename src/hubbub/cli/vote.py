@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,6 +12,7 @@ from hubbub.cli import Commands, examples, json_option, print_json, say, waiting
 from hubbub.cli.vote_gain import gain
 from hubbub.cli.vote_guarantee import guarantee
 from hubbub.cli.vote_map import gain_map
+from hubbub.cli.vote_publish import publish
 from hubbub.cli.vote_reading import LABELS as LABELS
 from hubbub.cli.vote_reading import READING as READING
 from hubbub.cli.vote_reading import given, read_ballots, reading_options
@@ -88,8 +90,9 @@ def vote() -> None:
     help="Draw from these public words, said aloud when all ballots are in, so that anybody can repeat it.",
 )
 @click.option(
-    "--record", metavar="PATH", help="Write the count down, to be counted again: ballots' digest, rules, draws."
+    "--record", metavar="PATH", help="Write the signed result, to be counted again from the ballots (hubbub verify)."
 )
+@click.option("--ledger", metavar="FILE", help="Sign with the key of another ledger than your own.")
 @click.option("--chart", metavar="PATH", help="Draw how ballots moved: .html, .png or .svg.")
 @reading_options
 @json_option
@@ -120,7 +123,7 @@ def tally(file: str, as_json: bool, compare: bool, chart: str | None, **words: A
     if seats is not None:
         if compare:
             raise WrongUse("--compare runs the rules for one winner, and stv fills seats; leave one of them out")
-        _tally_seats(seats, read, as_json=as_json, chart=chart, words=words)
+        _tally_seats(seats, read, file, as_json=as_json, chart=chart, words=words)
         return
     with waiting("Counting"):
         rule = _rule(words, eta, read)
@@ -132,7 +135,7 @@ def tally(file: str, as_json: bool, compare: bool, chart: str | None, **words: A
             comparison = compare_rules(read.ballots, eta, lambda: _source(dice), ties, dice=said)
     told = answer.as_json(read)
     _remark(told, read, rule.name)
-    _write_record(words["record"], answer.result, read, dice)
+    told |= _write_record(words, answer.result, read, dice)
     if comparison is not None:
         told["compare"] = comparison.as_json()
         told["pairwise"] = None if comparison.pairs is None else comparison.pairs.as_json()
@@ -144,8 +147,7 @@ def tally(file: str, as_json: bool, compare: bool, chart: str | None, **words: A
         return
     _say_remarks(told)
     vote_words.tell(answer, read, comparison)
-    if chart is not None:
-        say(f"Chart: {chart}")
+    _say_written(told, file)
 
 
 def _dice(words: str | None) -> PublicDice | None:
@@ -193,7 +195,7 @@ def _seats(words: dict[str, Any], read: BallotFile) -> TransferableVote | None:
 
 
 def _tally_seats(
-    rule: TransferableVote, read: BallotFile, *, as_json: bool, chart: str | None, words: dict[str, Any]
+    rule: TransferableVote, read: BallotFile, file: str, *, as_json: bool, chart: str | None, words: dict[str, Any]
 ) -> None:
     from hubbub.cli import vote_seats
     from hubbub.voting.counted import ballots_json, draws_json
@@ -211,7 +213,7 @@ def _tally_seats(
         "withdrawn": list(read.withdrawn),
     }
     _remark(answer, read, None)
-    _write_record(words["record"], result, read, dice)
+    answer |= _write_record(words, result, read, dice)
     if chart is not None:
         vote_seats.draw_flow(result, read, chart)
         answer["chart"] = chart
@@ -220,8 +222,7 @@ def _tally_seats(
         return
     _say_remarks(answer)
     vote_seats.tell(result, read, answer)
-    if chart is not None:
-        say(f"Chart: {chart}")
+    _say_written(answer, file)
 
 
 def _remark(answer: dict[str, Any], read: BallotFile, single: str | None) -> None:
@@ -237,17 +238,33 @@ def _say_remarks(answer: dict[str, Any]) -> None:
         say(f"Note: {remark}.")
 
 
-def _write_record(path: str | None, result: Any, read: BallotFile, dice: PublicDice | None) -> None:
+def _write_record(words: dict[str, Any], result: Any, read: BallotFile, dice: PublicDice | None) -> dict[str, Any]:
+    """The signed result, if it was asked for, and what to tell about it."""
     from pathlib import Path
 
+    from hubbub.certificate import SIGNATURE, sign
+    from hubbub.ledger.book import Ledger
     from hubbub.voting.record import record_of
+    from hubbub.wire.canonical import read as read_canonical
 
+    path = words["record"]
     if path is None:
-        return
+        return {}
+    signed = sign(record_of(result, read, dice).to_sign(), Ledger(words["ledger"]))
     try:
-        Path(path).write_bytes(record_of(result, read, dice).canonical())
+        Path(path).write_bytes(signed)
     except OSError as error:
         raise WrongUse(f"the record cannot be written: {error.strerror or error}; choose another file") from error
+    return {"record": path, "public_key": read_canonical(signed, "the record")[SIGNATURE]["public_key"]}
+
+
+def _say_written(told: dict[str, Any], file: str) -> None:
+    """Which files there are, and how to check the signed one."""
+    if "chart" in told:
+        say(f"Chart: {told['chart']}")
+    if "record" in told:
+        check = shlex.join(["hubbub", "verify", told["record"], "--ballots", file])
+        say(f"Record: {told['record']}, signed with the key {told['public_key']}. Count it again: {check}")
 
 
 def _rule(words: dict[str, Any], eta: Fraction, read: BallotFile) -> Rule:
@@ -314,3 +331,4 @@ def _points(text: str | None) -> tuple[int, ...] | None:
 vote.add_command(guarantee)
 vote.add_command(gain)
 vote.add_command(gain_map)
+vote.add_command(publish)

@@ -5,23 +5,26 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from copy import copy as copied
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, TypeAlias
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from hubbub.engines.arrow_columns import numbers as whole_numbers
+from hubbub.engines.arrow_columns import stream
 from hubbub.engines.cell_sql import identifier
 from hubbub.engines.column import Column, column
 from hubbub.engines.count_sql import Query, bad_row, distinct_bins, every_row, every_row_told, one_row_each
 from hubbub.engines.csv_file import MOST_REJECTS
 from hubbub.engines.identity import of_files, of_relation
-from hubbub.engines.mended import has_unreadable_text, mend_frame
+from hubbub.engines.people_sql import look_at_people, look_at_rows
 from hubbub.engines.scratch import Scratch
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
@@ -30,8 +33,8 @@ from hubbub.tables.engine import Counted, Question, Repeats
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import Schema, resolved
 from hubbub.tables.schema import column as known
+from hubbub.tables.sketch import Notice
 
-_BATCH = 1 << 17
 _WORDS = "hubbub_words"
 
 SEVERAL_ROWS = (
@@ -46,7 +49,7 @@ TOO_MANY_UNREADABLE = (
 )
 """Reads the same for every such table and every share. For the steward alone: it tells something about the data."""
 
-_TROUBLE = (duckdb.Error, RuntimeError)
+TROUBLE = (duckdb.Error, RuntimeError)
 UNREADABLE = "the table could not be read; check that the file is what its name says"
 _UNCOUNTABLE = "the table could not be counted; check that the file is whole and that memory suffices"
 
@@ -94,6 +97,7 @@ class DuckDB:
         self._table = table  # kept as long as it is read
         self._taken_out = taken_out  # records that were too long for DuckDB; None if this is no CSV
         self._columns_are_public = columns_are_public
+        self._notice: Notice | None = None
         self._whole = _relation(connection, relation)
         self._columns = self._whole.columns
         self._word = "hubbub_word"
@@ -106,6 +110,12 @@ class DuckDB:
             ask = partial(rows_of, self._connection, trouble=WrongUse(UNREADABLE))
             return of_relation(ask, self._whole.sql, self._catalog)
         return of_files(self._files)
+
+    def noticing(self, notice: Notice) -> DuckDB:
+        """The same table, which tells who is in it before it counts."""
+        other = copied(self)
+        other._notice = notice
+        return other
 
     def columns(self) -> Schema:
         known = {name: column.kind for name, column in self._columns.items()}
@@ -130,21 +140,22 @@ class DuckDB:
     def _count(
         self, question: Question, axes: tuple[Axis, ...], source: Source, people: _Relation, used: Sequence[str]
     ) -> Counted:
-        person = None if question.person is None else identifier(question.person)
-        if question.repeats is Repeats.REFUSE or person is None:
-            if person is not None:
-                self._one_row_each(person, people)
+        if question.person is None:
+            return self._every_row(axes, people, None)
+        person, who = identifier(question.person), people.columns[question.person]
+        if question.repeats is Repeats.REFUSE:
+            self._one_row_each(who, people)
             return self._every_row(axes, people, person)
         joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
         if question.repeats is Repeats.ONE_ROW:
             query = one_row_each(axes, people.columns, joined, person, self._word)
         else:
             query = distinct_bins(axes, people.columns, joined, person, self._word, question.most_bins)
-        self._connection.register(_WORDS, _words(self._count_rows(axes, used, people), self._word, source))
+        self._connection.register(_WORDS, stream(self._count_rows(axes, who, used, people), self._word, source))
         try:
             return self._collect(query)
         finally:
-            with suppress(*_TROUBLE):  # after an error that is fatal to DuckDB nothing can be unregistered
+            with suppress(*TROUBLE):  # after an error that is fatal to DuckDB nothing can be unregistered
                 self._connection.unregister(_WORDS)
 
     def _every_row(self, axes: tuple[Axis, ...], people: _Relation, person: str | None) -> Counted:
@@ -173,7 +184,7 @@ class DuckDB:
         """What a query says, all of it; for the steward alone."""
         try:
             return self._connection.execute(sql, list(parameters)).fetchall()
-        except _TROUBLE:
+        except TROUBLE:
             pass
         raise WrongUse(_UNCOUNTABLE)
 
@@ -191,7 +202,7 @@ class DuckDB:
         self.ask(f"CREATE OR REPLACE TEMP TABLE {_LOOK} AS SELECT {names} FROM {self.sql}")
         try:
             rejected = []
-            with suppress(*_TROUBLE):
+            with suppress(*TROUBLE):
                 rejected = self._connection.execute(_REJECTED_WHY).fetchall()
             if self._taken_out:
                 rejected.append(("LINE SIZE OVER MAXIMUM", self._taken_out))
@@ -205,19 +216,24 @@ class DuckDB:
         assert self._mend is not None
         try:
             return _relation(self._connection, self._mend(used))
-        except (*_TROUBLE, pa.ArrowException, OSError, KeyError, ValueError, TypeError):
+        except (*TROUBLE, pa.ArrowException, OSError, KeyError, ValueError, TypeError):
             pass
         raise WrongUse(_UNCOUNTABLE)
 
-    def _one_row_each(self, person: str, people: _Relation) -> None:
-        found = rows_of(
-            self._connection,
-            f"SELECT coalesce(bool_or(n > 1 OR who IS NULL), FALSE) FROM "
-            f"(SELECT {person} AS who, count(*) AS n FROM {people.sql} GROUP BY {person})",
-            _Failed(_UNCOUNTABLE),
-        )
-        if found[0][0]:
+    def _one_row_each(self, who: Column, people: _Relation) -> None:
+        if self._notice is None:
+            person = identifier(who.name)
+            (found,) = self._ask(
+                f"SELECT coalesce(bool_or(n > 1 OR who IS NULL), FALSE) FROM "
+                f"(SELECT {person} AS who, count(*) AS n FROM {people.sql} GROUP BY {person})"
+            )[0]
+            chosen = None
+        else:
+            found, chosen = look_at_people(self._ask, who, people.sql, self._notice)
+        if found:
             raise Refused(SEVERAL_ROWS)
+        if self._notice is not None and chosen is not None:
+            self._notice.tell(chosen)
 
     def _collect(self, query: Query) -> Counted:
         (codes, counts), found = self._fetched(query, 1)
@@ -229,23 +245,27 @@ class DuckDB:
             relation = self._connection.sql(query[0], alias="hubbub_bins", params=query[1])
             table = relation.to_arrow_table()  # once: a relation keeps no result
             found = tuple(table.column(i).to_pylist() for i in range(1, table.num_columns - numbers))
-        except (*_TROUBLE, UnicodeDecodeError):
+        except (*TROUBLE, UnicodeDecodeError):
             table = None
         if table is None:
             raise _Failed(_UNCOUNTABLE)
         places = (0, *range(table.num_columns - numbers, table.num_columns))
-        return [_numbers(table.column(i)) for i in places], found
+        return [whole_numbers(table.column(i)) for i in places], found
 
-    def _count_rows(self, axes: tuple[Axis, ...], used: Sequence[str], people: _Relation) -> int:
+    def _count_rows(self, axes: tuple[Axis, ...], who: Column, used: Sequence[str], people: _Relation) -> int:
         # A line of a CSV may be left out for a cell that is read, so the same cells are read here.
         cells = ", ".join(f"count({identifier(name)})" for name in used)
         bad = f"count(*) FILTER (WHERE {bad_row(axes, people.columns)})"
         self._forget_rejects()
-        rows, unreadable, *_ = rows_of(
-            self._connection, f"SELECT count(*), {bad}, {cells} FROM {people.sql}", _Failed(_UNCOUNTABLE)
-        )[0]
+        rows, unreadable, *_ = self._ask(f"SELECT count(*), {bad}, {cells} FROM {people.sql}")[0]
         self._check_readable(int(rows), int(unreadable))
+        if self._notice is not None:
+            _, chosen = look_at_rows(self._ask, who, used, people.sql, self._notice)
+            self._notice.tell(chosen)
         return int(rows)
+
+    def _ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        return rows_of(self._connection, sql, _Failed(_UNCOUNTABLE), values)
 
     def _check_readable(self, rows: int, unreadable: int) -> None:
         """Refuse if too many rows cannot be read. One alone never is: nobody stops a release by a row of their own."""
@@ -260,14 +280,14 @@ class DuckDB:
             return 0
         try:
             found = self._connection.execute(_REJECTED).fetchall()
-        except _TROUBLE:  # there is no such table before the first reading
+        except TROUBLE:  # there is no such table before the first reading
             return self._taken_out
         listed, lines = found[0]
         return self._taken_out + (MOST_REJECTS if listed >= MOST_REJECTS else lines)
 
     def _forget_rejects(self) -> None:
         if self._taken_out is not None:
-            with suppress(*_TROUBLE):
+            with suppress(*TROUBLE):
                 self._connection.execute("DELETE FROM reject_errors")
 
 
@@ -279,27 +299,16 @@ _REJECTED_WHY = (
 _REJECTED = "SELECT count(*), count(DISTINCT (scan_id, file_id, line)) FROM reject_errors"
 
 
-def _numbers(column: pa.ChunkedArray) -> NDArray[np.int64]:
-    """A column of whole numbers without nulls. (Its own to_numpy would load pandas, if pandas is there.)"""
-    parts = [np.from_dlpack(chunk).astype(np.int64) for chunk in column.chunks]
-    return np.concatenate([np.zeros(0, np.int64), *parts])
-
-
-def _words(rows: int, name: str, source: Source) -> pa.RecordBatchReader:
-    """One secret word for each row, as a stream: which word meets which row does not matter, they are all alike."""
-    sizes = (min(_BATCH, rows - start) for start in range(0, rows, _BATCH))
-    batches = (pa.record_batch({name: source.words(size)}) for size in sizes)
-    return pa.RecordBatchReader.from_batches(pa.schema([(name, pa.uint64())]), batches)
-
-
 def _relation(connection: duckdb.DuckDBPyConnection, sql: str) -> _Relation:
     return _Relation(sql, {name: column(name, kind) for name, kind in described(connection, sql)})
 
 
-def rows_of(connection: duckdb.DuckDBPyConnection, sql: str, trouble: WrongUse) -> list[tuple[Any, ...]]:
+def rows_of(
+    connection: duckdb.DuckDBPyConnection, sql: str, trouble: WrongUse, values: Sequence[object] = ()
+) -> list[tuple[Any, ...]]:
     try:
-        return connection.execute(sql).fetchall()
-    except _TROUBLE:
+        return connection.execute(sql, list(values)).fetchall()
+    except (*TROUBLE, UnicodeDecodeError):
         pass
     raise trouble  # out here, where it does not drag along the engine's message, which may quote a cell
 
@@ -337,47 +346,6 @@ def locked(connection: duckdb.DuckDBPyConnection, paths: list[str], relation: st
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
     return DuckDB(connection, relation, **words)
-
-
-def open_frame(frame: object, *, unreadable: Fraction = Fraction(1)) -> DuckDB:
-    """A pandas, polars or Arrow frame, read where it is."""
-    makers = {cls.__module__.partition(".")[0] for cls in type(frame).__mro__}
-    once = isinstance(frame, pa.RecordBatchReader) or type(frame).__name__ == "Scanner"  # empty after one reading
-    if makers.isdisjoint(("pandas", "polars", "pyarrow")) or once:
-        kind = type(frame).__name__
-        raise WrongUse(f"an object of type {kind} cannot be read as a table; give a file, a frame or an Arrow table")
-    connection, _ = private_connection()
-
-    def mend(columns: Sequence[str]) -> str:
-        connection.register("hubbub_mended", mend_frame(frame, columns))
-        return "hubbub_mended"
-
-    try:
-        connection.register("hubbub_people", frame)
-        spoilt = partial(has_unreadable_text, frame) if makers & {"pandas", "pyarrow"} else lambda columns: False
-        return locked(connection, [], "hubbub_people", mend=mend, spoilt=spoilt, allowed=unreadable)
-    except Exception:  # of whichever library: its message may quote a cell
-        pass
-    raise WrongUse("a column of the frame has a type that cannot be read; leave it out or turn it into text")
-
-
-def open_table(connection: duckdb.DuckDBPyConnection, table: str, *, unreadable: Fraction = Fraction(1)) -> DuckDB:
-    """A table or view of a DuckDB connection that is already open, as other connections see it."""
-    try:
-        own = connection.cursor()
-        own.execute("SET TimeZone = 'UTC'")
-    except _TROUBLE:
-        own = None
-    if own is None:
-        raise WrongUse("the connection cannot be used; open it again, and set nothing that forbids to SET TimeZone")
-    name = table_name(own, table, "current_database()", "current_schema()")
-    catalog = rows_of(own, "SELECT current_database()", WrongUse(UNREADABLE))[0][0]
-    return DuckDB(own, name, catalog=str(catalog), allowed=unreadable)
-
-
-def is_connection(source: object) -> TypeGuard[duckdb.DuckDBPyConnection]:
-    """Whether it is an open DuckDB connection."""
-    return isinstance(source, duckdb.DuckDBPyConnection)
 
 
 def table_name(connection: duckdb.DuckDBPyConnection, table: str, catalog: str, schema: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from hubbub.engines import duckdb, files
+from hubbub.engines import duckdb, files, frames
 from hubbub.engines.csv_form import form
 from hubbub.engines.looking import look
 from hubbub.errors import WrongUse
@@ -27,18 +27,20 @@ def open_source(
     no_header: str | None = None,
     unreadable: Exact = 1,
 ) -> Engine:
-    """The table in a file, a frame or a connection; how a CSV is written, if not as usual."""
+    """The table in a file, a frame, a relation or a connection; how a CSV is written, if not as usual."""
     share = _share(unreadable)
     how = form(delimiter=delimiter, encoding=encoding, no_header=no_header)
     if isinstance(source, str | os.PathLike):
         return files.open_file(source, table=table, form=how, unreadable=share)
     if how.said:
         raise WrongUse("delimiter, encoding and no-header are about CSV files; leave them out")
-    if duckdb.is_connection(source):
+    if frames.is_connection(source):
         if table is None:
             raise WrongUse("a connection holds many tables; name one, like open(connection, table='people')")
-        return duckdb.open_table(source, table, unreadable=share)
-    return duckdb.open_frame(source, unreadable=share)
+        return frames.open_table(source, table, unreadable=share)
+    if frames.is_relation(source):
+        return frames.open_relation(source, unreadable=share)
+    return frames.open_frame(source, unreadable=share)
 
 
 def look_at(source: object, specs: Sequence[str], person: str | None, **how: Any) -> Look:

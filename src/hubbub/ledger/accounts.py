@@ -324,7 +324,9 @@ def _one_unit(earlier: Sequence[Entered], new: Entered, dataset: str) -> None:
 
 
 def _unit(charge: Charge) -> str:
-    return "row" if charge.people is None else charge.people.unit
+    if charge.people is None:
+        return "row"
+    return f"{charge.people.unit} of a graph" if charge.people.in_graph else charge.people.unit
 
 
 def _second(first: Entered, new: Entered, dataset: str) -> str:

@@ -79,7 +79,7 @@ class Design:
             flag = "--" + name.replace("_", "-")
             flags += [flag] if value is True else [flag, str(value)]
         columns = [part for spec in by for part in ("--by", spec)]
-        return shlex.join(["hubbub", "release", "histogram", file, *columns, *flags, "--out", out])
+        return shlex.join(["hubbub", "release", self.spec.kind.name, file, *columns, *flags, "--out", out])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +102,7 @@ def plan(request: Request) -> Plan:
         try:
             found.append(_design(request, words))
         except HubbubError as error:
-            left_out[str(error)] = None
+            left_out[error.marked] = None
     if not found:
         reasons = "; ".join(left_out) or "no rate was given"
         raise Refused(f"nothing reaches this promise: {reasons}")
@@ -176,7 +176,7 @@ def _crowds(request: Request, rate: Fraction, more: Words, left_out: dict[str, N
         try:
             k = request.k if request.k is not None else smallest_crowd(goal, rate)
         except Refused as refusal:
-            left_out[str(refusal)] = None
+            left_out[refusal.marked] = None
             continue
         reason = why_not(goal, k, rate)
         if k > request.shape.people:

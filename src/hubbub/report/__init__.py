@@ -13,7 +13,7 @@ from hubbub.report import words
 from hubbub.report.heading import NOTHING_SAID, Heading
 from hubbub.report.numbers import table
 from hubbub.report.page import PAGE, STYLE
-from hubbub.report.picture import picture
+from hubbub.report.picture import NOT_DRAWN, picture
 from hubbub.report.text import escaped, isolated, sentence, visible
 
 _TITLE = 400  # signs
@@ -35,7 +35,7 @@ def report(
         title=isolated(visible(title, _TITLE)),
         summary=words.summary(release),
         facts=words.facts(release, files, heading),
-        picture=picture(release.result.drawing()),
+        picture=_picture(release),
         hidden=" ".join(map(sentence, release.result.sentences())) or "Nothing.",
         table=table(release),
         promises="".join(map(words.promise, release.promises)),
@@ -43,3 +43,11 @@ def report(
         not_promised=words.not_promised(release),
         check=words.check(files, digest),
     )
+
+
+def _picture(release: Release) -> str:
+    """The picture, or that there is none: numbers without a picture are better than none."""
+    try:
+        return picture(release.result.drawing())
+    except Exception:
+        return NOT_DRAWN

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from hubbub.explain import crowd_words, formula, in_numbers, meaning, steps, title
+from hubbub.explanation import crowd_words, formula, in_numbers, meaning, steps, title
 from hubbub.guarantees.derivation import Derivation
 from hubbub.kind import Release
 from hubbub.report.heading import Heading

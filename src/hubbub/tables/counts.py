@@ -20,6 +20,7 @@ from hubbub.kind import Grid, Result, Sheet
 from hubbub.tables import picture, wording
 from hubbub.tables.bins import Axis, Discovered, all_labels, declared_size, size
 from hubbub.tables.labels import labels
+from hubbub.tables.scaling import is_certain
 from hubbub.tables.written import NUMBERS, STATUS, key_columns
 
 if TYPE_CHECKING:
@@ -80,11 +81,8 @@ class Counts(Result):
 
     @property
     def exact(self) -> bool:
-        """Whether no published number leaves a doubt."""
-        shown = self.shown
-        values = self.published.values[shown]
-        alike = (self.low[shown] == values) & (self.high[shown] == values)
-        return bool(alike.all()) and not self.spec.scale_up
+        """Whether no published number can leave a doubt, whatever was published."""
+        return is_certain(self.spec.channel) and not self.spec.scale_up
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Labels are not made here: there may be millions."""

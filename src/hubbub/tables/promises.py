@@ -90,7 +90,7 @@ def promises(spec: Histogram) -> tuple[Derivation, ...]:
     own = _own(spec)
     if spec.unit.distinct is not None:
         return (_several_bins(own, spec, spec.unit.distinct),)
-    bounded, crowds, unmarked = _differential(own), _crowds(own), _unmarked(spec.channel)
+    bounded, crowds, unmarked = _differential(own, spec), _crowds(own), _unmarked(spec.channel)
     found = [own]
     if spec.sample is not None:
         if not isinstance(own.conclusion, DifferentialPrivacy):  # that is amplified below
@@ -193,14 +193,28 @@ def _several_bins(own: Derivation, spec: Histogram, most: int) -> Derivation:
     )
 
 
-def _differential(own: Derivation) -> Derivation | None:
-    """Differential privacy, where the losses of all crowds are bounded."""
+def _differential(own: Derivation, spec: Histogram) -> Derivation | None:
+    """Differential privacy, where the losses of all crowds are bounded.
+
+    A claim with a delta pays it for small losses of small crowds. Where the channel loses no more than the top of its
+    curve without any, as when all of it is computed from a first noise, everybody is promised that.
+    """
     claim = own.conclusion
     if isinstance(claim, SimpleOutlier | StaircaseOutlier):
         own, claim = to_outlier(own), to_outlier(own).conclusion
-    if isinstance(claim, OutlierPrivacy) and not isinstance(claim.curve.limit, Infinite):
+    if not isinstance(claim, OutlierPrivacy) or isinstance(claim.curve.limit, Infinite):
+        return None
+    top = claim.curve.limit
+    proof = next((each for each in spec.channel.proofs if not each.delta and each.curve.limit <= top), None)
+    if not claim.delta or proof is None:
         return outlier_to_differential(own)
-    return None
+    pure = Derivation(
+        conclusion=DifferentialPrivacy(epsilon=proof.curve.limit),
+        theorem=Theorem("channel.pure", "the loss of the whole channel, without a delta", HERE),
+        premises=(own,),
+        numbers=(("because_out", proof.reason), *texts(epsilon_out=proof.curve.limit)),
+    )
+    return _with_found_bins(pure, spec) if spec.discovered else pure
 
 
 def _crowds(own: Derivation) -> Derivation | None:

@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from hubbub.channels.catalogue import CATALOGUE, parameters
+from hubbub.channels.channel import Channel
+from hubbub.channels.law import SUPPRESSED
 from hubbub.exact import to_text
 from hubbub.guarantees.curve import Reading
 from hubbub.kind import Words
@@ -78,7 +80,7 @@ def counted(spec: Histogram) -> str:
 def interval_words(spec: Histogram) -> str:
     """What an interval means."""
     percent = to_text(100 * spec.coverage)
-    return f"The interval of a bin holds the true number with a chance of at least {percent}\u00a0%"
+    return f"The interval of a bin holds the true number with a chance of at least {percent} %"
 
 
 def notes(counts: Counts) -> tuple[str, ...]:
@@ -88,11 +90,17 @@ def notes(counts: Counts) -> tuple[str, ...]:
         told = [f"Where a number is shown, it is exact for {counted(spec)}."]
     else:
         told = [f"{interval_words(spec)}; it counts {counted(spec)}."]
-    if counts.published.values.min(initial=0) < 0:
+    if _below_nothing(spec.channel):
         told.append("Noise can push a number below 0.")
     if any(map(is_ranges, counts.axes)):
         told.append("[a,b) is from a up to, and not including, b.")
     return tuple(told)
+
+
+def _below_nothing(channel: Channel) -> bool:
+    """Whether a number below 0 can come out."""
+    law = channel.law(0)
+    return any(bool(law.mass(-1, tag) > 0) for tag in law.tags if not tag.startswith(SUPPRESSED))
 
 
 def _remarks(spec: Histogram) -> tuple[str, ...]:

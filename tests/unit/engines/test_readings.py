@@ -13,7 +13,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hubbub.engines.duckdb import TOO_MANY_UNREADABLE, open_frame
+from hubbub.engines.duckdb import TOO_MANY_UNREADABLE
+from hubbub.engines.frames import open_frame
 from hubbub.engines.opening import open_source
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.noise.source import ScriptedSource, SystemSource

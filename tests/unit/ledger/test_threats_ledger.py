@@ -30,7 +30,7 @@ from hubbub.release import save
 from hubbub.staging import CERTIFICATE, unfinished
 from hubbub.tables.asking import histogram
 from hubbub.tables.table import Table
-from hubbub.verify import verify
+from hubbub.verification import verify
 from tests.fresh import counts
 from tests.fresh import open as open_fresh
 

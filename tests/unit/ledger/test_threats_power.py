@@ -19,7 +19,7 @@ from hubbub.release import open as open_table
 from hubbub.release import save
 from hubbub.staging import CERTIFICATE, unfinished
 from hubbub.tables.asking import histogram
-from hubbub.verify import verify
+from hubbub.verification import verify
 from tests.unit.ledger.disk import Disk
 
 TOWN = pa.table({"dept": ["a"] * 40 + ["b"] * 25 + ["c"] * 3})
