@@ -153,11 +153,16 @@ def test_text_is_made_visible() -> None:
 # --- nothing is told that the release does not tell ---------------------------------------------------------------
 
 
+def unnamed(page: str) -> str:
+    """Without the dataset's name, which is another for every release here."""
+    return re.sub(r"people-\d+", "people", page)
+
+
 def test_a_hidden_count_is_nowhere() -> None:
     """Neighbouring tables whose release is the same have the same report, and no hidden number is in it."""
     asked: dict[str, Any] = {"crowd": 5000}
     page = report(released(people(a=5501, b=3137, c=0), "kind=a,b,c,null", **asked))
-    assert page == report(released(people(a=5501, b=3138, c=1), "kind=a,b,c,null", **asked))
+    assert unnamed(page) == unnamed(report(released(people(a=5501, b=3138, c=1), "kind=a,b,c,null", **asked)))
     assert "5,501" in page
     assert not re.search(r"(?<![\d.])(3,?13[78]|8,?63[89])(?![\d.])", page)
     assert "3 of 4 bins are hidden; 1 show a number" in page
@@ -165,7 +170,7 @@ def test_a_hidden_count_is_nowhere() -> None:
 
 def test_of_a_discovered_domain_not_even_the_number_of_hidden_bins_is_told() -> None:
     page = report(released(people(a=30, b=7, c=3), "kind", crowd=20))
-    assert page == report(released(people(a=30), "kind", crowd=20))
+    assert unnamed(page) == unnamed(report(released(people(a=30), "kind", crowd=20)))
     assert "how many are absent is not told" in page
     assert not re.search(r"\d+ of \d+ bins", page)
 
