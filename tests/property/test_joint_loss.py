@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hubbub.errors import Refused
+from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.people import People, Whose
 from hubbub.ledger import accounts
 from hubbub.ledger.accounts import Totals, totals
@@ -88,7 +88,7 @@ def asked(name: str, unit: str, column: str, later: bool) -> Asked | None:
     try:
         spec = histogram([f"{column}=x,y"], unit=UNITS[unit], **WORDS[name])
         charge(spec)
-    except Refused:
+    except (Refused, WrongUse):
         return None
     return Asked(spec, later)
 
@@ -144,7 +144,7 @@ sequences = st.sampled_from(["patient", "patient", "kept", "bins", "row", "docto
 
 
 @settings(
-    max_examples=20,
+    max_examples=60,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture],
 )
