@@ -240,14 +240,14 @@ def test_numbers_and_intervals() -> None:
     hidden = '<tr class="hidden"><th scope="row"><bdi>b</bdi></th><td>hidden</td><td>0 to 19</td></tr>'
     assert row in exact
     assert hidden in exact
-    assert "Where a number is shown, it is exact for the people in the table." in exact
+    assert "The numbers count the people in the table. Where one is shown, it is exact." in exact
     scaled = released(people(a=150), "kind=a", crowd=20, sample="0.5", at_delta="0.001", scale_up=True)
     numbers = counts(scaled)
     value, low, high = int(numbers.published.values[0]), int(numbers.low[0]), int(numbers.high[0])
     assert f"<td>{value:,}</td><td>{2 * value:,}</td><td>{low:,} to {high:,}</td>" in report(scaled)
     noisy = released(people(a=1), f"kind={','.join('abcdefghijklmnopqrst')}", epsilon="0.01")
     assert counts(noisy).published.values.min() < 0  # fails with a chance of about 2^-20
-    assert "Noise can push a number below 0." in report(noisy)
+    assert "Noise can push a number below 0; the estimate beside it can be true." in report(noisy)
 
 
 def test_the_table_ends_and_says_so() -> None:
