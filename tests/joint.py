@@ -158,7 +158,7 @@ def lumped(p: Array, q: Array) -> Pair:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.round(np.log(p) - np.log(q), 8)
     _, where = np.unique(ratio, return_inverse=True)
-    return np.bincount(where, p), np.bincount(where, q)
+    return np.bincount(where, p).astype(float), np.bincount(where, q).astype(float)
 
 
 def together(pairs: Iterable[Pair]) -> Pair:

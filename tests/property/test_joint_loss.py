@@ -179,7 +179,7 @@ def _always(people: People) -> Any:
     return lambda self, promise: people
 
 
-PLANTED = {
+PLANTED: dict[str, Any] = {
     "what holds for the population is told of the table": (
         [("collected plain, patient, a",), ("collected crowd, patient, a",)],
         [(accounts, "_population", lambda people: people)],

@@ -79,7 +79,7 @@ class Policy:
                 raise Refused(
                     f"the policy of {dataset} asks for crowds of people, and this release has crowds of kept rows, one "
                     "of each person: somebody with rows in two bins has no equal; count people with one row each, or "
-                    "use --epsilon"
+                    "use `epsilon`"
                 )
             if crowds.k < self.crowd:
                 raise Refused(
