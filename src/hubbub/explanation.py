@@ -98,6 +98,7 @@ def explain_release(spec: Spec, promises: Sequence[Derivation]) -> str:
         "What was published",
         f"  {words.published}.",
         f"  The numbers count {words.counts}.",
+        *([f"  {words.intervals}."] if words.intervals else []),
         f"  Who was sampled: {words.sampling}.",
         f"  Who is a person: {words.person}.",
         "",

@@ -113,8 +113,6 @@ def check_free(folder: Path) -> None:
 
 def prepare(folder: Path, room_needed: int, *, replace: bool = False) -> None:
     """See that a release of about so many bytes can be written to a folder, before anything is spent on one."""
-    if not replace:
-        check_free(folder)
     try:
         durable.make_folder(folder, 0o777)
         with tempfile.TemporaryFile(dir=folder):
@@ -137,6 +135,8 @@ def prepare(folder: Path, room_needed: int, *, replace: bool = False) -> None:
         )
     if any(_hidden(folder)):
         raise WrongUse(f"another release is being written to {str(folder)!r}; wait for it, or choose another folder")
+    if not replace:
+        check_free(folder)
 
 
 @contextmanager

@@ -331,7 +331,10 @@ def test_two_releases_into_one_folder_never_mix(tmp_path: Path, monkeypatch: pyt
         releases = [
             open_table(TOWN, dataset=f"town-{i}-{n}").histogram(["dept=a,b,c"], epsilon=1, crowd=20) for n in (1, 2)
         ]
-        pair = [threading.Thread(target=save, args=(release, tmp_path / "out")) for release in releases]
+        pair = [
+            threading.Thread(target=save, args=(release, tmp_path / "out"), kwargs={"replace": True})
+            for release in releases
+        ]
         for each in pair:
             each.start()
         for each in pair:
@@ -346,7 +349,7 @@ def test_a_second_release_does_not_write_over_one_that_is_half_out(tmp_path: Pat
     os.replace(first / "release.csv", tmp_path / "out" / "release.csv")  # and then it was killed
     second = open_table(TOWN, dataset="village").histogram(["dept=a,b,c"], crowd=20)
     with pytest.raises(Refused, match=r"cut short while its files got their names; .* hubbub ledger finish"):
-        save(second, tmp_path / "out")
+        save(second, tmp_path / "out", replace=True)
     assert unfinished(tmp_path / "out")[0] == first  # half out, so it goes first
     for hidden in unfinished(tmp_path / "out"):
         finish(hidden)

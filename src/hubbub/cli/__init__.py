@@ -49,10 +49,20 @@ def _in_one_sentence() -> Iterator[None]:
     except HubbubError as error:
         raise Sentence(in_shell(error.marked), error.exit_code) from error
     except click.UsageError as error:
-        wrong = error.format_message().rstrip(".")
+        wrong = (_meant(error) or error.format_message()).rstrip(".")
         where = "hubbub" if error.ctx is None else error.ctx.command_path
         mark = "" if wrong.endswith("?") else ";"
         raise Sentence(f"{wrong[:1].lower()}{wrong[1:]}{mark} see {where} --help", error.exit_code) from error
+
+
+def _meant(error: click.UsageError) -> str | None:
+    """Of an option that is not there, those whose names have its name in them: what was meant, most likely."""
+    if not isinstance(error, click.NoSuchOption) or error.ctx is None:
+        return None
+    asked = error.option_name.lstrip("-")
+    every = [name for param in error.ctx.command.params for name in param.opts if name.startswith("--")]
+    near = [f"'{name}'" for name in every if asked in name.lstrip("-").split("-")]
+    return f"no such option '{error.option_name}'. Did you mean {' or '.join(near)}?" if near else None
 
 
 class Commands(click.Group):

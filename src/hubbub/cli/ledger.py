@@ -258,6 +258,8 @@ def _as_json(account: Account) -> dict[str, Any]:
         "dataset": account.dataset,
         "policy": _policy(account),
         "releases": [_record(each) for each in account.records],
+        "table": _table(account),
+        "other_people_than": list(account.apart),
         "spent": _spent(account),
         "left": _left(account),
     }
@@ -275,6 +277,26 @@ def _record(record: Record) -> dict[str, Any]:
         "files_sha256": list(record.files),
         "computed_from_it": [{"sha256": each["derived"], "how": each["how"]} for each in record.derived],
     }
+
+
+def _table(account: Account) -> str:
+    """Whether all releases that count are known to be of one and the same table."""
+    spent = [record for record in account.records if record.spent]
+    sources = [record.entry.body.get("source", "") for record in spent]
+    if not sources:
+        return "nothing was released"
+    if any(not isinstance(each, dict) for each in sources):
+        return "unknown"  # a frame, or an entry of an older version, has no bytes to know it by
+    from hubbub.ledger.sources import content
+
+    return "unchanged" if len({content(each) for each in sources}) == 1 else "changed"
+
+
+_TABLE = {
+    "unchanged": "The table was the same, byte by byte and untouched, in every release that counts.",
+    "changed": "The table changed between releases, or they were of several tables: no two states are one partition.",
+    "unknown": "Whether the table changed between releases is not known, so each release is a partition of its own.",
+}
 
 
 def _totals(account: Account) -> dict[str, Total]:
@@ -359,6 +381,10 @@ def _tell(account: Account) -> None:
             console.print(
                 f"  computed from it, at no cost: {shown(file['how'])} (SHA-256 {file['derived']})", soft_wrap=True
             )
+    if (said := _TABLE.get(_table(account))) is not None:
+        console.print(said, soft_wrap=True)
+    if account.apart:
+        console.print(f"Declared to be other people than {', '.join(account.apart)}.", soft_wrap=True)
     console.print("\nAll releases together:")
     for name, total in _totals(account).items():
         said = str(total.guarantee) if total.guarantee is not None else f"nothing ({total.why})"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _FIRST: Final = 12  # rows shown on the terminal
 EXAMPLE: Final = "millbrook"  # an invented network
-_TABLE: Final = ("person", "table", "delimiter", "encoding", "no_header", "unreadable")
+_TABLE: Final = ("person", "table", "other_people", "delimiter", "encoding", "no_header", "unreadable")
 
 
 FORM: Final[tuple[tuple[tuple[str, ...], str, str, dict[str, Any]], ...]] = (
@@ -81,8 +81,10 @@ def _of_any(command: Command) -> Command:
     command = click.option("--out", metavar="DIR", required=True, help="The folder for the release and its papers.")(
         command
     )
+    command = click.option("--replace", is_flag=True, help="Replace a release that is in the folder already.")(command)
     return _with(
         command,
+        ("--date", "DATE", "The date that the report shows, as you declare it."),
         ("--dataset", "NAME", "The people's name in the ledger; if not given, that of the file."),
         ("--ledger", "FILE", "Another ledger than your own."),
     )
@@ -141,7 +143,7 @@ def _opened(kind: Kind, file: str, words: dict[str, Any]) -> Callable[[Spec], Re
     if kind.data == "table":
         from hubbub.release import open as open_table
 
-        given = {name: words.pop(name) for name in (*_TABLE, "other_people")}
+        given = {name: words.pop(name) for name in _TABLE}
         people = open_table(file, **given, **named)
         words["person"] = people.person
         return people.publish

@@ -68,8 +68,9 @@ def first_names(path: str, mark: str, form: Form = PLAIN) -> list[str]:
     try:
         text = first_text(path, form, _LONGEST_HEADER)
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not what its name says"
-        raise WrongUse(f"the file {path!r} cannot be read ({why}); check who may read it") from None
+        why = getattr(error, "strerror", None)
+        told = f"({why}); check who may read it" if why else "as what its name says; check its ending"
+        raise WrongUse(f"the file {path!r} cannot be read {told}") from None
     try:
         names = next(csv.reader(io.StringIO(text, newline=""), delimiter=mark), [])
         "".join(names).encode()

@@ -17,6 +17,7 @@ from hubbub.guarantees.definitions import (
     RobustSample,
     ZeroKnowledge,
 )
+from hubbub.guarantees.people import Whose
 from hubbub.ledger.accounts import Total, Totals
 
 
@@ -73,6 +74,13 @@ class Policy:
         if self.crowd is not None:
             crowds = _capped(together.crowd_blending, "crowd-blending privacy", dataset)
             assert isinstance(crowds, CrowdBlending)
+            step = together.crowd_blending.derivation
+            if step is not None and step.people is not None and step.people.whose is Whose.KEPT_ROWS:
+                raise Refused(
+                    f"the policy of {dataset} asks for crowds of people, and this release has crowds of kept rows, one "
+                    "of each person: somebody with rows in two bins has no equal; count people with one row each, or "
+                    "use `epsilon`"
+                )
             if crowds.k < self.crowd:
                 raise Refused(
                     f"the policy of {dataset} asks for crowds of at least {self.crowd}, and this release has "

@@ -30,6 +30,11 @@ def marks(source: Any) -> Iterator[tuple[str, str]]:
             yield mark, part.path
 
 
+def content(source: Any) -> tuple[str, ...]:
+    """What stands in an entry as content: the same for two entries only if nothing was touched in between."""
+    return tuple(restored(Identity, source).content())
+
+
 def one_name(
     name: str,
     source: Identity,

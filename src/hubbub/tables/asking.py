@@ -15,6 +15,7 @@ from hubbub.errors import WrongUse
 from hubbub.exact import Exact, positive, rational, whole
 from hubbub.kind import Kind
 from hubbub.options import Option
+from hubbub.tables import expected_rows
 from hubbub.tables.bins import parse
 from hubbub.tables.description import read, upgraded
 from hubbub.tables.histogram import Histogram
@@ -64,6 +65,10 @@ def histogram(
     if scale_up and rate is None:
         raise WrongUse("`scale_up` needs the rate at which people are sampled; add `sample=RATE`")
     who = unit or Unit()
+    if who.expected_rows:
+        expected_rows.check(made.channel)
+        if rate is not None and not scale_up:
+            raise WrongUse("expected rows are those of everybody in the table; add `scale_up=True`, or drop `sample`")
     if who.distinct is not None and rate is not None:
         raise WrongUse(
             "a person in several bins cannot be sampled by thinning the counts; drop `sample` or use "
@@ -146,8 +151,9 @@ _OWN: Final = (
     Option(name="outlier", takes="CURVE", help="A loss for each crowd size, like 1:0.01,101:1 (warped noise)."),
     Option(name="one_row_per_person", takes=None, help="Keep one row of each person, chosen secretly and uniformly."),
     Option(name="distinct", takes="B", help="Count each person once in at most B bins, chosen secretly."),
+    Option(name="expected_rows", takes=None, help="Intervals for what is kept on average, not for what was kept now."),
     Option(name="sample", takes="P", help="Use a fresh secret sample: each person with probability P."),
-    Option(name="scale_up", takes=None, help="With `sample`: intervals for everybody, not for the sample."),
+    Option(name="scale_up", takes=None, help="With `sample`: estimates and intervals for everybody."),
     Option(name="collected", takes="P", help="Declare that people came into the table with probability P."),
     Option(name="collected_between", takes="LOW HIGH", parts=2, help="The same with rates between LOW and HIGH."),
     Option(name="exempt", takes="N", default="0", help="How many people may have been collected in any other way."),
@@ -157,10 +163,20 @@ _OWN: Final = (
 
 
 def ask(
-    *, person: str | None = None, one_row_per_person: bool = False, distinct: Exact | None = None, **words: Any
+    *,
+    person: str | None = None,
+    one_row_per_person: bool = False,
+    distinct: Exact | None = None,
+    expected_rows: bool = False,
+    **words: Any,
 ) -> Histogram:
     """The release that the words of a command ask for; what belongs to a channel goes into its options."""
-    unit = Unit(person=person, one_row_per_person=one_row_per_person, distinct=distinct)  # type: ignore[arg-type]
+    unit = Unit(
+        person=person,
+        one_row_per_person=one_row_per_person,
+        distinct=distinct,  # type: ignore[arg-type]
+        expected_rows=expected_rows,
+    )
     own = {option.name for option in _OWN} | {"epsilon", "show_above", "channel"}
     rest = {name: value for name, value in words.items() if name not in own}
     asked = {name: value for name, value in words.items() if name in own}

@@ -300,7 +300,7 @@ def _reading(text: str, column: str) -> tuple[str, str]:
     if dated:
         return body.strip(), reading.dates(pattern.strip(), column)
     words = []
-    while match := re.fullmatch(r"(.*),\s*(money|decimal=(?:,|[^,]*))", text, re.DOTALL):
+    while match := re.fullmatch(r"(.*),\s*([a-z]+|decimal=(?:,|[^,]*))", text, re.DOTALL):
         text = match[1]
         words.append(match[2].strip())
     return text.strip(), reading.numbers(words, column)

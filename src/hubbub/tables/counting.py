@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from hubbub.noise.source import Source
 from hubbub.tables.bins import declared_size
 from hubbub.tables.counts import Counts
 from hubbub.tables.engine import Counted, Engine, Question, Repeats
+from hubbub.tables.expected_rows import expected_intervals
 from hubbub.tables.scaling import population_intervals
 
 if TYPE_CHECKING:
@@ -46,9 +48,13 @@ def run(spec: Histogram, engine: Engine, source: Source) -> Counts:
 def _intervals(spec: Histogram, published: Published) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For the counts that the channel saw, or for everybody if the release is scaled up from its sample.
 
-    Guarantee: that of :func:`hubbub.channels.estimate.interval` and of
-    :func:`hubbub.tables.scaling.population_intervals`. A bin that was found has somebody in it.
+    Guarantee: that of :func:`hubbub.channels.estimate.interval`, of
+    :func:`hubbub.tables.scaling.population_intervals` or of :func:`hubbub.tables.expected_rows.expected_intervals`. A
+    bin that was found has somebody in it.
     """
+    if spec.unit.expected_rows:
+        low, high = expected_intervals(spec.channel, published, spec.sample or Fraction(1), spec.coverage)
+        return low, high
     if not spec.scale_up or spec.sample is None:
         low, high = intervals(spec.channel, published, spec.coverage)
     else:

@@ -19,14 +19,21 @@ from hubbub.drawing import Drawing
 from hubbub.kind import Grid, Result, Sheet
 from hubbub.tables import picture, wording
 from hubbub.tables.bins import Axis, Discovered, all_labels, declared_size, size
+from hubbub.tables.estimands import Estimand, estimates, has_estimates, of_interval, of_number
 from hubbub.tables.labels import labels
-from hubbub.tables.written import NUMBERS, STATUS, key_columns
+from hubbub.tables.written import STATUS, key_columns, number_columns
 
 if TYPE_CHECKING:
     from hubbub.tables.histogram import Histogram
 
 _BATCH: Final = 1 << 20  # bins at a time
 _LABELS: Final = pa.dictionary(pa.int32(), pa.string())
+_HEADS: Final = {Estimand.TABLE: "people", Estimand.SAMPLE: "in the sample", Estimand.KEPT_ROWS: "kept rows"}
+_FOR: Final = {
+    Estimand.EVERYBODY: "everybody",
+    Estimand.KEPT_ROWS: "kept rows",
+    Estimand.EXPECTED_ROWS: "expected rows",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,10 +75,9 @@ class Counts(Result):
                 yield codes // prod(steps[i + 1 :]) % steps[i], all_labels(axis)
 
     def estimate(self, i: int) -> int | None:
-        """The published number, or what it says about everybody where the release is scaled up from its sample."""
+        """What the number says about what its interval is for; it lies in the interval. None where nothing is shown."""
         value, _ = self.published.outcome(i)
-        rate = self.spec.sample if self.spec.scale_up else None
-        return value if value is None or rate is None else round(value / rate)
+        return None if value is None else int(estimates(self.spec, np.array([value]))[0])
 
     def ends(self, i: int) -> tuple[int, int | None]:
         """The interval of a bin; None where it has no upper end."""
@@ -86,18 +92,21 @@ class Counts(Result):
     def sheets(self) -> tuple[Sheet, ...]:
         """Labels are not made here: there may be millions."""
         keys = ((name, _LABELS) for name in key_columns(self.axes))
-        numbers = ((name, pa.int64()) for name in NUMBERS)
+        numbers = ((name, pa.int64()) for name in number_columns(has_estimates(self.spec)))
         return (Sheet("release", pa.schema([*keys, *numbers, (STATUS, _LABELS)]), self._batches, self.bins),)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
-        """A million bins at a time: keys, published value (null if hidden), interval, status."""
-        names = [*key_columns(self.axes), *NUMBERS, STATUS]
+        """A million bins at a time: keys, published value (null if hidden), perhaps an estimate, interval, status."""
+        beside = has_estimates(self.spec)
+        names = [*key_columns(self.axes), *number_columns(beside), STATUS]
         shown, bins = self.shown, self.bins
         statuses = [name or "shown" for name in self.published.names]
         for start in range(0, bins, _BATCH) or [0]:
             stop = min(start + _BATCH, bins)
             arrays = [labelled(which, texts) for which, texts in self.keys(start, stop)]
             arrays.append(whole(self.published.values[start:stop], shown[start:stop]))
+            if beside:
+                arrays.append(whole(estimates(self.spec, self.published.values[start:stop]), shown[start:stop]))
             arrays.append(whole(self.low[start:stop]))
             arrays.append(whole(self.high[start:stop], self.high[start:stop] >= 0))
             arrays.append(labelled(self.published.tags[start:stop], statuses))
@@ -109,8 +118,15 @@ class Counts(Result):
             "rows_published": shown,
             "rows_suppressed": None if declared is None else self.bins - shown,
             "bins": declared,
+            "counts": self._counted(),
             "channel": {"name": self.spec.channel.name, **parameters(self.spec.channel)},
         }
+
+    def _counted(self) -> dict[str, str]:
+        """What each number counts, by its identifier."""
+        about = of_interval(self.spec).value
+        beside = {"estimate": about} if has_estimates(self.spec) else {}
+        return {"number": of_number(self.spec).value, **beside, "interval": about}
 
     def sentences(self) -> tuple[str, ...]:
         if declared_size(self.axes) is None:
@@ -128,19 +144,21 @@ class Counts(Result):
 
     def grid(self, first: int) -> Grid:
         first = min(self.bins, first)
-        scaled = self.spec.scale_up
+        beside = has_estimates(self.spec)
         tagged = any(text and not text.startswith(SUPPRESSED) for text in self.published.names)
         rows = []
         for i, texts in enumerate(labels(self, np.arange(first))):
             value, tag = self.published.outcome(i)
             about = self.estimate(i)
             cells = ["hidden" if value is None else f"{value:,}"]
-            cells += ["" if about is None else f"{about:,}"] if scaled else []
+            cells += ["" if about is None else f"{about:,}"] if beside else []
             cells += [_span(*self.ends(i))]
             cells += [tag] if tagged else []
             rows.append((texts, tuple(cells), value is None))
-        titles = ["in the sample" if self.spec.sample is not None else "people"]
-        titles += [*(["estimate for everybody"] if scaled else []), "interval", *(["note"] if tagged else [])]
+        other = of_interval(self.spec) is not of_number(self.spec)
+        whose = f" for {_FOR[of_interval(self.spec)]}" if other else ""
+        titles = [_HEADS[of_number(self.spec)], *([f"estimate{whose}"] if beside else []), f"interval{whose}"]
+        titles += ["note"] if tagged else []
         return Grid(tuple(key_columns(self.axes)), tuple(titles), tuple(rows), wording.notes(self))
 
     def drawing(self) -> Drawing | None:

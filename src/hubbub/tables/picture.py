@@ -14,6 +14,7 @@ from hubbub.drawing import Bar, Bars
 from hubbub.exact import to_text
 from hubbub.tables import wording
 from hubbub.tables.bins import Discovered, Values, size
+from hubbub.tables.estimands import has_estimates, in_words, of_interval
 from hubbub.tables.labels import is_ranges, labels
 
 if TYPE_CHECKING:
@@ -115,12 +116,15 @@ def _start(label: str) -> str:
 
 
 def _numbers(spec: Histogram) -> str:
-    if spec.sample is None:
-        return "people"
-    return "people, estimated" if spec.scale_up else "people in the sample"
+    what = "kept rows" if spec.unit.chooses else "people"
+    if has_estimates(spec):
+        return f"{what}, estimated"
+    return what if spec.sample is None else f"{what} in the sample"
 
 
 def _bar(spec: Histogram) -> str:
     if spec.sample is not None and spec.scale_up:
-        return f"Number of people, estimated: the published count of the sample, divided by {to_text(spec.sample)}"
-    return f"Published number of {wording.counted(spec).removeprefix('the ')}"
+        whom = in_words(spec, of_interval(spec)).removeprefix("the ")
+        return f"Estimated number of {whom}: the published count of the sample, divided by {to_text(spec.sample)}"
+    below = ", at least 0" if has_estimates(spec) else ""
+    return f"Published number of {wording.counted(spec).removeprefix('the ')}{below}"

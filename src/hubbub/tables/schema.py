@@ -83,7 +83,8 @@ def check(axis: Axis, holds: Holds) -> None:
             raise WrongUse(f"the column {name} holds {holds.value} and not dates; use {name}:0..100:10")
     elif isinstance(axis, Edges | Steps):
         if holds in (Holds.DATE, Holds.BOOLEAN):
-            raise WrongUse(f"the column {name} holds {holds.value} and cannot be cut at numbers; use {name}:month")
+            instead = f"{name}:month" if holds is Holds.DATE else f"{name}=false,true"
+            raise WrongUse(f"the column {name} holds {holds.value} and cannot be cut at numbers; use {instead}")
         _check_edges(axis, holds)
 
 

@@ -13,6 +13,7 @@ from hubbub.exact import to_text
 from hubbub.guarantees.curve import Reading
 from hubbub.kind import Words
 from hubbub.tables.bins import rule
+from hubbub.tables.estimands import in_words, of_interval, of_number
 from hubbub.tables.labels import is_ranges
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ def words(spec: Histogram) -> Words:
     """Everything that has to be said about it."""
     columns = listed([axis.column for axis in spec.axes])
     sampled = "" if spec.sample is None else f", on a fresh secret sample at rate {to_text(spec.sample)}"
-    scaled = "; the intervals are for everybody in the table" if spec.scale_up else ""
+    about = of_interval(spec)
+    scaled = "" if about is of_number(spec) else f"; estimates and intervals are for {in_words(spec, about)}"
     return Words(
         title=f"People by {columns}",
         published=f"Counts of {_whose(spec)}, by {columns}: {method(spec)}{scaled}",
@@ -39,7 +41,9 @@ def words(spec: Histogram) -> Words:
 
 
 def _whose(spec: Histogram) -> str:
-    return "people in the table" if spec.sample is None else "people in a secret sample of the table"
+    if spec.sample is not None:
+        return "people in a secret sample of the table"
+    return in_words(spec, of_number(spec))
 
 
 def method(spec: Histogram) -> str:
@@ -70,35 +74,37 @@ def sampling(spec: Histogram) -> str:
 
 
 def counted(spec: Histogram) -> str:
-    """Whom the published numbers and intervals count."""
-    if spec.sample is None:
-        return "the people in the table"
-    return "everybody in the table, scaled up from a sample" if spec.scale_up else "the people in the secret sample"
+    """Whom the published numbers count."""
+    return in_words(spec, of_number(spec))
 
 
 def interval_words(spec: Histogram) -> str:
-    """What an interval means."""
+    """What an interval means, and what it is for."""
     percent, rest = to_text(100 * spec.coverage), to_text(100 * (1 - spec.coverage))
+    what = f"the true number of {in_words(spec, of_interval(spec)).removeprefix('the ')}"
     if not hides(spec.channel):
-        return f"The interval of a bin holds the true number with a chance of at least {percent} %"
-    told = f"Of a bin that shows a number, the interval holds the true one with a chance of at least {percent} %"
+        return f"The interval of a bin holds {what}, with a chance of at least {percent} %"
+    told = f"Of a bin that shows a number, the interval holds {what}, with a chance of at least {percent} %"
     if spec.discovered:
         return told
     return (
-        f"{told}; the interval of a hidden bin says nothing about chances of that kind: a bin with more people than it "
-        f"allows would be hidden with a chance of at most {rest} %"
+        f"{told}; of a hidden bin it says something else: a bin with more than that would be hidden with a chance of "
+        f"at most {rest} %"
     )
 
 
 def notes(counts: Counts) -> tuple[str, ...]:
     """What has to be said beside the numbers."""
     spec = counts.spec
+    told = [f"The numbers count {counted(spec)}."]
     if counts.exact:
-        told = [f"Where a number is shown, it is exact for {counted(spec)}."]
-    else:
-        told = [f"{interval_words(spec)}; it counts {counted(spec)}."]
+        told.append("Where one is shown, it is exact.")
+    if not counts.exact or spec.unit.expected_rows:
+        told.append(f"{interval_words(spec)}.")
+    if spec.unit.chooses:
+        told.append("How many people have at least one row in a bin is not told, and no number here estimates it.")
     if _below_nothing(spec.channel):
-        told.append("Noise can push a number below 0.")
+        told.append("Noise can push a number below 0; the estimate beside it can be true.")
     if any(map(is_ranges, counts.axes)):
         told.append("[a,b) is from a up to, and not including, b.")
     return tuple(told)

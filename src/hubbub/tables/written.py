@@ -11,16 +11,22 @@ from typing import Final
 from hubbub.spreadsheet import safe
 from hubbub.tables.bins import Axis, Declared, Discovered, all_labels, declared_size
 
-NUMBERS: Final = ("count", "low", "high")
+_NUMBERS: Final = ("count", "low", "high")
+_BESIDE: Final = ("count", "estimate", "low", "high")
 STATUS: Final = "status"
 
 _COMPARED: Final = 100_000  # bins of a file
 _LONGEST: Final = 1 << 30  # signs of a label in a CSV
 
 
-def key_columns(axes: Sequence[Axis]) -> list[str]:
+def number_columns(estimated: bool) -> tuple[str, ...]:
+    """The names of the columns of numbers, with an estimate or without."""
+    return _BESIDE if estimated else _NUMBERS
+
+
+def key_columns(axes: Sequence[Axis], ours: Sequence[str] = (*_BESIDE, STATUS)) -> list[str]:
     """The names of the key columns; one that would collide with a column of ours gets `by_` in front."""
-    taken, names = {*NUMBERS, STATUS}, []
+    taken, names = set(ours), []
     for axis in axes:
         name = axis.column
         while name in taken:
@@ -39,8 +45,7 @@ def difference(file: str | Path, form: str, axes: Sequence[Axis]) -> str | None:
 
     try:
         found = _from_csv(file) if form == "csv" else _from_parquet(file, len(axes))
-        keys = key_columns(axes)
-        if next(found, []) != [*(safe(keys) if form == "csv" else keys), *NUMBERS, STATUS]:
+        if next(found, []) not in _headers(axes, form):
             return "its columns are others"
         lists = [None if isinstance(axis, Discovered) else _texts(axis, form) for axis in axes]
         rows = (row[: len(axes)] for row in found)
@@ -48,6 +53,13 @@ def difference(file: str | Path, form: str, axes: Sequence[Axis]) -> str | None:
     except (OSError, ValueError, csv.Error, pa.ArrowException):
         return f"it cannot be read as {form}"
     return None if right else "its bins are others"
+
+
+def _headers(axes: Sequence[Axis], form: str) -> list[list[str | None]]:
+    """The columns of a file: of today, with an estimate or without, or of before there was one."""
+    keys = key_columns(axes), key_columns(axes, (*_NUMBERS, STATUS))
+    written = [safe(each) if form == "csv" else each for each in keys]
+    return [[*each, *numbers, STATUS] for each in written for numbers in (_NUMBERS, _BESIDE)]
 
 
 def _texts(axis: Declared, form: str) -> list[str | None]:

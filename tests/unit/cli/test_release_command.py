@@ -104,7 +104,7 @@ def test_parquet_and_words_for_people(town: Path, tmp_path: Path) -> None:
     done = run(str(town), *words)
     assert done.exit_code == 0, done.output
     table = pq.read_table(tmp_path / "release.parquet")
-    assert table.column_names == ["department", "count", "low", "high", "status"]
+    assert table.column_names == ["department", "count", "estimate", "low", "high", "status"]
     assert table.num_rows == 3
     assert "All 3 bins show a number, empty ones too." in done.stdout
     assert "report.html" in done.stdout

@@ -424,6 +424,13 @@ def test_bounds_of_a_smaller_world_would_be_noticed() -> None:
     assert all(not each.low <= (each.official or 0) + shift <= each.high for each in moved)
 
 
+@pytest.mark.skipif(not DATA.exists(), reason="the data folder is not here")
+def test_the_numbers_of_the_documentation() -> None:
+    moves = official_moves(_real("Oakland 2010")[1])
+    text = (File(__file__).parents[3] / "docs" / "elections.md").read_text(encoding="utf-8")
+    assert f"{moves.few} of {moves.all} moves are below 10 ballots" in text
+
+
 def test_specs_are_values() -> None:
     assert publish(RECORD) == publish(RECORD.as_json())
     assert hash(publish(RECORD)) == hash(PublishedBallots(official=RECORD))

@@ -1,0 +1,135 @@
+"""Intervals for the expected number of kept rows of a bin, from the number that was kept.
+
+A release that keeps one row of each person, or each person in at most B bins, counts X, a sum of independent 0/1
+variables given the table. Its mean mu is the expected number of kept rows; nothing else about the table is known. With
+h(x, mu) = x ln(x/mu) - x + mu, Chernoff's bounds are
+
+    P(X >= x) <= e^-h(x, mu) for x >= mu,     P(X <= x) <= e^-h(x, mu) for x <= mu.
+
+Given that X is shown, that is X >= k:
+
+* P(X <= x | X >= k) <= e^-h(x, mu) / P(X >= k), and for mu >= k P(X >= k) is at least 1/2 (the median of X is its mean
+  rounded down or up: Jogdeo and Samuels), and at least 1 - e^-h(k-1, mu). The same divides P(X >= x).
+* For mu < k the numbers r_j = (j + 1) P(X = j+1)/P(X = j) fall with j (Newton's inequalities), and their mean over X
+  is mu; so r_k P(X <= k) <= mu, and P(X <= k) is at least 1/2 and at least 1 - e^-h(k+1, mu). From k on X falls at
+  least as fast as Poisson's law with lambda = mu / P(X <= k), so P(X >= x | X >= k) is at most what it is for that law.
+
+A secret sample at rate p makes X such a sum with the mean p mu. Sums are in floating-point numbers, good to more than
+ten digits; ends are rounded outwards to whole numbers, and a bound counts as small only if it is so by a millionth.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hubbub.channels.channel import Channel, Published
+from hubbub.channels.estimate import intervals
+from hubbub.channels.law import SUPPRESSED
+from hubbub.channels.shown import exact_from, hides
+from hubbub.errors import WrongUse
+from hubbub.tables.scaling import population_estimate, split
+
+_SLACK: Final = 1e-6
+_STEPS: Final = 80  # of a bisection between real numbers
+
+
+def check(channel: Channel) -> None:
+    """Refuse a channel for which no such interval is known."""
+    if hides(channel) and exact_from(channel) is None:
+        raise WrongUse(
+            "intervals for the expected rows are known where counts are exact or hidden, and where nothing is hidden; "
+            "leave out --expected-rows, or use --crowd or --epsilon"
+        )
+
+
+def expected_intervals(
+    channel: Channel, published: Published, p: Fraction, coverage: Fraction
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Intervals for mu from what was published about X, or about a sample of it at rate p (1: everybody).
+
+    Guarantee: whatever the table is, given that the bin is shown the interval misses mu with probability at most 1 -
+    coverage; and a bin with a larger mu than a hidden one's interval holds is hidden with probability at most 1 -
+    coverage. An interval contains the estimate.
+    """
+    certain = channel.certain
+    low, high = intervals(channel, published, coverage if certain else split(coverage))
+    doubt = float(1 - coverage) / (1 if certain else 2)
+    first, rate = exact_from(channel) or 0, float(p)
+    hidden = np.array([name.startswith(SUPPRESSED) for name in published.names], dtype=bool)[published.tags]
+    below, above = np.zeros_like(low), np.full_like(high, -1)
+    above[hidden] = _each(high[hidden], lambda x: -1 if x < 0 else math.ceil(largest_mean(x, doubt) / rate))
+    some, tail = ~hidden, doubt / 2
+    below[some] = _each(low[some], lambda x: 0 if x <= first else math.floor(smallest_mean(x, tail, first) / rate))
+    above[some] = _each(high[some], lambda x: -1 if x < 0 else math.ceil(largest_mean(x, tail, first) / rate))
+    told = _each(published.values[some], lambda value: population_estimate(value, p))
+    below[some] = np.minimum(below[some], told)
+    above[some] = np.where(above[some] < 0, -1, np.maximum(above[some], told))
+    return below, above
+
+
+def _each(values: NDArray[np.int64], answer: Callable[[int], int]) -> NDArray[np.int64]:
+    """The answer to every value; each distinct one is worked out once."""
+    distinct, where = np.unique(values, return_inverse=True)
+    return np.array([answer(value) for value in distinct.tolist()], dtype=np.int64)[where]
+
+
+@lru_cache(maxsize=65536)
+def smallest_mean(x: int, tail: float, first: int = 0) -> float:
+    """The smallest mu for which x or more is not proved rarer than `tail`, given that at least `first` is shown."""
+    small = tail * (1 - _SLACK)
+    if first and _poisson_tail(2 * first, x, first) > small:
+        return _edge(lambda mu: _poisson_tail(_steepest(mu, first), x, first) > small, 0.0, float(first))
+    return _edge(lambda mu: _chernoff(x, mu) > small * _shown(mu, first), float(first), float(x))
+
+
+@lru_cache(maxsize=65536)
+def largest_mean(x: int, tail: float, first: int = 0) -> float:
+    """The largest mu for which x or fewer is not proved rarer than `tail`, given that at least `first` is shown."""
+    small = tail * (1 - _SLACK)
+    far = x + 2.0
+    while _chernoff(x, far) > small * _shown(far, first):
+        far *= 2
+    return _edge(lambda mu: _chernoff(x, mu) <= small * _shown(mu, first), float(x), far, above=True)
+
+
+def _chernoff(x: int, mu: float) -> float:
+    """e^-h(x, mu)."""
+    if x <= 0 or mu <= 0:
+        return math.exp(-mu) if x <= 0 else 0.0
+    return math.exp(min(x - mu - x * math.log(x / mu), 0.0))
+
+
+def _shown(mu: float, first: int) -> float:
+    """At most P(X >= first), for mu >= first."""
+    return 1.0 if not first else max(0.5, 1 - _chernoff(first - 1, mu))
+
+
+def _steepest(mu: float, first: int) -> float:
+    """At least r_first, for mu < first."""
+    return mu / max(0.5, 1 - _chernoff(first + 1, mu))
+
+
+def _poisson_tail(mean: float, x: int, first: int) -> float:
+    """P(Y >= x | Y >= first) for Poisson's law."""
+    if mean <= 0:
+        return 1.0 if x <= first else 0.0
+    top = max(float(x), mean)
+    j = np.arange(first, int(top + 12 * math.sqrt(top) + 60), dtype=np.float64)
+    logs = np.concatenate([[0.0], np.cumsum(math.log(mean) - np.log(j + 1))])
+    weights = np.exp(logs - logs.max())
+    return float(weights[x - first :].sum() / weights.sum())
+
+
+def _edge(holds: Callable[[float], bool], lo: float, hi: float, *, above: bool = False) -> float:
+    """Where a condition that stays true begins to hold between lo and hi: just before it, or `above` it."""
+    for _ in range(_STEPS):
+        middle = (lo + hi) / 2
+        lo, hi = (lo, middle) if holds(middle) else (middle, hi)
+    return hi if above else lo
