@@ -143,9 +143,7 @@ def test_grids_of_forms_and_words_for_ranks() -> None:
 
 def test_columns_of_numbers_may_be_either_and_that_is_said() -> None:
     text = "Voter,1,2\n7,2,1\n"
-    with pytest.raises(
-        WrongUse, match=r"may be ranks or candidates; say which: columns=ranks=1/2 or columns=grid=1/2"
-    ):
+    with pytest.raises(WrongUse, match=r"may be ranks or candidates; say which: columns=ranks=1/2 or columns=grid=1/2"):
         parse(text)
     assert parse(text, columns="grid=1/2").ballots.counts() == {("2", "1"): 1}
     assert parse(text, columns="ranks=1/2").ballots.counts() == {("2", "1"): 1}
