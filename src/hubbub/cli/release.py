@@ -76,8 +76,6 @@ def _of_any(command: Command) -> Command:
     command = click.option(
         "--format", "form", metavar="csv|parquet", default="csv", show_default=True, help="Its form."
     )(command)
-    command = click.option("--date", metavar="DATE", help="The date that the report shows, as you declare it.")(command)
-    command = click.option("--replace", is_flag=True, help="Replace a release that is in the folder already.")(command)
     command = click.option("--out", metavar="DIR", required=True, help="The folder for the release and its papers.")(
         command
     )

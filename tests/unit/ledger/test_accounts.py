@@ -151,7 +151,7 @@ def test_proposition_7_a_second_crowd_is_refused_with_four_ways_out(second: str)
         "(k, max(2 E, e + E))-crowd-blending (Prop. 8, exact crowds)",
         "draw a fresh secret sample",
         "publish both tables as one cube",
-        "--dataset NAME",
+        "dataset=NAME",
     ):
         assert words in sentence
 

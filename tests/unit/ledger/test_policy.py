@@ -114,7 +114,7 @@ def test_what_is_left_of_a_rate_is_what_a_further_sample_may_have() -> None:
 
 def test_crowds_have_a_least_size() -> None:
     Policy(crowd=20).check(together(CROWD), "town")
-    assert "--crowd 21" in exceeds(Policy(crowd=21), together(CROWD))
+    assert "crowd=21" in exceeds(Policy(crowd=21), together(CROWD))
 
 
 @pytest.mark.parametrize(

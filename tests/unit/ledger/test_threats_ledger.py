@@ -474,7 +474,7 @@ def test_the_same_file_under_a_second_name_is_refused(tmp_path: Path) -> None:
     parquet.write_table(TOWN, tmp_path / "town.parquet")
     open_table(tmp_path / "town.parquet", ledger=tmp_path / "l.db").histogram(["dept=a,b,c"], crowd=5)
     again = open_table(tmp_path / "town.parquet", dataset="village", ledger=tmp_path / "l.db")
-    with pytest.raises(Refused, match=r"released before as 'town'.*--dataset town"):
+    with pytest.raises(Refused, match=r"released before as 'town'.*dataset=town"):
         again.histogram(["age:0..100:10"], crowd=5)
 
 

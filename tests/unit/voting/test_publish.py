@@ -323,7 +323,7 @@ def test_a_second_exact_table_of_the_same_voters_is_refused_and_a_fresh_sample_a
         ({"prefix": True, "noisy": True}, "choose one"),
         ({"full_count": True, "sample": "0.5"}, "choose one"),
         ({"noisy": True, "full_count": True}, "leave out"),
-        ({"epsilon": "1"}, "add --noisy"),
+        ({"epsilon": "1"}, "add noisy"),
         ({"noisy": True, "depth": "9"}, "2 to 6 ranks"),
         ({"k": "1"}, "at least 2"),
         ({"sample": "1"}, "between 0 and 1"),
