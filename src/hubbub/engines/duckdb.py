@@ -223,16 +223,14 @@ class DuckDB:
     def _one_row_each(self, who: Column, people: _Relation) -> None:
         if self._notice is None:
             person = identifier(who.name)
-            (found,) = self._ask(
-                f"SELECT coalesce(bool_or(n > 1 OR who IS NULL), FALSE) FROM "
-                f"(SELECT {person} AS who, count(*) AS n FROM {people.sql} GROUP BY {person})"
-            )[0]
-            chosen = None
+            groups = f"SELECT {person} AS who, count(*) AS n FROM {people.sql} GROUP BY {person}"
+            several = f"SELECT coalesce(bool_or(n > 1 OR who IS NULL), FALSE) FROM ({groups})"
+            found, chosen = self._ask(several)[0][0], None
         else:
             found, chosen = look_at_people(self._ask, who, people.sql, self._notice)
         if found:
             raise Refused(SEVERAL_ROWS)
-        if self._notice is not None and chosen is not None:
+        if self._notice and chosen:
             self._notice.tell(chosen)
 
     def _collect(self, query: Query) -> Counted:
