@@ -50,5 +50,22 @@ def spread(which: NDArray[Any], labels: Sequence[str | None], known: NDArray[np.
     return pa.Array.from_buffers(pa.large_string(), which.size, buffers)
 
 
+def known(column: pa.Array) -> NDArray[np.bool_] | None:
+    """Which are not null; None if none is."""
+    bits = column.buffers()[0]
+    if not column.null_count or bits is None:
+        return None
+    all_bits = np.unpackbits(np.frombuffer(bits, dtype=np.uint8), bitorder="little")
+    return all_bits[column.offset : column.offset + len(column)].astype(bool)
+
+
+def total(column: pa.Array) -> int:
+    """The sum of whole numbers of 64 bits, those that are not null, without overflow."""
+    numbers = np.frombuffer(column.buffers()[1], dtype=np.int64)[column.offset : column.offset + len(column)]
+    there = known(column)
+    kept = numbers if there is None else numbers[there]
+    return sum(int(part.sum(dtype=object)) for part in np.array_split(kept, max(1, kept.size // 65536)))
+
+
 def _bits(known: NDArray[np.bool_] | None) -> pa.Buffer | None:
     return None if known is None else pa.py_buffer(np.packbits(known, bitorder="little"))

@@ -7,9 +7,8 @@ from typing import IO, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
-from numpy.typing import NDArray
 
-from hubbub.arrow import spread, texts
+from hubbub.arrow import known, spread, texts
 from hubbub.errors import WrongUse
 from hubbub.kind import Sheet
 from hubbub.spreadsheet import safe
@@ -50,19 +49,10 @@ def _write_csv(sheet: Sheet, out: IO[bytes]) -> None:
 def _plain(column: pa.Array) -> pa.Array:
     """A column as it is written: texts that cannot act, in place of a dictionary of them."""
     if isinstance(column, pa.DictionaryArray):
-        known = _known(column.indices)
+        there = known(column.indices)
         which = np.frombuffer(column.indices.buffers()[1], dtype=np.int32)
         which = which[column.offset : column.offset + len(column)]
-        return spread(which, safe(column.dictionary.to_pylist()), known)
+        return spread(which, safe(column.dictionary.to_pylist()), there)
     if pa.types.is_string(column.type):
         return texts(safe(column.to_pylist()))
     return column
-
-
-def _known(column: pa.Array) -> NDArray[np.bool_] | None:
-    """Which are not null, from the bits themselves: asking pyarrow would load more than a small release needs."""
-    bits = column.buffers()[0]
-    if not column.null_count or bits is None:
-        return None
-    all_bits = np.unpackbits(np.frombuffer(bits, dtype=np.uint8), bitorder="little")
-    return all_bits[column.offset : column.offset + len(column)].astype(bool)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from hubbub.arrow import total as total_of
 from hubbub.kind import Release
 
 _COUNT: Final = "count"
@@ -29,7 +30,7 @@ def total(release: Release, first: int) -> Total | None:
     sheet = release.sheet
     if _COUNT not in sheet.schema.names:
         return None
-    counts = [batch.column(_COUNT).fill_null(0).to_numpy(zero_copy_only=False).sum() for batch in sheet.batches()]
+    counts = [total_of(batch.column(_COUNT)) for batch in sheet.batches()]
     listed = (value for batch in sheet.batches() for value in batch.column(_COUNT).slice(0, first).to_pylist())
     found = Total(int(sum(counts)), tuple(islice(listed, first)))
     return found if found.total > 0 else None
