@@ -201,6 +201,7 @@ def _tell(done: Release, written: dict[str, str]) -> None:
     from hubbub.ledger.book import Ledger
 
     console = page()
+    console.print(f"Who is a person: {shown(done.spec.words().person)}.\n")
     grid, total = done.result.grid(_FIRST), len(done)
     console.print(_rows(grid))
     if total > len(grid.rows):
