@@ -59,13 +59,5 @@ def known(column: pa.Array) -> NDArray[np.bool_] | None:
     return all_bits[column.offset : column.offset + len(column)].astype(bool)
 
 
-def total(column: pa.Array) -> int:
-    """The sum of whole numbers of 64 bits, those that are not null, without overflow."""
-    numbers = np.frombuffer(column.buffers()[1], dtype=np.int64)[column.offset : column.offset + len(column)]
-    there = known(column)
-    kept = numbers if there is None else numbers[there]
-    return sum(int(part.sum(dtype=object)) for part in np.array_split(kept, max(1, kept.size // 65536)))
-
-
 def _bits(known: NDArray[np.bool_] | None) -> pa.Buffer | None:
     return None if known is None else pa.py_buffer(np.packbits(known, bitorder="little"))

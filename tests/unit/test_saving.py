@@ -29,7 +29,7 @@ def test_nothing_is_written_over_unless_told(tmp_path: Path) -> None:
     first, second = (enter(TOWN).histogram(["dept=a,b,c"], crowd=20) for _ in range(2))
     save(first, tmp_path / "out")
     before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
-    with pytest.raises(WrongUse, match=r"there is a release in .* already, .* or add --replace"):
+    with pytest.raises(WrongUse, match=r"there is a release in .* already, .* or add replace"):
         save(second, tmp_path / "out")
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
     save(second, tmp_path / "elsewhere")  # it was not lost

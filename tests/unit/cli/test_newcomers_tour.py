@@ -111,7 +111,7 @@ RH people.csv --by town=Bath,York --epsilon 0 --out o => 2 epsilon must lie betw
 RH people.csv --by town=Bath,York --epsilon one --out o => 2 epsilon must be a number like 0.1, 1/3 or 1e-6,
 RH people.csv --by town --crowd 5 --sample 2 --out o => 2 sample must lie between 0 and 1, not 2; leave
 RH people.csv --by town --crowd 5 --sample 20% --out o => 2 sample must be a number like 0.1, 1/3 or 1e-6,
-RH people.csv --by town --crowd 5 --scale-up --out o => 2 scale-up needs the rate at which people are
+RH people.csv --by town --crowd 5 --scale-up --out o => 2 --scale-up needs the rate at which people are
 RH people.csv --by town --crowd 5 --collected 0.5 --sample 0.5 --out o => 2 sample and collected exclude each other:
 RH people.csv --by town --crowd 5 --coverage 95 --out o => 2 coverage must lie between 0 and 1, not 95;
 RH people.csv --by town --crowd 5 --at-delta 0 --out o => 2 at-delta must be above 0, not 0
@@ -123,7 +123,7 @@ RH people.csv --by town --crowd 5 --person town --out o => 3 the table does not 
 RH people.csv --by town --crowd 5 --one-row-per-person --out o => 2 choosing among a person's rows needs the person
 RH people.csv --by town --crowd 5 --person id --distinct 0 --out o => 2 distinct must be a whole number of at least 1,
 RH people.csv --by town --crowd 5 --person id --distinct 2 --one-row-per-person --out o => 2 one-row-per-person and
-RH people.csv --by town --crowd 5 --out people.csv => 2 --out must be a folder that can be written, not
+RH people.csv --by town --crowd 5 --out people.csv => 2 a folder for releases can be written to, not so
 RH people.csv --by town --crowd 5 --out published => 2 there is a release in 'published' already, and
 RH people.csv --by town --crowd 5 --out published --format parquet => 2 there is a release in 'published' already, and
 RH people.csv --by town --crowd 5 --out o --format xls => 2 format must be csv or parquet, not 'xls'

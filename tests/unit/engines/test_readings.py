@@ -275,7 +275,7 @@ def refused(source: object, by: str, **words: Any) -> bool:
     try:
         counted(source, by, **words)
     except Refused as no:
-        return str(no) == TOO_MANY_UNREADABLE
+        return str(no) == str(Refused(TOO_MANY_UNREADABLE))
     return False
 
 
