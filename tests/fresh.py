@@ -11,7 +11,7 @@ from hubbub.kind import Release, Result, Sheet, Spec
 from hubbub.ledger.book import Ledger
 from hubbub.noise.source import Source, SystemSource
 from hubbub.release import open as open_table
-from hubbub.release import perform, run
+from hubbub.release import perform, run, save
 from hubbub.tables.asking import histogram
 from hubbub.tables.counts import Counts
 from hubbub.tables.engine import Engine
@@ -26,9 +26,14 @@ DIGEST = "0" * 64
 ENTRY = {"id": "1" * 32, "dataset": "town", "hash": "2" * 64, "nonce": "3" * 32}
 
 
+def save_over(release: Release, folder: Any, **words: Any) -> dict[str, str]:
+    """As :func:`hubbub.save`, in the place of whatever is there."""
+    return save(release, folder, replace=True, **words)
+
+
 def open(source: object, **words: Any) -> Table:
     """As :func:`hubbub.open`, for releases that are looked at: they are entered nowhere, and so cannot be saved."""
-    table = open_table(source, **words)
+    table = open_table(source, **{"unreadable": 1, **words})
     return Table(table.engine, table.person, lambda spec: run(spec, table.engine, SystemSource()))
 
 

@@ -417,7 +417,7 @@ def test_the_toy_kind_has_a_command(people: Path, tmp_path: Path) -> None:
         ("differential", "40", "table", "id")
     ]
     assert Path(told["release"]).read_text() == '"people"\n41\n'  # at epsilon 40 there is no noise to speak of
-    done = CliRunner().invoke(commands, words)
+    done = CliRunner().invoke(commands, [*words, "--replace"])
     assert done.exit_code == 0, done.stderr
     assert "Promised (differential, for the people of the table, by id): Take one person out" in done.stdout
     assert "Entered in the ledger as release 2 of people." in done.stdout
@@ -459,6 +459,6 @@ def test_a_toy_adds_up_with_a_histogram() -> None:
 
 def test_a_kind_that_nobody_registered_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(kinds._WHERE, "toy")  # type: ignore[arg-type]
-    with pytest.raises(WrongUse, match="there is no kind of release 'toy'; there are histogram, ballots"):
+    with pytest.raises(WrongUse, match="there is no kind of release 'toy'; there are histogram, graph, ballots"):
         kinds.kind("toy")
     assert CliRunner().invoke(commands, ["release", "toy"]).exit_code == 2

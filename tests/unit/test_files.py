@@ -18,10 +18,10 @@ from hubbub import files
 from hubbub.errors import HubbubError, WrongUse
 from hubbub.finishing import finish
 from hubbub.kind import Release
-from hubbub.release import save
 from hubbub.staging import unfinished
 from hubbub.tables import counts as counts_module
 from tests.fresh import counts, enter
+from tests.fresh import save_over as save
 
 WRITTEN = ["certificate.json", "release.csv", "report.html"]
 TOWNS = ["Bath"] * 5 + ["York"] * 3 + [None] * 4
@@ -58,8 +58,8 @@ def test_a_csv_has_keys_value_interval_and_status(tmp_path: Path) -> None:
 def test_parquet_has_the_same_rows_and_integers(tmp_path: Path) -> None:
     done = release(epsilon=1)
     save(done, tmp_path, form="csv")
-    save(done, tmp_path, form="parquet")
-    table = pq.read_table(tmp_path / "release.parquet")
+    save(done, tmp_path / "columns", form="parquet")
+    table = pq.read_table(tmp_path / "columns" / "release.parquet")
     assert [field.type for field in table.schema][1:4] == [pa.int64()] * 3
     texts = [["" if cell is None else str(cell) for cell in row.values()] for row in table.to_pylist()]
     assert [table.column_names, *texts] == lines(tmp_path / "release.csv")
@@ -81,9 +81,9 @@ def test_batches_put_together_are_the_release(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setattr(counts_module, "_BATCH", 1)
     for name, given in (("whole", done), ("found", found)):
         for form in files.FORMATS:
-            save(given, tmp_path / "parts", form=form)
-        assert lines(tmp_path / "parts" / "release.csv") == lines(tmp_path / name / "release.csv")
-        table = pq.read_table(tmp_path / "parts" / "release.parquet")
+            save(given, tmp_path / form, form=form)
+        assert lines(tmp_path / "csv" / "release.csv") == lines(tmp_path / name / "release.csv")
+        table = pq.read_table(tmp_path / "parquet" / "release.parquet")
         assert [table.column_names] + [
             ["" if cell is None else str(cell) for cell in row.values()] for row in table.to_pylist()
         ] == lines(tmp_path / name / "release.csv")
@@ -132,15 +132,16 @@ def test_without_a_report_the_certificate_names_none(tmp_path: Path) -> None:
     assert list(json.loads(Path(written["certificate"]).read_text())["files"]) == ["release.csv"]
 
 
-def test_files_are_their_owners_alone_and_nothing_is_left_beside(tmp_path: Path) -> None:
-    before = os.umask(0)
+@pytest.mark.parametrize(("mask", "mode"), [(0, 0o666), (0o027, 0o640), (0o077, 0o600)])
+def test_who_may_read_files_is_up_to_the_umask_and_nothing_is_left_beside(mask: int, mode: int, tmp_path: Path) -> None:
+    before = os.umask(mask)
     try:
         save(release(), tmp_path / "a" / "b")
     finally:
         os.umask(before)
     assert sorted(os.listdir(tmp_path / "a" / "b")) == WRITTEN
     for name in os.listdir(tmp_path / "a" / "b"):
-        assert stat.S_IMODE((tmp_path / "a" / "b" / name).stat().st_mode) == 0o600
+        assert stat.S_IMODE((tmp_path / "a" / "b" / name).stat().st_mode) == mode
 
 
 def test_a_file_is_private_while_it_is_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -12,21 +12,25 @@ from typing import Any, ClassVar
 
 from flint import arb
 
-from hubbub.channels.channel import Proof, Published
+from hubbub.channels.channel import Channel, Proof, Published
 from hubbub.channels.law import Dense, Law
 from hubbub.exact import ball, exp, upper
 from hubbub.guarantees.definitions import Guarantee
 
 
 @dataclass(frozen=True)
-class Family:
+class Family(Channel):
     """`laws(count)` for every count, and what somebody claims about them."""
 
     name: ClassVar[str] = "family"
     proofs: ClassVar[tuple[Proof, ...]] = ()
     unbiased: ClassVar[bool] = False
     laws: Callable[[int], Law]
-    claim: Guarantee
+    said: Guarantee
+
+    @property
+    def claim(self) -> Guarantee:
+        return self.said
 
     def law(self, count: int) -> Law:
         return self.laws(count)

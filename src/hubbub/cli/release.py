@@ -79,8 +79,10 @@ def _of_any(command: Command) -> Command:
     command = click.option("--out", metavar="DIR", required=True, help="The folder for the release and its papers.")(
         command
     )
+    command = click.option("--replace", is_flag=True, help="Replace a release that is in the folder already.")(command)
     return _with(
         command,
+        ("--date", "DATE", "The date that the report shows, as you declare it."),
         ("--dataset", "NAME", "The people's name in the ledger; if not given, that of the file."),
         ("--ledger", "FILE", "Another ledger than your own."),
     )

@@ -110,7 +110,7 @@ anything is spent; that it was refused is information, and for you alone, so dec
 might be. What is released about the same people under one name adds up in the ledger (hubbub ledger show).""",
     examples=(
         "hubbub graph release millbrook --vertices 6000 --max-degree 40 --samples 500 --epsilon 1 --out out/",
-        "hubbub graph release millbrook --of degree-histogram --vertices 6000 --max-degree 40 --epsilon 2 --out out/",
+        "hubbub graph release millbrook --of degree-histogram --vertices 6000 --max-degree 40 --epsilon 2 --out out2/",
     ),
     options=OPTIONS,
     ask=ask,

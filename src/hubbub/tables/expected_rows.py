@@ -45,7 +45,7 @@ def check(channel: Channel) -> None:
     if hides(channel) and exact_from(channel) is None:
         raise WrongUse(
             "intervals for the expected rows are known where counts are exact or hidden, and where nothing is hidden; "
-            "leave out --expected-rows, or use --crowd or --epsilon"
+            "leave out `expected_rows`, or use `crowd` or `epsilon`"
         )
 
 

@@ -70,7 +70,7 @@ def test_without_the_ballots_it_is_not_enough(ballots: Path) -> None:
     record = counted(ballots)
     done = run("verify", record)
     assert done.exit_code == 4
-    assert "give the ballots with --ballots FILE" in done.stderr
+    assert "give the ballots, --ballots FILE" in done.stderr
     assert run("verify", record, "--certificate-only").exit_code == 0
 
 

@@ -272,7 +272,7 @@ def test_a_boolean_column_has_its_values_declared_by_its_type() -> None:
         ("x", Holds.OTHER, "something that cannot be binned; choose another column"),
         ("x=True,False", Holds.BOOLEAN, "use x=false,true"),
         ("x:0..10:1", Holds.DATE, "cannot be cut at numbers; use x:month"),
-        ("x:[0,1)", Holds.BOOLEAN, "cannot be cut at numbers; use x:month"),
+        ("x:[0,1)", Holds.BOOLEAN, "cannot be cut at numbers; use x=false,true"),
         ("x:month", Holds.INTEGER, "not dates; use x:0..100:10"),
         ("x:year:2020..2024", Holds.FLOAT, "not dates; use x:0..100:10"),
         ("x:0..1:1/3", Holds.FLOAT, "must be a decimal number that ends, not 1/3; choose another edge"),

@@ -156,7 +156,7 @@ def copies(folder: Path) -> dict[str, object]:
 def test_39_copies_are_noticed_and_nothing_is_spent(town: Ledger, tmp_path: Path, one_row: bool) -> None:
     for i, (name, source) in enumerate(copies(tmp_path).items()):
         words = {"table": "people"} if name == "connection" else {}
-        with pytest.raises(Refused, match="use --dataset town, or --other-people") as error:
+        with pytest.raises(Refused, match="use dataset=town, or other_people") as error:
             release(source, f"copy-{i}", one_row_per_person=one_row, **words)
         assert "more than 5 %" in str(error.value)
         assert not town.account(f"copy-{i}").spent, name

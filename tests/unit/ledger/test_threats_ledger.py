@@ -462,7 +462,7 @@ def test_a_release_that_is_in_no_ledger_is_not_saved(tmp_path: Path) -> None:
 def test_the_same_numbers_in_another_form_cost_nothing(tmp_path: Path) -> None:
     release = town(tmp_path / "ledger.db").histogram(["dept=a,b,c"], crowd=5)
     for form in ("csv", "parquet", "csv"):
-        save(release, tmp_path / "out", form=form)
+        save(release, tmp_path / "out", form=form, replace=True)
     (record,) = Ledger(tmp_path / "ledger.db").account("town").records
     assert len(record.files) == 2
     assert unfinished(tmp_path / "out") == []

@@ -20,8 +20,8 @@ import pytest
 
 import hubbub
 from hubbub.errors import Refused, WrongUse
-from hubbub.release import save
 from tests.fresh import enter, open
+from tests.fresh import save_over as save
 from tests.unit.threats.tables import Told, sources, written
 
 # --- 30: malicious files ------------------------------------------------------------------------------------------

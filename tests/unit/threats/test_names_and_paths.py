@@ -129,8 +129,8 @@ def test_29_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
 
 
 def test_29_other_kinds_of_files_are_refused_by_their_names(tmp_path: Path) -> None:
-    for name in ("people.csv.gz", "people.pickle", "people.zip", "people.xlsx", "people.json", "people", "people.sql"):
-        with pytest.raises(WrongUse, match=r"a table is read from \.csv, \.tsv, \.parquet or \.duckdb; convert"):
+    for name in ("people.pickle", "people.zip", "people.json", "people", "people.sql"):
+        with pytest.raises(WrongUse, match="a table is read from"):
             open(written(tmp_path, name, "town\nBath\n"))
     with pytest.raises(WrongUse, match="a table is read from"):
         open("/etc/passwd")

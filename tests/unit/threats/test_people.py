@@ -16,12 +16,12 @@ from scipy import stats
 from hubbub.engines.duckdb import SEVERAL_ROWS
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import ScriptedSource
-from hubbub.release import save
 from hubbub.tables.asking import histogram
 from hubbub.tables.unit import Unit
 from hubbub.wire.exact_json import plain
 from tests.fresh import certificate_of, enter, open, played
 from tests.fresh import counts as result
+from tests.fresh import save_over as save
 from tests.unit.threats.tables import Rows, counts, rows, sources, written
 
 # --- 6: people ----------------------------------------------------------------------------------------------------

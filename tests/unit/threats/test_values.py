@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from hubbub.noise.source import ScriptedSource
-from hubbub.release import save
 from hubbub.tables.asking import histogram
 from tests.fresh import counts as result
 from tests.fresh import enter, open, played
+from tests.fresh import save_over as save
 from tests.unit.threats.tables import counts, sources, written
 
 # --- 1 and 2: numbers ---------------------------------------------------------------------------------------------
@@ -153,12 +153,14 @@ def test_4_texts_come_out_as_they_went_in(tmp_path: Path) -> None:
     table = pa.table({"town": [text for text in SIGNS.values() for _ in range(3)]})
     release = enter(table).histogram(["town"], crowd=2)
     save(release, tmp_path)
-    save(release, tmp_path, form="parquet")
+    save(release, tmp_path / "columns", form="parquet")
     with (tmp_path / "release.csv").open(encoding="utf-8", newline="") as file:
         lines = list(csv.reader(file))
     assert sorted(line[0] for line in lines[1:]) == sorted(SIGNS.values())
     assert all(len(line) == 5 for line in lines)
-    assert sorted(pq.read_table(tmp_path / "release.parquet").column("town").to_pylist()) == sorted(SIGNS.values())
+    assert sorted(pq.read_table(tmp_path / "columns" / "release.parquet").column("town").to_pylist()) == sorted(
+        SIGNS.values()
+    )
 
 
 def test_4_a_byte_order_mark_at_the_start_of_a_file_is_no_sign(tmp_path: Path) -> None:
