@@ -68,7 +68,7 @@ def test_a_file_beyond_eight_megabytes_is_counted_and_a_line_more_moves_one_coun
 
 
 def test_the_parallel_reader_would_be_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = written(tmp_path / "people.csv", people(80_000), PLAIN)
+    path = written(tmp_path / "people.csv", people(160_000), PLAIN)
     monkeypatch.setattr("hubbub.engines.files.csv_relation", lambda *args, **how: parallel(*args, **how))
 
     def parallel(*args: object, **how: object) -> str:

@@ -12,10 +12,11 @@ from typing import Any, ClassVar
 
 from flint import arb
 
-from hubbub.channels.channel import Channel, Proof, Published
+from hubbub.channels.channel import Card, Channel, Proof, Published
 from hubbub.channels.law import Dense, Law
 from hubbub.exact import ball, exp, upper
 from hubbub.guarantees.definitions import Guarantee
+from hubbub.guarantees.derivation import Theorem
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Family(Channel):
     """`laws(count)` for every count, and what somebody claims about them."""
 
     name: ClassVar[str] = "family"
+    card: ClassVar[Card] = Card(Theorem("family", "nothing", "nobody"), "laws alone", "")
     proofs: ClassVar[tuple[Proof, ...]] = ()
     unbiased: ClassVar[bool] = False
     laws: Callable[[int], Law]
