@@ -24,15 +24,20 @@ DIGEST = "0" * 64
 ENTRY = {"id": "1" * 32, "dataset": "town", "hash": "2" * 64, "nonce": "3" * 32}
 
 
+def opened(source: object, **words: Any) -> Table:
+    """As :func:`hubbub.open`; each row is a person unless a column says who is who."""
+    return open_table(source, rows_are_people="person" not in words, **words)
+
+
 def open(source: object, **words: Any) -> Table:
     """As :func:`hubbub.open`, for releases that are looked at: they are entered nowhere, and so cannot be saved."""
-    table = open_table(source, **words)
+    table = opened(source, **words)
     return Table(table.engine, table.person, lambda spec: run(spec, table.engine, SystemSource()))
 
 
 def enter(source: object, **words: Any) -> Table:
     """As :func:`hubbub.open`, for releases that are saved: each takes a new name in the ledger."""
-    table = open_table(source, **words)
+    table = opened(source, **words)
     return Table(
         table.engine,
         table.person,

@@ -39,18 +39,21 @@ def open(
     source: object,
     *,
     person: str | None = None,
+    rows_are_people: bool = False,
     table: str | None = None,
     dataset: str | None = None,
     ledger: str | os.PathLike[str] | None = None,
 ) -> Table:
     """A table of people: a path (CSV, Parquet, a glob of Parquet files, a DuckDB file), a frame, or a connection.
 
-    `person` is the column that says who a row is about. `dataset` is the table's name in the ledger, by which releases
-    about the same people are known; a file is named after itself unless told otherwise. `ledger` is the ledger's file,
-    if not the user's own.
+    `person` is the column that says who a row is about; where each row is another person, `rows_are_people` says so.
+    One of the two has to be said, since all that is promised is promised to people. `dataset` is the table's name in
+    the ledger, by which releases about the same people are known; a file is named after itself unless told otherwise.
+    `ledger` is the ledger's file, if not the user's own.
     """
     from hubbub.engines import opening  # late: an import of hubbub loads no engine
 
+    _say_who(person, rows_are_people)
     engine = opening.open_source(source, table=table)
     if person is not None:
         column(engine.columns(), person)
@@ -58,6 +61,17 @@ def open(
         dataset = named_after(source, table)
     books = Ledger(ledger)
     return Table(engine, person, lambda spec: perform(spec, engine, books, dataset))
+
+
+def _say_who(person: str | None, rows_are_people: bool) -> None:
+    """Who is a person cannot be guessed from a table: twenty rows may be twenty people, or one."""
+    if person is None and not rows_are_people:
+        raise WrongUse(
+            "say who a person is: --person COLUMN, the column that says who a row is about, or --rows-are-people if "
+            "each row is another person"
+        )
+    if person is not None and rows_are_people:
+        raise WrongUse("--person and --rows-are-people exclude each other; keep the one that is so")
 
 
 def named_after(source: str | os.PathLike[str], table: str | None = None) -> str:

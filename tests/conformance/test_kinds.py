@@ -33,13 +33,13 @@ from hubbub.ledger.book import Ledger
 from hubbub.ledger.charge import Charge, charge
 from hubbub.ledger.durable import sha256
 from hubbub.noise.source import ScriptedSource
-from hubbub.release import open as open_table
 from hubbub.release import perform, save
 from hubbub.report import report
 from hubbub.staging import CERTIFICATE, unfinished
 from hubbub.verify import verify
 from hubbub.wire.canonical import canonical, read
 from hubbub.wire.exact_json import plain, restored
+from tests.fresh import opened as open_table
 from tests.fresh import played, unsigned
 from tests.unit.saved import sign
 

@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import shutil
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,8 @@ from hubbub.explain import explain_release
 from hubbub.files import write
 from hubbub.ledger.book import Ledger, known
 from hubbub.noise.source import ScriptedSource
-from hubbub.release import open as open_table
 from hubbub.verify import verify
+from tests.fresh import opened as open_table
 from tests.fresh import played, spec_of
 
 GOLDEN = Path(__file__).parent / "format-2"
@@ -88,7 +89,9 @@ def test_there_is_a_certificate_of_every_release() -> None:
 @pytest.mark.parametrize("name", RELEASES)
 def test_a_release_promises_and_writes_what_it_did(name: str) -> None:
     then = RELEASES[name]
-    words = then["words"]
+    words = dict(then["words"])
+    if "distinct" in words:  # what is said is the total over all bins of a person since, and was the rate of each
+        words["epsilon"] = Fraction(words["epsilon"]) * words["distinct"]
     several = words.get("one_row_per_person") or words.get("distinct")
     engine = open_table(TWICE if several else ONCE, person="id").engine
     spec = spec_of(then["by"], words, "id").resolved(engine.columns())

@@ -50,6 +50,8 @@ _FILE: Final = "people.parquet"
 @click.option("--ask", metavar="WHAT", default="designs", show_default=True, help=f"One of {', '.join(ASKS)}.")
 @click.option("--noise-below", metavar="EPS", default="0", help="With --ask: counts below k get noise; 0 hides them.")
 @click.option("--file", metavar="FILE", default=_FILE, show_default=True, help="The table, for the command.")
+@click.option("--person", metavar="COLUMN", help="The column that says who a row is about, for the command.")
+@click.option("--rows-are-people", is_flag=True, help="Each row is another person (if no --person is given).")
 @click.option("--by", metavar="SPEC", multiple=True, help="The bins, for the command; else bin:0..M:1.")
 @click.option("--out", metavar="DIR", default="out/", show_default=True, help="The folder, for the command.")
 @click.option("--chart", metavar="FILE", help="Draw error against rate: .png, .svg or .html.")
@@ -127,6 +129,8 @@ def _designs(want: Want, given: dict[str, Any], *, as_json: bool) -> None:
     from hubbub.plan import designs as d
     from hubbub.plan.shape import read
 
+    if given["person"] is not None and given["rows_are_people"]:
+        raise WrongUse("--person and --rows-are-people exclude each other; keep the one that is so")
     if given["chart"] is not None:
         from hubbub import charts
 
@@ -158,6 +162,8 @@ def _designs(want: Want, given: dict[str, Any], *, as_json: bool) -> None:
         )
         return
     invented = [] if given["by"] else [f"--by {by[0]}"]
+    if given["person"] is None and not given["rows_are_people"]:
+        invented.insert(0, "--rows-are-people (or --person COLUMN)")
     if given["file"] == _FILE:
         invented.insert(0, _FILE)
     _tell(found, request, best, given["chart"], invented)
@@ -192,7 +198,7 @@ def _entry(design: Design, request: Request, given: dict[str, Any]) -> dict[str,
         "suppressed_people": design.expected.hidden_people,
         "suppressed_bins": design.expected.hidden_bins,
         "warning": warned(design),
-        "command": design.command(given["file"], request.by, given["out"]),
+        "command": design.command(given["file"], request.by, given["out"], person=given["person"]),
     }
 
 

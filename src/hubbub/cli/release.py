@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hubbub.kind import Kind, Release
 
 _FIRST: Final = 12  # rows shown on the terminal
-_TABLE: Final = ("person", "table", "dataset", "ledger")
+_TABLE: Final = ("person", "rows_are_people", "table", "dataset", "ledger")
 
 
 class Kinds(Commands):
@@ -49,7 +49,8 @@ def _command(kind: Kind) -> click.Command:
 def _of_a_table(command: Command) -> Command:
     for flags, takes, words, more in reversed(
         (
-            (("--person",), "COLUMN", "The column that says who a row is about; else each row is a person.", {}),
+            (("--person",), "COLUMN", "The column that says who a row is about.", {}),
+            (("--rows-are-people",), None, "Each row is another person.", {"is_flag": True}),
             (("--table",), "NAME", "The table of a DuckDB database.", {}),
             (("--dataset",), "NAME", "The people's name in the ledger; if not given, that of the file.", {}),
             (("--ledger",), "FILE", "Another ledger than your own.", {}),
@@ -100,6 +101,8 @@ def _tell(done: Release, written: dict[str, str]) -> None:
     from hubbub.ledger.book import Ledger
 
     console = page()
+    person = done.spec.words().person
+    console.print(f"Who is a person: {shown(person)}.\n")
     grid, total = done.result.grid(_FIRST), len(done)
     table = Rows(box=None, pad_edge=False)
     for name in grid.keys:

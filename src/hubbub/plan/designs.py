@@ -72,14 +72,15 @@ class Design:
     def rate(self) -> Fraction | None:
         return self.spec.sample
 
-    def command(self, file: str, by: Sequence[str], out: str) -> str:
-        """The release, as it is typed."""
+    def command(self, file: str, by: Sequence[str], out: str, *, person: str | None = None) -> str:
+        """The release, as it is typed; without a person column, each row is a person."""
+        who = ["--rows-are-people"] if person is None else ["--person", person]
         flags: list[str] = []
         for name, value in self.words.items():
             flag = "--" + name.replace("_", "-")
             flags += [flag] if value is True else [flag, str(value)]
         columns = [part for spec in by for part in ("--by", spec)]
-        return shlex.join(["hubbub", "release", "histogram", file, *columns, *flags, "--out", out])
+        return shlex.join(["hubbub", "release", "histogram", file, *who, *columns, *flags, "--out", out])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,6 +49,9 @@ def histogram(
     columns = [axis.column for axis in axes]
     if len(set(columns)) != len(columns):
         raise WrongUse("each column can be used once; combine its bins into one --by")
+    who = unit or Unit()
+    if who.distinct is not None and epsilon is not None:
+        epsilon = rational(epsilon, "epsilon") / who.distinct  # what is said is the total, over all bins of a person
     made = _by_intent(crowd, epsilon, outlier, show_above, channel, options or {})
     rate = None if sample is None else _rate(sample, "sample")
     given = _collected(collected, collected_between, exempt)
@@ -64,7 +67,6 @@ def histogram(
         raise WrongUse(f"at-delta must be below 1, not {target}; choose one like 1e-9")
     if scale_up and rate is None:
         raise WrongUse("scale-up needs the rate at which people are sampled; add --sample RATE")
-    who = unit or Unit()
     if who.expected_rows:
         expected_rows.check(made.channel)
         if rate is not None and not scale_up:
@@ -149,7 +151,11 @@ _OWN: Final = (
     Option(name="crowd", takes="K", help="Exact counts of at least K, the others hidden (with --epsilon: noisy)."),
     Option(name="outlier", takes="CURVE", help="A loss for each crowd size, like 1:0.01,101:1 (warped noise)."),
     Option(name="one_row_per_person", takes=None, help="Keep one row of each person, chosen secretly and uniformly."),
-    Option(name="distinct", takes="B", help="Count each person once in at most B bins, chosen secretly."),
+    Option(
+        name="distinct",
+        takes="B",
+        help="Count each person in at most B bins, chosen secretly; EPS is for all.",
+    ),
     Option(name="expected_rows", takes=None, help="Intervals for what is kept on average, not for what was kept now."),
     Option(name="sample", takes="P", help="Use a fresh secret sample: each person with probability P."),
     Option(name="scale_up", takes=None, help="With --sample: estimates and intervals for everybody."),
@@ -195,8 +201,8 @@ column:month:2024-01..2024-12 (dates). Say how people are protected: --crowd K; 
 Exit code 3 and the sentence about several rows for one person tell something about the data: they are for you
 alone. What is released about the same people under one name adds up in the ledger (hubbub ledger show).""",
     examples=(
-        "hubbub release histogram hubbub-demo/millbrook.parquet --by department --crowd 20 --sample 0.2 --out out/",
-        "hubbub release histogram hubbub-demo/millbrook.parquet --by salary:0..300000:10000 --epsilon 1 --out out/",
+        "hubbub release histogram hubbub-demo/millbrook.parquet --person resident --by department --crowd 20 --out o/",
+        "hubbub release histogram hubbub-demo/millbrook.parquet --rows-are-people --by age:0..90:5 --epsilon 1 --out p",
     ),
     options=(*_OWN, CHANNEL, *OPTIONS),
     ask=ask,

@@ -16,6 +16,7 @@ from hubbub.channels.catalogue import parameters
 from hubbub.channels.channel import Published
 from hubbub.channels.law import SUPPRESSED
 from hubbub.drawing import Drawing
+from hubbub.exact import to_text
 from hubbub.kind import Grid, Result, Sheet
 from hubbub.tables import picture, wording
 from hubbub.tables.bins import Axis, Discovered, all_labels, declared_size, size
@@ -122,6 +123,7 @@ class Counts(Result):
             "rows_suppressed": None if declared is None else self.bins - shown,
             "bins": declared,
             "counts": self._counted(),
+            **({} if self.spec.unit.distinct is None else {"rate_per_bin": to_text(wording.bin_rate(self.spec))}),
             "channel": {"name": self.spec.channel.name, **parameters(self.spec.channel)},
         }
 

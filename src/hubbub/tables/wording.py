@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from hubbub.channels.catalogue import CATALOGUE, parameters
@@ -101,6 +102,11 @@ def notes(counts: Counts) -> tuple[str, ...]:
         told.append("Where one is shown, it is exact.")
     if not counts.exact or spec.unit.expected_rows:
         told.append(f"{interval_words(spec)}.")
+    if spec.unit.distinct is not None:
+        rate, total = bin_rate(spec), bin_rate(spec) * spec.unit.distinct
+        told.append(
+            f"Epsilon {to_text(total)} is for all bins of a person together: each has noise of rate {to_text(rate)}."
+        )
     if spec.unit.chooses:
         told.append("How many people have at least one row in a bin is not told, and no number here estimates it.")
     if counts.published.values.min(initial=0) < 0:
@@ -108,6 +114,12 @@ def notes(counts: Counts) -> tuple[str, ...]:
     if any(map(is_ranges, counts.axes)):
         told.append("[a,b) is from a up to, and not including, b.")
     return tuple(told)
+
+
+def bin_rate(spec: Histogram) -> Fraction:
+    """The rate of the noise of each bin, where a person may be in several."""
+    found: Fraction = getattr(spec.channel, "rate", None) or spec.channel.epsilon  # type: ignore[attr-defined]
+    return found
 
 
 def _remarks(spec: Histogram) -> tuple[str, ...]:
