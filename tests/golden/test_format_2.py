@@ -75,7 +75,10 @@ def _rows(lines: list[str], name: str) -> list[dict[str, str]]:
     An estimate stands beside a number that counts a sample or can be below 0 since: such a number stood beside an
     interval that did not hold it.
     """
+    words = {"000": "shown", "100": "more noise at level 1", "110": "more noise at levels 1 and 2"}  # bits before
+    words |= {"0": "shown", "1": "more noise at level 1"}
     rows = [{key: cell for key, cell in row.items() if key != "estimate"} for row in csv.DictReader(lines)]
+    rows = [row | {"status": words.get(row["status"], row["status"])} for row in rows]
     if name in OTHER_INTERVALS:
         rows = [{key: cell for key, cell in row.items() if key not in ("low", "high")} for row in rows]
     return rows

@@ -244,7 +244,7 @@ def explained(design: Design, shape: Shape) -> str:
         "exact-or-suppressed": f"publish counts of at least {k} as they are and hide the others",
         "noisy-below": f"publish counts from {k} on as they are and smaller ones with noise of rate {_brief(noise)}",
         "geometric": f"add noise of rate {_brief(noise)} to every count",
-        "warped": f"publish every count through the warped channel with the curve {getattr(channel, 'curve', '')}",
+        "warped": _through_warped(channel),
         "simple-suppressed": f"publish counts above {k} as they are and hide the others",
         "outlier-suppressed": f"add noise of rate {_brief(noise)} to every count and hide those that come out small",
         "outlier-noisy": f"add noise of rate {_brief(noise)}, and more to counts that come out small",
@@ -266,6 +266,14 @@ def explained(design: Design, shape: Shape) -> str:
         f"{sentence} The promise: {design.promise.conclusion}{follows}. For data of the shape {shape.name} a published "
         f"number{rescaled} is {expected.error:.3g} people off on average (a hidden bin read as 0).{hidden}"
     )
+
+
+def _through_warped(channel: Any) -> str:
+    if getattr(channel, "show_above", None) is None:
+        return f"publish every count through the warped channel with the curve {getattr(channel, 'curve', '')}"
+    flat = len(channel.curve.pieces) == 1
+    noise = f"noise of rate {channel.curve}" if flat else f"warped noise with the curve {channel.curve}"
+    return f"add {noise}, cut off at 0, to every count and hide values up to {channel.show_above}"
 
 
 def _brief(value: Fraction | None) -> str:
@@ -342,5 +350,5 @@ def _warped_kind(design: Design) -> str:
     curve = getattr(design.spec.channel, "curve", None)
     hides = getattr(design.spec.channel, "show_above", None) is not None
     if curve is not None and len(curve.pieces) == 1:
-        return "noise cut off at 0"
+        return "noise, small values hidden" if hides else "noise cut off at 0"
     return "warped noise, small values hidden" if hides else "warped noise"

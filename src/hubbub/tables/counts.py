@@ -104,7 +104,7 @@ class Counts(Result):
         beside = has_estimates(self.spec)
         names = [*key_columns(self.axes), *number_columns(beside), STATUS]
         shown, bins = self.shown, self.bins
-        statuses = [name or "shown" for name in self.published.names]
+        statuses = [wording.status(name) for name in self.published.names]
         for start in range(0, bins, _BATCH) or [0]:
             stop = min(start + _BATCH, bins)
             arrays = [labelled(which, texts) for which, texts in self.keys(start, stop)]
@@ -158,7 +158,7 @@ class Counts(Result):
             cells = ["hidden" if value is None else f"{value:,}"]
             cells += ["" if about is None else f"{about:,}"] if beside else []
             cells += [_span(*self.ends(i))]
-            cells += [tag] if tagged else []
+            cells += [wording.status(tag)] if tagged else []
             rows.append((texts, tuple(cells), value is None))
         other = of_interval(self.spec) is not of_number(self.spec)
         whose = f" for {_FOR[of_interval(self.spec)]}" if other else ""

@@ -22,6 +22,7 @@ from hubbub.channels.sampled import (
     sampled_differential,
 )
 from hubbub.channels.simple_outliers import SimpleNoisy
+from hubbub.channels.warped import Warped
 from hubbub.errors import Refused
 from hubbub.exact import Infinite, rounded
 from hubbub.guarantees.definitions import (
@@ -89,7 +90,7 @@ def promises(spec: Histogram) -> tuple[Derivation, ...]:
     """
     own = _own(spec)
     if spec.unit.distinct is not None:
-        return (_several_bins(own, spec, spec.unit.distinct),)
+        return (_several_bins(_differential(own) or own, spec, spec.unit.distinct),)
     bounded, crowds, unmarked = _differential(own), _crowds(own), _unmarked(spec.channel)
     found = [own]
     if spec.sample is not None:
@@ -177,7 +178,7 @@ def _with_found_bins(own: Derivation, spec: Histogram) -> Derivation:
 
 def _several_bins(own: Derivation, spec: Histogram, most: int) -> Derivation:
     """A person in at most B bins loses at most B times as much, where every count loses the same."""
-    if not isinstance(spec.channel, Geometric | Group):
+    if not isinstance(own.conclusion, DifferentialPrivacy) or not _alike(spec.channel):
         raise Refused(
             "a person in several bins is covered by plain noise only (--epsilon, or --channel group); "
             "for the others keep one row of each person (--one-row-per-person)"
@@ -185,12 +186,18 @@ def _several_bins(own: Derivation, spec: Histogram, most: int) -> Derivation:
     claim = own.conclusion
     assert isinstance(claim, DifferentialPrivacy) and not isinstance(claim.epsilon, Infinite)
     return Derivation(
-        conclusion=replace(claim, epsilon=most * claim.epsilon),
+        conclusion=replace(claim, epsilon=most * claim.epsilon, delta=min(most * claim.delta, Fraction(1))),
         theorem=Theorem("bins.several", "a person in several bins", f"{DMNS}, composition over bins"),
         premises=(own,),
-        numbers=texts(bins=most, epsilon=claim.epsilon),
+        numbers=texts(bins=most, epsilon=claim.epsilon) + (texts(delta=claim.delta) if claim.delta else ()),
         assumptions=(spec.unit.assumption,),
     )
+
+
+def _alike(channel: Channel) -> bool:
+    """Whether every count loses the same."""
+    flat = isinstance(channel, Warped) and len(channel.curve.pieces) == 1 and not channel.curve.pieces[0].rate
+    return flat or isinstance(channel, Geometric | Group)
 
 
 def _differential(own: Derivation) -> Derivation | None:

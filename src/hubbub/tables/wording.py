@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from hubbub.channels.catalogue import CATALOGUE, parameters
 from hubbub.channels.shown import hides
-from hubbub.exact import to_text
+from hubbub.exact import Infinite, to_text
 from hubbub.guarantees.curve import Reading
+from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.kind import Words
 from hubbub.tables.bins import rule
 from hubbub.tables.estimands import in_words, of_interval, of_number
@@ -116,10 +117,26 @@ def notes(counts: Counts) -> tuple[str, ...]:
     return tuple(told)
 
 
+def status(tag: str) -> str:
+    """What was done to a bin, in words; a channel with levels of noise says by bits which of them it added.
+
+    >>> [status(tag) for tag in ("", "000", "110", "suppressed", "suppressed 101", "epsilon=0.5")]
+    ['shown', 'shown', 'more noise at levels 1 and 2', 'suppressed', 'suppressed at levels 1 and 3', 'epsilon=0.5']
+    """
+    start, _, bits = tag.rpartition(" ")
+    if not re.fullmatch("[01]+", bits):
+        return tag or "shown"
+    levels = [str(i) for i, bit in enumerate(bits, 1) if bit == "1"]
+    if not levels:
+        return start or "shown"
+    return f"{start or 'more noise'} at level{'s' if len(levels) > 1 else ''} {listed(levels)}"
+
+
 def bin_rate(spec: Histogram) -> Fraction:
     """The rate of the noise of each bin, where a person may be in several."""
-    found: Fraction = getattr(spec.channel, "rate", None) or spec.channel.epsilon  # type: ignore[attr-defined]
-    return found
+    promise = spec.promises()[0].premises[0].conclusion
+    assert isinstance(promise, DifferentialPrivacy) and not isinstance(promise.epsilon, Infinite)
+    return promise.epsilon
 
 
 def _remarks(spec: Histogram) -> tuple[str, ...]:

@@ -41,8 +41,8 @@ def test_the_best_design_is_told_with_its_command() -> None:
     assert best["guarantee"]["aggregate"] == "iRS(0.2)"  # k and the rate are shown, not epsilon alone
     assert best["error"] == pytest.approx(13.9713, abs=1e-3)
     assert best["command"] == (
-        "hubbub release histogram people.parquet --rows-are-people --by bin:0..400:1 --crowd 31 --epsilon 1.44541 --sample 0.2 "
-        "--scale-up --at-delta 1e-9 --out out/"
+        "hubbub release histogram people.parquet --rows-are-people --by bin:0..400:1 --crowd 31 --epsilon 1.44541 "
+        "--sample 0.2 --scale-up --at-delta 1e-9 --out out/"
     )
     assert "secret sample of 20 %" in best["words"]
     assert [d["error"] for d in found["designs"]] == sorted(d["error"] for d in found["designs"])
