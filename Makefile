@@ -28,15 +28,17 @@ fuzz: .venv/with-charts,dev ## search for a person who changes more than one cou
 	@$(BIN)/python -m tests.fuzz.csv_reader
 	@$(BIN)/python -m tests.fuzz.neighbours
 
-bench: .venv/with-bench .venv/peers/installed ## measure, side by side with the peers
+bench: .venv/with-bench .venv/peers/installed .venv/accountants/installed ## measure, side by side with the peers
 	@$(BIN)/python -m benchmarks.noise
 	@$(BIN)/python -m benchmarks.channels
 	@$(BIN)/python -m benchmarks.release
 	@$(BIN)/python -m benchmarks.csv_files
 	@$(BIN)/python -m benchmarks.ledger
+	@$(BIN)/python -m benchmarks.people
 	@$(BIN)/python -m benchmarks.graphs
 	@$(BIN)/python -m benchmarks.commands
 	@PYTHONPATH=src .venv/peers/bin/python -m benchmarks.voting
+	@PYTHONPATH=src .venv/accountants/bin/python -m benchmarks.composition
 
 .venv/pyvenv.cfg:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -57,4 +59,10 @@ bench: .venv/with-bench .venv/peers/installed ## measure, side by side with the 
 	@echo "Installing the peers of benchmarks.voting into .venv/peers" >&2
 	@$(PYTHON) -m venv .venv/peers
 	@.venv/peers/bin/python -m pip --disable-pip-version-check --no-input -qq install --requirement $<
+	@touch $@
+
+.venv/accountants/installed: benchmarks/composition-peers.txt | .venv/pyvenv.cfg
+	@echo "Installing the peer of benchmarks.composition into .venv/accountants" >&2
+	@$(PYTHON) -m venv .venv/accountants
+	@.venv/accountants/bin/python -m pip --disable-pip-version-check --no-input -qq install --requirement $<
 	@touch $@

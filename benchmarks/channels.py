@@ -20,6 +20,7 @@ from benchmarks.noise import PEERS, Task, peer, seconds
 from hubbub.channels.catalogue import CATALOGUE, channel
 from hubbub.channels.channel import Channel
 from hubbub.channels.profile import profile
+from hubbub.errors import in_shell
 from hubbub.noise.source import SystemSource
 
 REPEATS: Final = 5
@@ -82,7 +83,7 @@ def rows() -> Iterator[Row]:
     yardstick = peer("1")
     for name, entry in CATALOGUE.items():
         if name != "warped":
-            yield measure(name, entry.example, None, yardstick)
+            yield measure(name, in_shell(entry.example), None, yardstick)
     for curve in WARPED:
         yield measure("warped", f"--curve '{curve}'", REQUIRED, yardstick)
 

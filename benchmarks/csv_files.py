@@ -19,7 +19,7 @@ import duckdb
 
 from hubbub.engines.csv_file import csv_header, csv_relation
 from hubbub.engines.csv_records import LONGEST, giants
-from hubbub.engines.duckdb import open_file
+from hubbub.engines.files import open_file
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
 from hubbub.tables.engine import Counted, Question

@@ -14,7 +14,9 @@ from hubbub.release import open as open_table
 from hubbub.release import perform, run
 from hubbub.tables.asking import histogram
 from hubbub.tables.counts import Counts
+from hubbub.tables.engine import Engine
 from hubbub.tables.histogram import Histogram
+from hubbub.tables.identity import Identity
 from hubbub.tables.table import Table
 from hubbub.tables.unit import Unit
 
@@ -26,7 +28,7 @@ ENTRY = {"id": "1" * 32, "dataset": "town", "hash": "2" * 64, "nonce": "3" * 32}
 
 def opened(source: object, **words: Any) -> Table:
     """As :func:`hubbub.open`; each row is a person unless a column says who is who."""
-    return open_table(source, rows_are_people="person" not in words, **words)
+    return open_table(source, rows_are_people=words.get("person") is None, **words)
 
 
 def open(source: object, **words: Any) -> Table:
@@ -35,13 +37,24 @@ def open(source: object, **words: Any) -> Table:
     return Table(table.engine, table.person, lambda spec: run(spec, table.engine, SystemSource()))
 
 
+class Nameless:
+    """A table that is known by nothing but the name it is given."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.columns, self.count, self.noticing = engine.columns, engine.count, engine.noticing
+
+    def identity(self) -> Identity:
+        return Identity()
+
+
 def enter(source: object, **words: Any) -> Table:
     """As :func:`hubbub.open`, for releases that are saved: each takes a new name in the ledger."""
     table = opened(source, **words)
+    nameless = Nameless(table.engine)
     return Table(
         table.engine,
         table.person,
-        lambda spec: perform(spec, table.engine, Ledger(), f"people-{next(_numbers)}"),
+        lambda spec: perform(spec, nameless, Ledger(), f"people-{next(_numbers)}", other_people=True),
     )
 
 

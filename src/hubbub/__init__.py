@@ -2,6 +2,17 @@
 
 This is the public surface. Importing it loads no database, no chart library and no command line: each name is fetched
 when it is first used.
+
+::
+
+    open, open_graph, save
+                     a table of people or a network; a release of it, written with its certificate and report
+    verify, explain  a certificate, checked without the data, and in plain words
+    plan, account    which release reaches a promise, and what follows from what: the theorems as a calculator
+    ledger           what was published about whom, and what it adds up to
+    vote             elections in which honesty pays: counted, and with what a margin promises
+    channel, profile, decide, interval
+                     one count channel, its exact losses, whether a claim holds, what a published value says
 """
 
 from __future__ import annotations
@@ -10,28 +21,60 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hubbub import account as account
+    from hubbub import ledger as ledger
+    from hubbub import plan as plan
+    from hubbub import vote as vote
     from hubbub.channels.catalogue import channel as channel
     from hubbub.channels.estimate import interval as interval
     from hubbub.channels.profile import decide as decide
     from hubbub.channels.profile import profile as profile
     from hubbub.release import open as open
+    from hubbub.release import open_graph as open_graph
     from hubbub.release import save as save
+    from hubbub.verification.of_file import explain as explain
+    from hubbub.verification.of_file import verify as verify
 
 __version__ = "0.1.0"
 
 _WHERE = {
     "channel": "hubbub.channels.catalogue",
     "decide": "hubbub.channels.profile",
+    "explain": "hubbub.verification.of_file",
     "interval": "hubbub.channels.estimate",
     "open": "hubbub.release",
+    "open_graph": "hubbub.release",
     "profile": "hubbub.channels.profile",
     "save": "hubbub.release",
+    "verify": "hubbub.verification.of_file",
 }
+_MODULES = ("account", "ledger", "plan", "vote")
 
-__all__ = ["__version__", "channel", "decide", "interval", "open", "profile", "save"]
+__all__ = [
+    "__version__",
+    "account",
+    "channel",
+    "decide",
+    "explain",
+    "interval",
+    "ledger",
+    "open",
+    "open_graph",
+    "plan",
+    "profile",
+    "save",
+    "verify",
+    "vote",
+]
 
 
 def __getattr__(name: str) -> Any:
     if name in _WHERE:
         return getattr(import_module(_WHERE[name]), name)
+    if name in _MODULES:
+        return import_module(f"hubbub.{name}")
     raise AttributeError(f"hubbub has no {name}; it has {', '.join(__all__)}")
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

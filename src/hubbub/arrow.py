@@ -39,5 +39,25 @@ def labelled(which: NDArray[Any], labels: Sequence[str | None]) -> pa.Dictionary
     )
 
 
+def spread(which: NDArray[Any], labels: Sequence[str | None], known: NDArray[np.bool_] | None = None) -> pa.Array:
+    """The same, written out one by one."""
+    there = np.array([label is not None for label in labels], dtype=bool)
+    seen = known if there.all() else there[which] if known is None else there[which] & known
+    parts = [(label or "").encode() for label in labels]
+    ends = np.concatenate([[0], np.cumsum(np.array([len(part) for part in parts], dtype=np.int64)[which])])
+    data = b"".join(map(parts.__getitem__, which.tolist()))
+    buffers = [_bits(seen), pa.py_buffer(ends.astype(np.int64)), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.large_string(), which.size, buffers)
+
+
+def known(column: pa.Array) -> NDArray[np.bool_] | None:
+    """Which are not null; None if none is."""
+    bits = column.buffers()[0]
+    if not column.null_count or bits is None:
+        return None
+    all_bits = np.unpackbits(np.frombuffer(bits, dtype=np.uint8), bitorder="little")
+    return all_bits[column.offset : column.offset + len(column)].astype(bool)
+
+
 def _bits(known: NDArray[np.bool_] | None) -> pa.Buffer | None:
     return None if known is None else pa.py_buffer(np.packbits(known, bitorder="little"))

@@ -1,9 +1,9 @@
 """The certificate of a release: what is promised, to whom, under which assumptions, by which theorems, signed.
 
 It is made from the release's public description, its place in the ledger and the digests of the published files, and
-from nothing else. It holds identifiers and exact numbers and no sentence: :mod:`hubbub.explain` makes the sentences
+from nothing else. It holds identifiers and exact numbers and no sentence: :mod:`hubbub.explanation` makes the sentences
 from those, so that a better sentence, or a sharper bound, leaves an old certificate as good as it was.
-:mod:`hubbub.verify` derives everything again and compares.
+:mod:`hubbub.verification` derives everything again and compares.
 """
 
 from __future__ import annotations

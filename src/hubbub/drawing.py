@@ -34,5 +34,40 @@ class Bars:
     note: str = ""
 
 
-Drawing: TypeAlias = Bars
+@dataclass(frozen=True, slots=True)
+class FlowColumn:
+    """Piles of ballots at one moment: a heading, what happens after it, and (name, ballots) from the top."""
+
+    heading: str
+    note: str
+    piles: tuple[tuple[str, float], ...]  # votes of several seats have decimals
+
+
+@dataclass(frozen=True, slots=True)
+class FlowLink:
+    """Ballots that were in `origin` at a column (the first being 0) and are in `target` at the next."""
+
+    column: int
+    origin: str
+    target: str
+    ballots: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flow:
+    """How ballots moved. `order` names all piles from the top; those in `plain` are no single candidates.
+
+    `told` says it for somebody who cannot see it, `note` what has to be said beside it.
+    """
+
+    columns: tuple[FlowColumn, ...]
+    links: tuple[FlowLink, ...]
+    order: tuple[str, ...]
+    winner: str
+    plain: tuple[str, ...] = ()
+    told: str = ""
+    note: str = ""
+
+
+Drawing: TypeAlias = Bars | Flow
 """Whatever a report can draw."""

@@ -85,10 +85,10 @@ def rational(value: Exact, what: str = "a number") -> Fraction:
     if isinstance(value, float):
         if not math.isfinite(value):
             raise FloatRefused(f"{what} must be an exact number, and the float {value!r} is none; write it as text")
-        if Fraction(value) != Fraction(repr(value)):
+        if Fraction(value) != Fraction(repr(float(value))):
             raise FloatRefused(
-                f"{what} must be exact, and no float is {value!r}: the nearest one, which Python takes for it, is "
-                f'{Fraction(value)!s:.60}; write it as text, "{value!r}", or as a Fraction'
+                f"{what} must be exact, and no float is {float(value)!r}: the nearest one, which Python takes for it, "
+                f'is {Fraction(value)!s:.60}; write it as text, "{float(value)!r}", or as a Fraction'
             )
         return Fraction(value)
     if isinstance(value, bool) or not isinstance(value, int | str | Fraction):

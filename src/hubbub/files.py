@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import IO, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
-from hubbub.arrow import texts
+from hubbub.arrow import known, spread, texts
 from hubbub.errors import WrongUse
 from hubbub.kind import Sheet
 from hubbub.spreadsheet import safe
@@ -48,8 +49,10 @@ def _write_csv(sheet: Sheet, out: IO[bytes]) -> None:
 def _plain(column: pa.Array) -> pa.Array:
     """A column as it is written: texts that cannot act, in place of a dictionary of them."""
     if isinstance(column, pa.DictionaryArray):
-        names = texts(safe(column.dictionary.to_pylist()))
-        return pa.DictionaryArray.from_arrays(column.indices, names).dictionary_decode()
+        there = known(column.indices)
+        which = np.frombuffer(column.indices.buffers()[1], dtype=np.int32)
+        which = which[column.offset : column.offset + len(column)]
+        return spread(which, safe(column.dictionary.to_pylist()), there)
     if pa.types.is_string(column.type):
         return texts(safe(column.to_pylist()))
     return column

@@ -27,6 +27,7 @@ import pyarrow as pa
 
 from hubbub.check import Check as Check
 from hubbub.drawing import Drawing
+from hubbub.errors import WrongUse
 from hubbub.guarantees.definitions import IndependentSample
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     import polars
 
 FEW: int = 12  # rows that are shown where somebody only glances
+TABLE, GRAPH, BALLOTS = "table", "graph", "ballots"  # what a release may be of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +90,14 @@ class Grid:
     numbers: tuple[str, ...]  # headings
     rows: tuple[tuple[tuple[str | None, ...], tuple[str, ...], bool], ...]  # keys, numbers, pale
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A release beside what else was to be had, from public numbers alone: to read, and for JSON."""
+
+    grid: Grid
+    rows: tuple[Mapping[str, Any], ...]
 
 
 class Result(Protocol):
@@ -168,6 +178,10 @@ class Spec(Protocol):
         """What in the published file is not as it is described, in words; None if all that can be seen fits."""
         return None
 
+    def beside(self, file: Path) -> Check:
+        """Whether a public file that the release stands beside, such as an official record, is the one described."""
+        raise WrongUse("this kind of release stands beside no official record; leave out `official`")
+
     def free(self) -> tuple[str, ...]:
         """What the publisher could write as they liked, since no promise rests on it and no file shows it."""
         return ()
@@ -200,6 +214,8 @@ class Kind:
     options: tuple[Option, ...]
     ask: Callable[..., Spec]  # words of `options`, with the person column under "person"
     read: Callable[[Mapping[str, Any]], Spec]  # of what `described` wrote; checks it as if somebody had asked for it
+    data: str = TABLE  # what it is of, and so how that is opened
+    compare: Callable[[Any], Comparison] | None = None  # a spec of this kind with what the papers would have done
     earlier: Mapping[str, Callable[[Mapping[str, Any]], Spec]] = field(default_factory=dict)  # by an older wire name
 
 

@@ -11,6 +11,8 @@ from hubbub.wire.exact_json import Newer, agrees
 
 _WHERE: Final[dict[str, str]] = {
     "histogram": "hubbub.tables.asking",
+    "graph": "hubbub.graphs.asking",
+    "ballots": "hubbub.voting.publish_asking",
 }
 """The name of each kind and the module that holds it as KIND, loaded when it is asked for."""
 

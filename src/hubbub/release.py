@@ -15,14 +15,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hubbub.certificate import draft
 from hubbub.errors import HubbubError, Refused, WrongUse
+from hubbub.exact import Exact
 from hubbub.files import check_format, write
 from hubbub.kind import Release, Reservation, Spec
 from hubbub.ledger.book import Ledger
@@ -30,9 +31,15 @@ from hubbub.ledger.charge import charge
 from hubbub.ledger.durable import sha256
 from hubbub.noise.source import Source, SystemSource, is_secure
 from hubbub.report import report as page_of
-from hubbub.staging import CERTIFICATE, PREFIX, REPORT, Staged, opened, publish
+from hubbub.report.heading import NOTHING_SAID, Heading
+from hubbub.staging import CERTIFICATE, PREFIX, REPORT, Staged, check_free, opened, publish, there
+from hubbub.tables.identity import Identity
 from hubbub.tables.schema import column
 from hubbub.tables.table import Table
+
+if TYPE_CHECKING:
+    from hubbub.graphs.network import Network
+    from hubbub.voting.ballot_file import BallotFile
 
 
 def open(
@@ -43,35 +50,88 @@ def open(
     table: str | None = None,
     dataset: str | None = None,
     ledger: str | os.PathLike[str] | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    no_header: str | None = None,
+    unreadable: Exact = "0.01",
+    other_people: bool = False,
 ) -> Table:
-    """A table of people: a path (CSV, Parquet, a glob of Parquet files, a DuckDB file), a frame, or a connection.
+    """A table of people: a path (CSV, Parquet, Excel, a glob of such, a DuckDB file), a frame, a DuckDB relation, or a
+    connection.
 
     `person` is the column that says who a row is about; where each row is another person, `rows_are_people` says so.
     One of the two has to be said, since all that is promised is promised to people. `dataset` is the table's name in
     the ledger, by which releases about the same people are known; a file is named after itself unless told otherwise.
-    `ledger` is the ledger's file, if not the user's own.
+    `ledger` is the ledger's file, if not the user's own. `delimiter`, `encoding` and `no_header` (the names of the
+    columns, like ``"id,town,age"``) say how a CSV is written, if not as usual. A release is refused if a larger share
+    of rows than `unreadable` cannot be read as declared. With `other_people` somebody declares that these are not the
+    people of a dataset that has the same ids.
     """
     from hubbub.engines import opening  # late: an import of hubbub loads no engine
 
     _say_who(person, rows_are_people)
-    engine = opening.open_source(source, table=table)
+    engine = opening.open_source(
+        source, table=table, delimiter=delimiter, encoding=encoding, no_header=no_header, unreadable=unreadable
+    )
     if person is not None:
         column(engine.columns(), person)
     if dataset is None and isinstance(source, str | os.PathLike):
         dataset = named_after(source, table)
     books = Ledger(ledger)
-    return Table(engine, person, lambda spec: perform(spec, engine, books, dataset))
+    return Table(engine, person, lambda spec: perform(spec, engine, books, dataset, other_people=other_people))
+
+
+def open_graph(
+    source: object,
+    *,
+    columns: Sequence[str] | None = None,
+    header: bool | None = None,
+    vertex_file: str | os.PathLike[str] | None = None,
+    dataset: str | None = None,
+    ledger: str | os.PathLike[str] | None = None,
+) -> Network:
+    """A social network: a path (CSV, TSV, text, Parquet, GML, GraphML), or an object of networkx, igraph, scipy, Arrow.
+
+    `columns` names the two ends of a link where there are more than two; `vertex_file` lists everybody, with links or
+    without. `dataset` is the network's name in the ledger; a file is named after itself unless told otherwise.
+    """
+    from hubbub.engines.links import opened as open_links
+    from hubbub.graphs.network import Network
+
+    links = open_links(source, columns=columns, header=header, vertex_file=vertex_file)
+    if dataset is None and isinstance(source, str | os.PathLike):
+        dataset = named_after(source)
+    books = Ledger(ledger)
+    return Network(links, lambda spec: perform(spec, links, books, dataset))
+
+
+def publish_ballots(
+    spec: Spec,
+    file: BallotFile,
+    path: str | os.PathLike[str] | None,
+    *,
+    dataset: str | None = None,
+    ledger: str | os.PathLike[str] | None = None,
+) -> Release:
+    """Ballots that were read from a file, published beside the official record (see hubbub.voting.publish_asking)."""
+    from hubbub.engines.identity import of_files
+    from hubbub.voting.publish import BallotBox
+
+    if dataset is None and path is not None:
+        dataset = named_after(path)
+    box = BallotBox(file.ballots, Identity() if path is None else of_files([os.fspath(path)]))
+    return perform(spec, box, Ledger(ledger), dataset)
 
 
 def _say_who(person: str | None, rows_are_people: bool) -> None:
     """Who is a person cannot be guessed from a table: twenty rows may be twenty people, or one."""
     if person is None and not rows_are_people:
         raise WrongUse(
-            "say who a person is: --person COLUMN, the column that says who a row is about, or --rows-are-people if "
-            "each row is another person"
+            "say who a person is: `person=COLUMN`, the column that says who a row is about, or `rows_are_people=True` "
+            "if each row is another person"
         )
     if person is not None and rows_are_people:
-        raise WrongUse("--person and --rows-are-people exclude each other; keep the one that is so")
+        raise WrongUse("`person` and `rows_are_people` exclude each other; keep the one that is so")
 
 
 def named_after(source: str | os.PathLike[str], table: str | None = None) -> str:
@@ -80,25 +140,28 @@ def named_after(source: str | os.PathLike[str], table: str | None = None) -> str
     >>> named_after("data/town 2024.parquet"), named_after("city.duckdb", "people")
     ('town-2024', 'city.people')
     """
-    stem = Path(os.fspath(source)).stem
+    stem = re.sub(r"\.(csv|tsv|txt)$", "", Path(os.fspath(source)).stem, flags=re.IGNORECASE)
     text = re.sub(r"[^\w.*-]+", "-", stem if table is None else f"{stem}.{table}").strip("-_.*")
     return text[:100] or "table"
 
 
-def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None) -> Release:
+def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None, *, other_people: bool = False) -> Release:
     """Reserve a place in the ledger, then carry a release out.
 
     Guarantee: the promises are derived before the data is read, and are on the disk, covered by a theorem together with
-    all earlier releases of the dataset, before any noise is drawn. If nothing came out, the place is given up; that is
-    free only if no noise was drawn.
+    all earlier releases of the dataset, before any noise is drawn. Where a column says who is who, people who are known
+    under another name are refused before any noise is drawn, unless `other_people` is declared. If nothing came out,
+    the place is given up; that is free only if no noise was drawn.
     """
     if dataset is None:
-        raise WrongUse("this table has no name in the ledger; give it one, like open(people, dataset='town')")
+        raise WrongUse("this has no name in the ledger; give it one, like open(people, dataset='town')")
     spec = spec.resolved(data.columns())
     promised = spec.promises()  # refuses here: nothing was read
     place = ledger.reserve(dataset, charge(spec), source=data.identity())
     noise = SystemSource()
     with _given_up(ledger, place, lambda: noise.used):
+        if spec.people.person is not None:
+            data = data.noticing(ledger.notice(place, other_people=other_people))
         result = spec.run(data, noise)
     return Release(spec, promised, result, place, noise.used)
 
@@ -111,17 +174,42 @@ def run(spec: Spec, data: Any, source: Source) -> Release:
     return Release(spec, spec.promises(), spec.run(data, source))
 
 
-def save(release: Release, folder: str | os.PathLike[str], *, form: str = "csv", report: bool = True) -> dict[str, str]:
+def save(
+    release: Release,
+    folder: str | os.PathLike[str],
+    *,
+    form: str = "csv",
+    report: bool = True,
+    replace: bool = False,
+    heading: Heading = NOTHING_SAID,
+) -> dict[str, str]:
     """Write the release as CSV or Parquet, its report and its certificate into a folder; returns where they are.
+
+    A release that is in the folder already stays, unless it is to be replaced. `heading` is what the report says of its
+    publisher and date.
 
     Guarantee: the digests of the files are in the ledger, on the disk, before a file has its name. If this is cut short
     at any moment, the folder holds either nothing new or bytes that are paid for, and :func:`hubbub.finishing.finish`
     brings out the rest of them. If it fails and leaves nothing behind, the place in the ledger is given up.
     """
-    return publish(stage(release, folder, form=form, report=report))
+    out = Path(folder)
+    if not replace:
+        check_free(out)
+    before = there(out)
+    written = publish(stage(release, out, form=form, report=report, heading=heading))
+    for name in {*before} - {Path(place).name for place in written.values()}:
+        (out / name).unlink(missing_ok=True)
+    return written
 
 
-def stage(release: Release, folder: str | os.PathLike[str], *, form: str = "csv", report: bool = True) -> Staged:
+def stage(
+    release: Release,
+    folder: str | os.PathLike[str],
+    *,
+    form: str = "csv",
+    report: bool = True,
+    heading: Heading = NOTHING_SAID,
+) -> Staged:
     """Write everything into a hidden folder beside its place, durably; nothing is visible yet."""
     check_format(form)
     place = release.place
@@ -138,16 +226,17 @@ def stage(release: Release, folder: str | os.PathLike[str], *, form: str = "csv"
         staged.draft(draft(release, digests, place))  # whatever fails from here on loses nothing
         if report:
             with suppress(Exception):  # numbers without a page are better than none
-                digests[REPORT] = _page(release, staged, digests)
+                digests[REPORT] = _page(release, staged, digests, heading)
                 staged.draft(draft(release, digests, place))
         staged.sign(ledger)
     return staged
 
 
-def _page(release: Release, staged: Staged, digests: Mapping[str, str]) -> str:
+def _page(release: Release, staged: Staged, digests: Mapping[str, str], heading: Heading) -> str:
     """The report, written; returns its digest."""
     main = next(iter(digests))
-    text = page_of(release, files={"release": main, "certificate": CERTIFICATE}, digest=digests[main])
+    files = {"release": main, "certificate": CERTIFICATE}
+    text = page_of(release, files=files, digest=digests[main], heading=heading)
     staged.add(REPORT, lambda out: out.write(text.encode()))
     return sha256(staged.path(REPORT))
 

@@ -91,7 +91,27 @@ def _new_file(path: Path) -> IO[bytes]:
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb")
 
 
-def prepare(folder: Path, room_needed: int) -> None:
+def there(folder: Path) -> tuple[str, ...]:
+    """The files of a release that is in a folder already."""
+    try:
+        named = released(json.loads((folder / CERTIFICATE).read_bytes()))
+        files = [str(name) for name in named if Path(str(name)).name == str(name)]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        files = []
+    usual = (*files, "release.csv", "release.parquet", REPORT, CERTIFICATE)
+    return tuple(name for name in dict.fromkeys(usual) if os.path.lexists(folder / name))
+
+
+def check_free(folder: Path) -> None:
+    """Refuse to write over a release."""
+    if there(folder):
+        raise WrongUse(
+            f"there is a release in {str(folder)!r} already, and what was published stays; choose another folder, "
+            "or add `replace=True`"
+        )
+
+
+def prepare(folder: Path, room_needed: int, *, replace: bool = False) -> None:
     """See that a release of about so many bytes can be written to a folder, before anything is spent on one."""
     try:
         durable.make_folder(folder, 0o777)
@@ -101,10 +121,10 @@ def prepare(folder: Path, room_needed: int) -> None:
             room = shutil.disk_usage(folder).free
     except lock.NoLocks:
         raise WrongUse(
-            f"{str(folder)!r} is on a drive without locks, where two releases may mix; choose another folder for --out"
+            f"{str(folder)!r} is on a drive without locks, where two releases may mix; choose another folder"
         ) from None
     except OSError:
-        raise WrongUse(f"--out must be a folder that can be written, not {str(folder)!r}; choose another") from None
+        raise WrongUse(f"a folder for releases can be written to, not so {str(folder)!r}; choose another") from None
     if room < room_needed:
         raise WrongUse(f"the disk of {str(folder)!r} has too little room for the release; make room, or choose another")
     dead = unfinished(folder)
@@ -115,6 +135,8 @@ def prepare(folder: Path, room_needed: int) -> None:
         )
     if any(_hidden(folder)):
         raise WrongUse(f"another release is being written to {str(folder)!r}; wait for it, or choose another folder")
+    if not replace:
+        check_free(folder)
 
 
 @contextmanager
@@ -162,7 +184,7 @@ def _kept(error: BaseException, folder: Path) -> BaseException:
     """The same error, and that nothing is lost."""
     more = f"the release is ready and paid for: when this is put right, run hubbub ledger finish {folder}"
     if isinstance(error, HubbubError):
-        return type(error)(f"{error}; {more}")
+        return type(error)(f"{error.marked}; {more}")
     if isinstance(error, OSError):
         return WrongUse(f"not all of the release could be written to {str(folder)!r}; {more}")
     if isinstance(error, Exception):
@@ -220,10 +242,18 @@ def _move(staged: Staged) -> dict[str, str]:
         target = staged.folder / name
         if staged.path(name) != target:  # else it was moved before a crash
             os.replace(staged.path(name), target)
+        os.chmod(target, 0o666 & ~_umask())  # it is published now
         written[_role(name)] = str(target)
     durable.settle_folder(staged.folder)
     shutil.rmtree(staged.hidden, ignore_errors=True)
     return written
+
+
+def _umask() -> int:
+    """What the process keeps from new files. It can only be read by setting it: to what keeps most, for a moment."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def _role(name: str) -> str:

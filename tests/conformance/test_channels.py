@@ -21,14 +21,15 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from hubbub.channels.catalogue import CATALOGUE, channel, make, parameters
-from hubbub.channels.channel import LARGEST_COUNT, Channel, Published, neighbours
+from hubbub.channels.channel import LARGEST_COUNT, Channel, Published
 from hubbub.channels.estimate import interval, intervals, most_likely, unbiased
 from hubbub.channels.law import SUPPRESSED, Law
+from hubbub.channels.outliers import OutlierSuppressed
 from hubbub.channels.profile import decide, exact_delta, exact_loss, judge, profile
 from hubbub.errors import FloatRefused, WrongUse
 from hubbub.exact import ball, lower, upper
 from hubbub.guarantees.definitions import DifferentialPrivacy
-from hubbub.guarantees.verdict import Proved, Refuted
+from hubbub.guarantees.verdict import Proved, Refuted, Undecided
 from hubbub.noise.source import RecordingSource, ScriptedSource
 
 
@@ -401,7 +402,7 @@ class Unproved:
         return self.inner.law(count)
 
     def neighbours(self, count: int) -> tuple[Law, Law]:
-        return neighbours(self.inner, count)
+        return self.inner.neighbours(count)
 
     def release(self, counts: Any, source: Any) -> Published:
         return self.inner.release(counts, source)
@@ -631,7 +632,7 @@ OUTLIER = [
     {"k": 100, "epsilon": 0, "alpha": 10},
     {"k": 100, "epsilon": "-1", "alpha": 10},
     {"k": 100, "epsilon": 51, "alpha": 10},
-    {"k": 100, "epsilon": 0.5, "alpha": 10},
+    {"k": 100, "epsilon": 0.3, "alpha": 10},
     {"k": 100, "epsilon": 1},
     {"k": 100, "epsilon": 1, "alpha": 0},
     {"k": 100, "epsilon": 1, "alpha": 10, "offset": 3},
@@ -652,7 +653,7 @@ BAD_OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"k": -3},
         {"k": "2.5"},
         {"k": "many"},
-        {"k": 5.0},
+        {"k": 5.1},
         {"k": True},
         {"k": 5, "epsilon": 1},
     ],
@@ -663,7 +664,7 @@ BAD_OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"k": 5, "epsilon": 0},
         {"k": 5, "epsilon": "1e-7"},
         {"k": 5, "epsilon": "inf"},
-        {"k": 5, "epsilon": 0.5},
+        {"k": 5, "epsilon": 0.3},
         {"k": 5, "epsilon": "0.5", "tagged": "perhaps"},
     ],
     "geometric": [
@@ -681,9 +682,9 @@ BAD_OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"k": 10**7, "epsilon": 1},
         {"k": 3, "epsilon": 0},
         {"k": 3, "epsilon": 200},
-        {"k": 3, "epsilon": 1.0},
+        {"k": 3, "epsilon": 0.3},
     ],
-    "simple-suppressed": [{}, {"k": 0}, {"k": "x"}, {"k": 2.0}],
+    "simple-suppressed": [{}, {"k": 0}, {"k": "x"}, {"k": 2.1}],
     "simple-noisy": [
         {"k": 0, "epsilon": 1},
         {"k": 5},
@@ -706,7 +707,7 @@ BAD_OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"thresholds": "100,10", "epsilons": "1,1e-7,0", "alpha": 2},
         {"thresholds": (100, 10), "epsilons": (1, 0.1, 0), "alpha": 2},
         {**STAIRS, "alpha": 0},
-        {**STAIRS, "alpha": 2.0},
+        {**STAIRS, "alpha": 2.1},
         {**STAIRS, "delta": 0},
         {**STAIRS, "delta": 1},
         {**STAIRS, "delta": 2},
@@ -765,12 +766,12 @@ BAD_OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"curve": "slope:-1"},
         {"curve": "slope:1e-7"},
         {"curve": "slope:1<=-2"},
-        {"curve": 0.5},
+        {"curve": 0.3},
         {"curve": None},
         {"curve": ("1:1",)},
         {"curve": "1", "show_above": -1},
         {"curve": "1", "show_above": "1.5"},
-        {"curve": "1", "show_above": 1.0},
+        {"curve": "1", "show_above": 1.1},
         {"curve": "1", "threshold": 1},
     ],
 }
@@ -819,3 +820,10 @@ def test_a_planted_fault_is_noticed() -> None:
     assert rejection(shifted, honest)[0]
     with pytest.raises(AssertionError):
         assert_one_sentence("This is wrong. Try again")
+
+
+def test_what_is_undecided_says_how_far_to_look() -> None:
+    too_good = OutlierSuppressed(20, Fraction(1), 5, Fraction(1, 10**9))
+    verdict = judge(too_good, profile(too_good, (1, 2, 3)))
+    assert isinstance(verdict, Undecided)
+    assert verdict.why == "no proof covers the counts from 4 on; look at more of them, up to 21"

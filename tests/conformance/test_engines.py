@@ -25,7 +25,9 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
-from hubbub.engines.duckdb import SEVERAL_ROWS, open_file, open_frame, open_table
+from hubbub.engines.duckdb import SEVERAL_ROWS
+from hubbub.engines.files import open_file
+from hubbub.engines.frames import open_frame, open_table
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.tables.bins import Axis, Discovered, all_labels, parse, size
@@ -391,7 +393,7 @@ def test_columns_tell_what_they_hold(opened: Opener, tmp_path: Path) -> None:
 def test_an_unknown_column_gets_one_sentence(opened: Opener, tmp_path: Path) -> None:
     engine = opened(arrow(PEOPLE), tmp_path)
     # The first line of a CSV may be somebody's data, and so is not shown.
-    rest = "the first line of the CSV must name" if opened is from_csv else "there are 'id', 'city', "
+    rest = "the first line of the file must name" if opened is from_csv else "there are 'id', 'city', "
     for by, question in ((["town=a"], {}), (["city=a"], {"person": "name"})):
         with pytest.raises(WrongUse, match=rf"^there is no column '\w+'; {rest}") as refusal:
             asked(engine, by, **question)

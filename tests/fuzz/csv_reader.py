@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from hubbub.engines import csv_file, csv_records, duckdb
-from hubbub.engines.duckdb import open_file
+from hubbub.engines import csv_file, csv_records, files
+from hubbub.engines.files import open_file
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
 from hubbub.tables.engine import Question
@@ -42,7 +42,7 @@ LEFT_OUT = "left out"
 @contextmanager
 def lines_of(longest: int) -> Iterator[None]:
     """The engine with records of at most so many bytes, and buffers for sixteen of them."""
-    modules = (csv_file, csv_records, duckdb)
+    modules = (csv_file, csv_records, files)
     for module in modules:
         module.LONGEST = longest  # type: ignore[attr-defined, misc]
     try:

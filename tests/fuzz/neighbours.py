@@ -224,7 +224,8 @@ def look(path: Path, by: str, repeats: Repeats, **words: Any) -> Seen:
 
 def public(words: str) -> str:
     """The words without released numbers: a number, or that it is hidden."""
-    return " ".join(re.sub(r"[-\d,.]+|\bhidden\b", "#", words).split())
+    plain = " ".join(re.sub(r"[-\d,.]+|\bhidden\b", "#", words).split())
+    return re.sub(r"# to #|# or more", "#", plain)  # an interval of one number is written as that
 
 
 def difference(one: Seen, other: Seen, *, declared: bool) -> str | None:

@@ -19,11 +19,11 @@ import pytest
 from click.testing import CliRunner
 
 from hubbub.cli.main import commands
-from hubbub.explain import explain_release
+from hubbub.explanation import explain_release
 from hubbub.files import write
 from hubbub.ledger.book import Ledger, known
 from hubbub.noise.source import ScriptedSource
-from hubbub.verify import verify
+from hubbub.verification import verify
 from tests.fresh import opened as open_table
 from tests.fresh import played, spec_of
 
@@ -57,9 +57,14 @@ SHARPER = {
         "(0.1819663, 0.000000001)-DP [add/remove]",
         "(1.156899, 0.000000001)-DP w.r.t. the distributions iRS(0.1)",
     ],
-    "outlier-noisy": [
-        "(20, 1, 0.0000074878440489050877362)-simple-outlier-DP",
-        "(1, 0.0000074878440489050877362)-DP [add/remove]",
+    "outlier-noisy": ["(20, 1, 0.0000074878440489050877362)-simple-outlier-DP", "1-DP [add/remove]"],
+    "outlier-suppressed": [
+        "(20, 1, 0.000022699964881242425768)-simple-outlier-DP",
+        "(1, 0.000000000000068409705469557844846)-DP [add/remove]",
+    ],
+    "staircase": [
+        "((1000, 100, 10), (1, 0.1, 0.01, 0), 0.00013619978928745455461)-staircase-outlier",
+        "1-DP [add/remove]",
     ],
 }
 """What is promised today where a better bound was proved since; what was said then follows from it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,22 @@ from pathlib import Path
 import pytest
 
 from hubbub.engines import csv_file
-from tests.fuzz.csv_reader import LINE, TOWNS, Form, by_engine, by_python, lines_of, moved, small_files, written
+from hubbub.engines.opening import open_source
+from hubbub.noise.source import ScriptedSource
+from hubbub.tables.bins import parse
+from hubbub.tables.engine import Question
+from tests.fuzz.csv_reader import (
+    LINE,
+    TOWNS,
+    Form,
+    by_engine,
+    by_python,
+    lines_of,
+    moved,
+    records,
+    small_files,
+    written,
+)
 
 PLAIN = Form("\n", csv.QUOTE_MINIMAL, bom=False, last_newline=True)
 
@@ -53,10 +69,10 @@ def test_a_file_beyond_eight_megabytes_is_counted_and_a_line_more_moves_one_coun
 
 def test_the_parallel_reader_would_be_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path / "people.csv", people(80_000), PLAIN)
-    monkeypatch.setattr("hubbub.engines.duckdb.csv_relation", lambda *args: parallel(*args))
+    monkeypatch.setattr("hubbub.engines.files.csv_relation", lambda *args, **how: parallel(*args, **how))
 
-    def parallel(*args: object) -> str:
-        return csv_file.csv_relation(*args).replace("parallel=false", "parallel=true")  # type: ignore[arg-type]
+    def parallel(*args: object, **how: object) -> str:
+        return csv_file.csv_relation(*args, **how).replace("parallel=false", "parallel=true")  # type: ignore[arg-type]
 
     assert by_engine(path) != by_python(path)
 
@@ -66,5 +82,22 @@ def test_a_record_longer_than_a_buffer_would_be_noticed(tmp_path: Path, monkeypa
     path = written(tmp_path / "people.csv", rows, PLAIN)
     with lines_of(LINE):
         assert by_engine(path) == {"Bath": 20}
-        monkeypatch.setattr("hubbub.engines.duckdb.giants", lambda *_: [])
+        monkeypatch.setattr("hubbub.engines.files.giants", lambda *_: [])
         assert by_engine(path) != {"Bath": 20}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_packed_or_encoded_file_is_read_like_a_plain_one(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    with lines_of(LINE):
+        path = written(tmp_path / "people.csv", records(chance, 120, LINE), PLAIN)
+        right = by_engine(path)
+        (tmp_path / "packed.csv.gz").write_bytes(gzip.compress(path.read_bytes()))
+        assert by_engine(tmp_path / "packed.csv.gz") == right
+        text = path.read_bytes().decode()
+        for encoding in ("latin-1", "utf-16"):
+            (tmp_path / "other.csv").write_bytes(text.encode(encoding))
+            engine = open_source(tmp_path / "other.csv", encoding=encoding)
+            counted = engine.count(Question(axes=(parse("town"),)), ScriptedSource())
+            found = dict(zip((town or "" for town in counted.found[0]), counted.counts.tolist(), strict=True))
+            assert found == dict(right)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hubbub.tables import description
-from hubbub.verify import Checked
+from hubbub.verification import Checked
 from tests.fresh import unsigned
 from tests.unit.saved import sign
 

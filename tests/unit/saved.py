@@ -13,7 +13,7 @@ import pytest
 from hubbub.certificate import SIGNATURE, signed_bytes
 from hubbub.ledger import key
 from hubbub.release import save
-from hubbub.verify import load
+from hubbub.verification import load
 from hubbub.wire.canonical import canonical
 from tests.fresh import enter
 from tests.unit.asked import TOWNS

@@ -11,10 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from hubbub.cli.main import commands
-from hubbub.demo import millbrook
+from hubbub.demo import gossip, millbrook
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+WALKS = [ROOT / "README.md", ROOT / "docs" / "tutorials" / "graphs.md"]  # their commands run in order
 BLOCKS = [
     pytest.param(block, id=f"{page.name}-{i}")
     for page in PAGES
@@ -37,17 +38,56 @@ def test_an_example_runs(
     assert capsys.readouterr().out
 
 
-def test_the_commands_of_the_readme_run_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    lines = [
-        line for language, block in blocks if not language for line in block.splitlines() if line.startswith("hubbub ")
-    ]
-    assert len(lines) >= 10
+@pytest.mark.parametrize("page", WALKS, ids=lambda page: page.name)
+def test_the_commands_of_a_page_run_one_after_the_other(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What stands in a block of text below a command must be in what the command prints."""
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "hubbub-demo").mkdir()
     millbrook.publish(tmp_path / "hubbub-demo")  # what the demo leaves
+    gossip.write(tmp_path / "hubbub-demo")
+    run, said = 0, ""
+    for language, block in blocks:
+        if language == "text":
+            assert all(line in said for line in block.splitlines()), said
+        for line in block.splitlines() if not language else ():
+            if line.startswith("hubbub "):
+                done = CliRunner().invoke(commands, shlex.split(line, comments=True)[1:], catch_exceptions=False)
+                assert done.exit_code == 0, (line, done.stderr)
+                assert done.stdout, line
+                run, said = run + 1, done.stdout
+    assert run >= 5
+
+
+def _run(lines: list[str]) -> None:
     for line in lines:
         done = CliRunner().invoke(commands, shlex.split(line, comments=True)[1:], catch_exceptions=False)
         assert done.exit_code == 0, (line, done.stderr)
         assert done.stdout, line
+
+
+def test_the_club_election_takes_five_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (ROOT / "docs" / "tutorials" / "club-election.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    (export,) = [block for language, block in blocks if language == "csv"]
+    lines = [line for language, block in blocks if not language for line in block.splitlines()]
+    assert len(lines) == 5
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "club.csv").write_text(export, encoding="utf-8")
+    first = CliRunner().invoke(commands, shlex.split(lines[0])[1:], catch_exceptions=False)
+    assert '--alias "BOB ROY=Bob Roy"' in first.stderr  # the note that the page promises
+    _run(lines)
+    page = (tmp_path / "results.html").read_text(encoding="utf-8")
+    assert "three swans on the river" in page
+    assert "<svg" in page
+
+
+def test_the_commands_about_elections_run_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (ROOT / "docs" / "elections.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    lines = [line for language, block in blocks if not language for line in block.splitlines()]
+    assert len(lines) >= 5
+    monkeypatch.chdir(tmp_path)
+    _run(lines)

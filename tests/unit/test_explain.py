@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 
 from hubbub.exact import INFINITY
-from hubbub.explain import explain, formula, meaning
+from hubbub.explanation import explain, formula, meaning
 from hubbub.guarantees.composition import differential, zero_knowledge
 from hubbub.guarantees.curve import read
 from hubbub.guarantees.definitions import (
@@ -87,7 +87,8 @@ def test_a_promise_in_words(guarantee: Guarantee, phrases: list[str]) -> None:
 
 @pytest.mark.parametrize("guarantee", [guarantee for guarantee, _ in SAYS], ids=str)
 def test_a_promise_is_in_words_for_whomever_it_is_about(guarantee: Guarantee) -> None:
-    for people in (None, *(People(whose=whose, person=person) for whose in Whose for person in (None, "id"))):
+    named = [People(whose=whose, person="id") for whose in Whose if not People(whose=whose).in_graph]
+    for people in (None, *named, *(People(whose=whose) for whose in Whose)):
         told = meaning(guarantee, people)
         assert told.promised.strip()
         assert told.not_promised.strip()
@@ -105,6 +106,21 @@ def test_whom_a_promise_is_about_is_said() -> None:
     population = meaning(private, People(whose=Whose.POPULATION, person="id"))
     assert "out of the population that the table was collected from" in population.promised
     assert "two tables that differ in one person may well tell them apart" in population.not_promised
+
+
+def test_the_people_of_a_graph_have_edges() -> None:
+    vertex, edge = People(whose=Whose.VERTEX), People(whose=Whose.EDGE)
+    replaced = DifferentialPrivacy(epsilon=ONE, neighbours=Neighbours.REPLACE)
+    assert meaning(replaced, vertex).promised.startswith("Change the edges of one person of the graph to anything else")
+    one = meaning(DifferentialPrivacy(epsilon=ONE), edge)
+    assert one.promised.startswith("Take one edge out of the graph, or put it in")
+    assert "anything to a person with all their edges" in one.not_promised
+    several = meaning(DifferentialPrivacy(epsilon=ONE, group=3), edge)
+    assert several.promised.startswith("Take up to 3 edges out of the graph, or put them in")
+    known = ZeroKnowledge(epsilon=ONE, aggregate=NeighbourhoodSample(k=7, radius=1))
+    assert "7 people picked at random and of their friends, with the edges of one person taken away" in (
+        meaning(known, vertex).promised
+    )
 
 
 def test_every_notion_has_words() -> None:

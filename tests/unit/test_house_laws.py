@@ -218,6 +218,10 @@ CLAIMING = (
     "sampling/averages.py",
     "channels/own_curve.py",
     "sampling/sanitize.py",
+    "account/averaging.py",
+    "account/following.py",
+    "account/sampled.py",
+    "account/sanitizing.py",
     "plan/targets.py",
     "voting/assurance.py",
     "voting/chance.py",
@@ -232,7 +236,10 @@ CLAIMING = (
     "voting/honesty.py",
     "voting/margins.py",
     "voting/pairwise.py",
+    "voting/path_intervals.py",
+    "voting/publish_promises.py",
     "voting/punishing.py",
+    "voting/round_bounds.py",
     "voting/struck_out.py",
     "voting/tails.py",
     "voting/voters_needed.py",
@@ -297,6 +304,37 @@ def test_a_silent_claim_is_noticed() -> None:
 
     assert [is_mechanism(cls) for cls in (Sender, Heir, Bystander)] == [True, True, False]
     assert [is_silent(cls) for cls in (Sender, Heir)] == [True, False]
+
+
+# --- a message is spelt by whoever shows it ---------------------------------------------------------------------
+
+FLAG = re.compile(r"(?<![\w-])--[a-z]")
+COMMAND = re.compile(r"hubbub (?:[a-z]+ )+[^;)]*")  # a whole command is the same for everybody
+FRONT = ("cli/", "studio/", "demo/")
+
+
+def flags_said(source: str) -> list[str]:
+    """The messages of errors that name a parameter as it is typed in a shell."""
+    said = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Raise) and node.exc is not None:
+            parts = [n.value for n in ast.walk(node.exc) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+            text = COMMAND.sub("", "".join(parts))
+            if FLAG.search(text):
+                said.append(text)
+    return said
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if not inside(path).startswith(FRONT)], ids=inside)
+def test_no_message_of_the_library_says_a_flag(path: Path) -> None:
+    assert flags_said(path.read_text(encoding="utf-8")) == []
+
+
+def test_a_flag_in_a_message_is_noticed() -> None:
+    assert flags_said('raise WrongUse(f"{x} needs it; add --crowd 20")')
+    assert flags_said('raise WrongUse("it is gone; run hubbub ledger key --new; or add --crowd")')
+    assert not flags_said('raise WrongUse("it is gone; make another with hubbub ledger key --new")')
+    assert not flags_said('raise WrongUse("say `crowd=20`")')
 
 
 # --- the shape of the tree --------------------------------------------------------------------------------------
@@ -408,5 +446,21 @@ def test_import_hubbub_loads_nothing_optional() -> None:
 
 
 def test_the_public_surface_is_this_list() -> None:
-    assert sorted(hubbub.__all__) == ["__version__", "channel", "decide", "interval", "open", "profile", "save"]
+    words = "account channel decide explain interval ledger open open_graph plan profile save verify vote"
+    assert sorted(hubbub.__all__) == sorted(["__version__", *words.split()])
     assert [name for name in hubbub.__all__ if not hasattr(hubbub, name)] == []
+    assert dir(hubbub) == sorted(hubbub.__all__)
+
+
+def test_a_name_on_the_surface_stays_what_it_is_once_everything_is_loaded() -> None:
+    script = (
+        "import hubbub, importlib, pkgutil\n"
+        "skip = ('.cli', '.compiled', '.studio')\n"
+        "for each in pkgutil.walk_packages(hubbub.__path__, 'hubbub.'):\n"
+        "    if not any(part in each.name for part in skip):\n"
+        "        importlib.import_module(each.name)\n"
+        "print(*(name for name in hubbub.__all__ if type(getattr(hubbub, name)).__name__ == 'module'))\n"
+        "print(callable(hubbub.verify), callable(hubbub.explain), dir(hubbub) == sorted(hubbub.__all__))"
+    )
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert told.stdout.split("\n")[:2] == ["account ledger plan vote", "True True True"]

@@ -268,7 +268,7 @@ def test_connections_and_databases_need_the_name_of_a_table(tmp_path: Path) -> N
                 open(base, table=name)
         with pytest.raises(WrongUse, match=r"the database could not be opened; .* close it where else it is open"):
             open(tmp_path / "people.duckdb", table="people")
-    with pytest.raises(WrongUse, match="add --table NAME"):
+    with pytest.raises(WrongUse, match="add table=NAME"):
         open(tmp_path / "people.duckdb")
     with pytest.raises(WrongUse, match="the connection cannot be used; open it again"):
         open(base, table="people")

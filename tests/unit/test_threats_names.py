@@ -63,7 +63,7 @@ def test_39_a_pattern_is_no_second_name(pattern: str, town: Path) -> None:
 
 def test_39_nor_is_what_a_pattern_would_be_called(town: Path) -> None:
     for pattern in ("tow?.parquet", "*.parquet"):
-        with pytest.raises(Refused, match=r"use --dataset town, or leave out the files they share"):
+        with pytest.raises(Refused, match=r"use dataset=town, or leave out the files they share"):
             release(open_table(str(town.parent / pattern)))
 
 

@@ -13,7 +13,7 @@ import pytest
 from hubbub.certificate import SIGNATURE
 from hubbub.ledger import key
 from hubbub.tables import description
-from hubbub.verify import verify
+from hubbub.verification import verify
 from hubbub.wire.canonical import canonical
 from tests.fresh import unsigned
 from tests.unit.asked import WORDS

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from hubbub.tables import description
-from hubbub.verify import verify
-from hubbub.verify.noting import printable
+from hubbub.verification import verify
+from hubbub.verification.noting import printable
 from tests.fresh import ENTRY, unsigned
 from tests.unit.asked import WORDS
 from tests.unit.forged import BASE, consistent, described, wrong

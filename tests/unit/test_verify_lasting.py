@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
+from hubbub.channels.exact_or_suppressed import ExactOrSuppressed
 from hubbub.exact import rational, to_text
 from hubbub.guarantees.derivation import Derivation
 from hubbub.sampling import amplified
 from hubbub.tables import promises
-from hubbub.verify import format_3, verify
+from hubbub.verification import format_3, verify
 from tests.unit.forged import wrong
 from tests.unit.saved import Saved, sign
 
@@ -47,8 +48,9 @@ def epsilons(steps: tuple[Derivation, ...]) -> list[Fraction]:
 def reworded(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(promises, "PARTITION", replace(promises.PARTITION, says="everybody knows how people are divided"))
     patch.setattr(promises, "EVERY_BIN", replace(promises.EVERY_BIN, says="no bin is left out"))
-    old = promises.STATEMENTS["exact-or-suppressed"]
-    patch.setitem(promises.STATEMENTS, "exact-or-suppressed", replace(old, name="small counts hidden", source="a book"))  # type: ignore[arg-type]
+    card = ExactOrSuppressed.card
+    said = replace(card.statement, name="small counts hidden", source="a book")
+    patch.setattr(ExactOrSuppressed, "card", replace(card, statement=said))
 
 
 def sharpened(patch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hubbub.channels import staircase
+from hubbub.channels.bins_curve import UNMARKED, UNMARKED_NOISE
 from hubbub.channels.divergence import hockey_stick
-from hubbub.channels.histogram_curve import UNMARKED, UNMARKED_NOISE
 from hubbub.channels.noisy_below import NoisyBelow
 from hubbub.channels.outliers import OutlierNoisy
 from hubbub.channels.own_curve import own_delta_at, own_epsilon_at
@@ -73,7 +73,7 @@ def test_certificate_ledger_and_account_agree_on_the_curve_of_unmarked_noise() -
     assert isinstance(epsilon, Fraction)
     assert float(epsilon) == pytest.approx(0.18197, rel=1e-4)  # once 0.36987
     assert (knowledge.conclusion.epsilon, population.conclusion.epsilon) == (epsilon, epsilon)  # type: ignore[union-attr]
-    assert population.theorem == UNMARKED_NOISE
+    assert population.theorem.name == UNMARKED_NOISE
     assert UNMARKED in population.assumptions
     assert charge_of(spec).differential == population.conclusion
     own = Thinned(Fraction(1, 10), NoisyBelow(20, Fraction(1)))

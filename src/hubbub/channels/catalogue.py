@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, get_args, get_type_hints
 
 from hubbub.channels import estimators, staircase
-from hubbub.channels.channel import Channel
+from hubbub.channels.channel import Card, Channel
 from hubbub.channels.exact_or_suppressed import ExactOrSuppressed
 from hubbub.channels.geometric import Geometric, Group
 from hubbub.channels.lecture import Lecture
@@ -37,22 +37,6 @@ class Made:
     calibration: Mapping[str, object] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """How one name is made: which options it needs, which it may have, of which it needs exactly one."""
-
-    summary: str
-    example: str
-    make: Callable[[Options], Made]
-    needs: tuple[str, ...] = ()
-    may: tuple[str, ...] = ()
-    one_of: tuple[str, ...] = ()
-
-
-def _plain(kind: Callable[..., Channel]) -> Callable[[Options], Made]:
-    return lambda options: Made(kind(**options))
-
-
 def _outlier(kind: type[OutlierSuppressed] | type[OutlierNoisy]) -> Callable[[Options], Made]:
     def make(o: Options) -> Made:
         k, epsilon = o["k"], o["epsilon"]
@@ -61,7 +45,7 @@ def _outlier(kind: type[OutlierSuppressed] | type[OutlierNoisy]) -> Callable[[Op
         if "offset" in o:
             return Made(kind.with_offset(k, epsilon, o["offset"]))
         channel = kind.with_delta(k, epsilon, o["delta"])
-        offsets = calibrate(channel.k, channel.epsilon, channel.delta, noisy=kind is OutlierNoisy)
+        offsets = calibrate(channel.k, channel.epsilon, positive(o["delta"], "delta"), noisy=kind is OutlierNoisy)
         return Made(channel, calibration=offsets.as_json())
 
     return make
@@ -112,72 +96,37 @@ def _listed(text: object) -> list[Exact]:
     raise WrongUse("a list is written with commas, like 1000,100,10")
 
 
-CATALOGUE: Mapping[str, Entry] = {
-    "exact-or-suppressed": Entry(
-        "exact counts of at least k, the others hidden", "--k 20", _plain(ExactOrSuppressed), needs=("k",)
-    ),
-    "noisy-below": Entry(
-        "exact counts of at least k, noise below",
-        "--k 20 --epsilon 0.5",
-        _plain(NoisyBelow),
-        needs=("k", "epsilon"),
-        may=("tagged",),
-    ),
-    "geometric": Entry("plain noise on every count", "--epsilon 1", _plain(Geometric), needs=("epsilon",)),
-    "group": Entry("noise that hides k people at once", "--k 100 --epsilon 1", _plain(Group), needs=("k", "epsilon")),
-    "simple-suppressed": Entry("counts up to k hidden (example 2)", "--k 100", _plain(SimpleSuppressed), needs=("k",)),
-    "simple-noisy": Entry(
-        "noise on counts up to k (example 3)", "--k 100 --epsilon 1", _plain(SimpleNoisy), needs=("k", "epsilon")
-    ),
-    "outlier-suppressed": Entry(
-        "noise for all, small values hidden (example 4)",
-        "--k 100 --epsilon 1 --alpha 10",
-        _outlier(OutlierSuppressed),
-        needs=("k", "epsilon"),
-        one_of=("alpha", "offset", "delta"),
-    ),
-    "outlier-noisy": Entry(
-        "noise for all, more noise on small values (example 5)",
-        "--k 100 --epsilon 1 --alpha 10",
-        _outlier(OutlierNoisy),
-        needs=("k", "epsilon"),
-        one_of=("alpha", "offset", "delta"),
-    ),
-    "staircase": Entry(
-        "several levels of noise (example 7)",
-        "--thresholds 1000,100,10 --epsilons 1,0.1,0.01,0 --alpha 10",
-        _staircase,
-        needs=("thresholds", "epsilons"),
-        may=("as_printed",),
-        one_of=("alpha", "offsets", "delta"),
-    ),
-    "lower-bound": Entry(
-        "a private lower bound on the curve sets the noise (example 8)",
-        "--curve 1:0.01,101:1 --estimator count --epsilon-a 0.005 --alpha 10",
-        _lower_bound,
-        needs=("curve", "estimator", "epsilon_a", "alpha"),
-        may=("delta_a", "grid"),
-    ),
-    "lecture": Entry(
-        "noise that shrinks as the crowd grows (lecture notes)",
-        "--t 50 --K 200 --epsilon 0.2",
-        _lecture,
-        needs=("t", "K", "epsilon"),
-        may=("factor", "delta"),
-    ),
-    "warped": Entry(
-        "any curve, no delta, and as accurate as can be",
-        "--curve 1:0.01,101:1",
-        _warped,
-        needs=("curve",),
-        may=("show_above",),
-    ),
+CHANNELS: Mapping[str, type[Any]] = {
+    kind.name: kind
+    for kind in (
+        ExactOrSuppressed,
+        NoisyBelow,
+        Geometric,
+        Group,
+        SimpleSuppressed,
+        SimpleNoisy,
+        OutlierSuppressed,
+        OutlierNoisy,
+        Staircase,
+        LowerBound,
+        Lecture,
+        Warped,
+    )
 }
+"""Every channel by name."""
 
+CATALOGUE: Mapping[str, Card] = {name: kind.card for name, kind in CHANNELS.items()}
+"""What each says about itself."""
 
-def flag(option: str) -> str:
-    """The option as it is typed: epsilon_a is --epsilon-a."""
-    return "--" + option.replace("_", "-")
+_MAKERS: Mapping[str, Callable[[Options], Made]] = {
+    "outlier-suppressed": _outlier(OutlierSuppressed),
+    "outlier-noisy": _outlier(OutlierNoisy),
+    "staircase": _staircase,
+    "lower-bound": _lower_bound,
+    "lecture": _lecture,
+    "warped": _warped,
+}
+"""How those are made that can be asked for in several ways; the others take their options as they are."""
 
 
 def make(name: str, **options: Any) -> Made:
@@ -187,18 +136,18 @@ def make(name: str, **options: Any) -> Made:
     entry = CATALOGUE[name]
     given = {key: value for key, value in options.items() if value is not None and value is not False}
     known = {*entry.needs, *entry.may, *entry.one_of}
-    example = f"like --channel {name} {entry.example}"
+    example = f"like `channel={name}` {entry.example}"
     for key in given:
         if key not in known:
-            raise WrongUse(f"the channel {name} has no option {flag(key)}; use it {example}")
+            raise WrongUse(f"the channel {name} has no option `{key}`; use it {example}")
     for key in entry.needs:
         if key not in given:
-            raise WrongUse(f"the channel {name} needs {flag(key)}, {example}")
+            raise WrongUse(f"the channel {name} needs `{key}`, {example}")
     chosen = [key for key in entry.one_of if key in given]
     if entry.one_of and len(chosen) != 1:
-        choices = ", ".join(map(flag, entry.one_of))
+        choices = ", ".join(f"`{key}`" for key in entry.one_of)
         raise WrongUse(f"the channel {name} needs exactly one of {choices}, {example}")
-    return entry.make(given)
+    return _MAKERS[name](given) if name in _MAKERS else Made(CHANNELS[name](**given))
 
 
 def channel(name: str, **options: Any) -> Channel:
@@ -223,28 +172,9 @@ def _text(value: object) -> object:
     raise TypeError(type(value).__name__)
 
 
-KINDS: Mapping[str, type[Any]] = {
-    kind.name: kind
-    for kind in (
-        ExactOrSuppressed,
-        NoisyBelow,
-        Geometric,
-        Group,
-        SimpleSuppressed,
-        SimpleNoisy,
-        OutlierSuppressed,
-        OutlierNoisy,
-        Staircase,
-        LowerBound,
-        Lecture,
-        Warped,
-    )
-}
-
-
 def restore(name: str, given: Mapping[str, object]) -> Channel:
     """The channel whose name and :func:`parameters` these are, built by its own constructor; else WrongUse."""
-    kind = KINDS.get(name)
+    kind = CHANNELS.get(name)
     if kind is None:
         raise WrongUse(f"there is no channel {name[:40]!r}; choose one of {', '.join(CATALOGUE)}")
     hints = get_type_hints(kind)
@@ -294,6 +224,3 @@ def _value(hint: Any, text: object, what: str) -> Any:
     if Curve in kinds:
         return read(text).curve
     return text if str in kinds else rational(text, what)
-
-
-__all__ = ["CATALOGUE", "Entry", "LowerBound", "Made", "Staircase", "channel", "flag", "make", "parameters", "restore"]

@@ -7,18 +7,22 @@ is a property of the family alone, and :mod:`hubbub.channels.profile` computes i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
+from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
 from hubbub.channels.law import SUPPRESSED, Law
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, rational
+from hubbub.exact import Exact, Loss, rational
 from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import Guarantee
+from hubbub.guarantees.derivation import Theorem
+from hubbub.guarantees.verdict import Verdict
 from hubbub.noise.source import Source
 
 LARGEST_COUNT = 2**62
@@ -51,18 +55,45 @@ class Proof:
     delta: Fraction = Fraction(0)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """What a channel says about itself: the statement behind its claim, what it does, and how it is asked for.
+
+    `summary` is one line; `how` takes its place where the parameters are known and a reader wants less. `needs`, `may`
+    and `one_of` are the options it must have, can have, and must have exactly one of.
+    """
+
+    statement: Theorem
+    summary: str
+    example: str
+    needs: tuple[str, ...] = ()
+    may: tuple[str, ...] = ()
+    one_of: tuple[str, ...] = ()
+    how: str = ""
+
+
+MOST_COMPARED = 12
+"""Counts at which a channel's laws are compared when a certificate is checked; beyond them stands its proof."""
+
+
 @runtime_checkable
 class Channel(Protocol):
     """A family of laws, one per count, with a claim about them.
+
+    Inherit from it: everything below `unbiased` has a default that holds for every channel, and a channel that knows
+    better says so itself.
 
     `law` is exact. `release` draws from it, exactly. `claim` is what the paper or its correction
     promises; the checker holds it against the laws. `proofs` bound the loss of removing one person from a bin at
     *every* count, by short arguments: they stand for the infinitely many counts that nobody can enumerate.
     """
 
+    __slots__ = ()
     name: ClassVar[str]
+    card: ClassVar[Card]
 
-    def __hash__(self) -> int: ...
+    def __hash__(self) -> int:
+        return object.__hash__(self)
 
     def law(self, count: int) -> Law:
         """The exact law of what is published for this count."""
@@ -87,14 +118,61 @@ class Channel(Protocol):
         """Whether the published value, as it stands, has the true count as its mean."""
         ...
 
+    def neighbours(self, count: int) -> tuple[Law, Law]:
+        """The laws of a bin with this count and of the same bin with one person fewer, cut alike."""
+        return self.law(count), self.law(count - 1)
 
-def neighbours(channel: Channel, count: int) -> tuple[Law, Law]:
-    """The laws of a bin with this count and of the same bin with one person fewer, cut alike."""
-    aligned = getattr(channel, "neighbours", None)
-    if aligned is not None:
-        pair: tuple[Law, Law] = aligned(count)
-        return pair
-    return channel.law(count), channel.law(count - 1)
+    @property
+    def last_change(self) -> int | None:
+        """From here on the laws are shifts of one another; None if they never are, or nobody knows."""
+        return None
+
+    @property
+    def segments(self) -> tuple[int, ...]:
+        """Where stretches of counts begin on which a larger count always publishes more (in distribution)."""
+        return (0,)
+
+    @property
+    def certain(self) -> bool:
+        """Whether an interval for the count never misses it.
+
+        What is published either follows from the count, or is the same toss for all counts of a stretch, which the
+        interval then holds as a whole.
+        """
+        return False
+
+    @property
+    def unmarked(self) -> bool:
+        """Whether counts below a crowd get noise, and nothing says which counts did."""
+        return False
+
+    def noise_given(self, tag: str) -> Loss | None:
+        """The rate of the noise around the count, where the tag tells it for every count; else None."""
+        return None
+
+    def counts_within(self, value: int | None, tail: arb) -> tuple[int, int | None] | None:
+        """The counts for which a value is not in a tail of that probability, if there is a short way to them."""
+        return None
+
+    def likelihood(self, count: int, value: int, tag: str) -> arb:
+        """The probability of an outcome at a count."""
+        return self.law(count).mass(value, tag)
+
+    def most_likely(self, value: int) -> int | None:
+        """The count under which a value is most probable, if there is a short way to it."""
+        return None
+
+    def unbiased_estimate(self, value: int) -> Fraction | arb | None:
+        """An estimate whose mean is the count, from a value that is shown; None where there is none."""
+        return Fraction(value) if self.unbiased else None
+
+    def comparable(self, counts: Sequence[int]) -> Sequence[int]:
+        """Those of some critical counts at which the laws can be compared in a while, the first few of them."""
+        return counts[:MOST_COMPARED]
+
+    def reconsidered(self, verdict: Verdict) -> Verdict:
+        """A verdict from laws and proofs, with what the channel alone can add to it."""
+        return verdict
 
 
 def exact_counts(counts: ArrayLike) -> NDArray[np.int64]:

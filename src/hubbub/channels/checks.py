@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from typing import Final
 
 from hubbub.channels.channel import Channel
-from hubbub.channels.lecture import Lecture
-from hubbub.channels.lower_bound import LowerBound
-from hubbub.channels.outliers import OutlierNoisy
 from hubbub.channels.profile import checkable, judge, loss_curve, profile
-from hubbub.channels.staircase import Staircase, certified
 from hubbub.check import Check
 from hubbub.errors import HubbubError
-from hubbub.guarantees.verdict import Proved, Refuted, Undecided
+from hubbub.guarantees.verdict import Proved, Refuted
 
-_MOST_COUNTS: Final = 12  # at which the channel's laws are compared; beyond them stands its proof
-_MOST_PARTS: Final = 3_000  # of a law that is compared
-_FEW_COUNTS: Final = 3
-_LOWEST_RATE: Final = Fraction(1, 1000)  # of a second noise
 _BEYOND: Final = (ValueError, ArithmeticError, RecursionError, MemoryError)  # numbers that nobody can work with
 
 
@@ -33,11 +24,7 @@ def laws(channel: Channel) -> Iterator[Check]:
     claim = checkable(channel.claim)
     try:
         rows = profile(channel, critical(channel), claim)
-        verdict = judge(channel, rows, claim)
-        if isinstance(verdict, Proved) and isinstance(channel, Lecture) and not channel.holds:
-            verdict = Undecided("its delta is smaller than the largest of the exact ones up to K - t")
-        if isinstance(verdict, Undecided) and isinstance(channel, Staircase) and _is_certified(channel):
-            verdict = Proved("every count up to each threshold was checked exactly; above, the first noise")
+        verdict = channel.reconsidered(judge(channel, rows, claim))
     except (HubbubError, *_BEYOND) as error:
         why = f"{error}" if isinstance(error, HubbubError) else "they lie beyond all numbers"
         yield Check(what, False, f"its laws cannot be worked out: {why}")
@@ -51,32 +38,10 @@ def laws(channel: Channel) -> Iterator[Check]:
         yield Check(what, False, f"undecided: {verdict.why}")
 
 
-def _is_certified(channel: Staircase) -> bool:
-    return not _is_wide(channel) and certified(channel)
-
-
 def critical(channel: Channel) -> list[int]:
     """A few counts: the first, and those around each change of what is claimed."""
     claim = checkable(channel.claim)
     around = {1, 2}
     for piece in loss_curve(claim).pieces:
         around |= {count for count in (piece.start - 1, piece.start, piece.start + 1) if count >= 1}
-    if _is_wide(channel):
-        return []
-    if isinstance(channel, LowerBound):
-        return [count for count in sorted(around) if _parts(channel, count) <= _MOST_PARTS][:_FEW_COUNTS]
-    return sorted(around)[:_MOST_COUNTS]
-
-
-def _is_wide(channel: Channel) -> bool:
-    """Whether its laws are tables too long to be compared in a while: noise upon noise, of a low rate."""
-    rates = channel.epsilons[1:] if isinstance(channel, Staircase) else ()
-    if isinstance(channel, OutlierNoisy):
-        rates = (channel.epsilon / channel.k,)
-    return any(0 < rate < _LOWEST_RATE for rate in rates)
-
-
-def _parts(channel: LowerBound, count: int) -> int:
-    """Of how many parts a law consists: one for each value of the estimate."""
-    centre, reach = channel.made.centre(count), channel.made.reach(count)
-    return reach if reach > 10 * _MOST_PARTS else len(channel.made.cells(centre - reach, centre + reach))
+    return list(channel.comparable(sorted(around)))

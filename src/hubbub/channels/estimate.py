@@ -23,6 +23,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from hubbub.bisection import first
 from hubbub.channels.channel import LARGEST_COUNT, Channel, Published
 from hubbub.channels.law import SUPPRESSED, Law
 from hubbub.channels.shown import STEADY, given_shown, steady_from
@@ -38,12 +39,6 @@ class Interval:
     low: int
     high: int | None
     coverage: Fraction
-
-
-def segments(channel: Channel) -> tuple[int, ...]:
-    """Where stretches of counts begin on which a larger count always publishes more (in distribution)."""
-    found: tuple[int, ...] = getattr(channel, "segments", (0,))
-    return found
 
 
 _HALF = Fraction(49, 100)
@@ -63,11 +58,12 @@ def interval(channel: Channel, value: int | None, tag: str = "", coverage: Exact
     hidden = tag.startswith(SUPPRESSED)
     tail = ball(min(1 - level, _HALF) if hidden else (1 - level) / 2)
     at = 0 if value is None else value
-    given = getattr(channel, "noise_given", None)
-    if given is not None:
-        return _around(at, given(tag), tail, level)
-    if isinstance(channel, Warped) and (hidden or channel.show_above is None):
-        return Interval(*(channel.hidden_within(tail) if hidden else channel.counts_within(at, tail)), level)
+    rate = channel.noise_given(tag)
+    if rate is not None:
+        return _around(at, rate, tail, level)
+    within = channel.counts_within(None if hidden else at, tail)
+    if within is not None:
+        return Interval(*within, level)
     return _searched(channel, at, tag, tail, level)
 
 
@@ -93,7 +89,7 @@ def _searched(channel: Channel, at: int, tag: str, tail: arb, level: Fraction) -
             less, whole = law.at_most(at, tag) + ball(law.missing), arb(1) if hidden else law.total()
         return not less <= tail * whole
 
-    starts = segments(channel)
+    starts = channel.segments
     low, high = LARGEST_COUNT, 0
     for start, following in zip(starts, (*starts[1:], LARGEST_COUNT + 1), strict=True):
         last, guess = following - 1, min(max(at, start), following - 1)
@@ -134,29 +130,25 @@ def _first(holds: Callable[[int], bool], lo: int, hi: int, guess: int) -> int:
         while guess < hi and not holds(min(guess + step, hi)):
             guess, step = min(guess + step, hi), 2 * step
         lo, hi = guess, min(guess + step, hi)
-    while lo < hi:
-        middle = (lo + hi) // 2
-        lo, hi = (lo, middle) if holds(middle) else (middle + 1, hi)
-    return lo
+    return first(holds, lo, hi)
 
 
 @lru_cache(maxsize=65536)
 def most_likely(channel: Channel, value: int | None, tag: str = "") -> int:
     """The count under which the outcome is most probable; of equals, the smallest that was found.
 
-    The likelihood has one peak on each stretch of :func:`segments` for every channel here, and is searched there.
+    The likelihood has one peak on each stretch of `segments` for every channel here, and is searched there.
     """
     at = 0 if value is None else value
-    if isinstance(channel, Warped):
-        return at  # f_c(j) falls with |E(c) - E(j)|
-    short = getattr(channel, "likelihood", None)
+    known = channel.most_likely(at)
+    if known is not None:
+        return known
 
     def likelihood(count: int) -> arb:
-        found: arb = channel.law(count).mass(at, tag) if short is None else short(count, at, tag)
-        return found
+        return channel.likelihood(count, at, tag)
 
     best, most = 0, arb(0)
-    starts = segments(channel)
+    starts = channel.segments
     for start, following in zip(starts, (*starts[1:], LARGEST_COUNT + 1), strict=True):
         for count in {start, min(max(at, start), following - 1), _peak(likelihood, at, start, following - 1)}:
             mass = likelihood(count)
@@ -184,11 +176,7 @@ def unbiased(channel: Channel, value: int | None, tag: str = "") -> Fraction | a
     For noise around the count it is the value. For the warped channel it is j + (u_j - u_(j+1)) / w_j with
     u_m = 1/(2 sinh epsilon(m)), u_0 = 0, which needs every epsilon(m) above 0 and nothing hidden.
     """
-    if isinstance(channel, Warped):
-        return None if value is None else channel.unbiased_estimate(value)
-    if not channel.unbiased or value is None or tag.startswith(SUPPRESSED):
-        return None
-    return Fraction(value)
+    return None if value is None or tag.startswith(SUPPRESSED) else channel.unbiased_estimate(value)
 
 
 def intervals(
@@ -249,5 +237,5 @@ def _shifts_from(channel: Channel) -> int | None:
     There being shown divides a tail by at least 1 - STEADY, which intervals with tails that are smaller by as much
     make up for.
     """
-    edge, steady = getattr(channel, "last_change", None), steady_from(channel)
+    edge, steady = channel.last_change, steady_from(channel)
     return None if edge is None or steady is None else max(edge, steady)

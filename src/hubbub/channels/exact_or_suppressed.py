@@ -8,27 +8,36 @@ from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
-from hubbub.channels.channel import Proof, Published
+from hubbub.channels.channel import Card, Channel, Proof, Published
 from hubbub.channels.exact_above import exact_above_law, exact_above_release
 from hubbub.channels.law import Law
 from hubbub.exact import INFINITY, whole
 from hubbub.guarantees.curve import steps
 from hubbub.guarantees.definitions import CrowdBlending
+from hubbub.guarantees.derivation import GHLP, Theorem
 from hubbub.noise.source import Source
 
 _SILENT = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
-class ExactOrSuppressed:
+class ExactOrSuppressed(Channel):
     """Publish the count if it is at least k, else publish that it is hidden.
 
-    Guarantee: (k, 0)-crowd-blending for a histogram on a public partition. Below k, removing a person changes
+    Guarantee: (k, 0)-crowd-blending for a table of counts on a public partition. Below k, removing a person changes
     nothing; at or above k, the people of the bin are exactly interchangeable. There is no differential privacy:
     the count k and the count k - 1 look different with certainty.
     """
 
     name: ClassVar[str] = "exact-or-suppressed"
+    card: ClassVar[Card] = Card(
+        statement=Theorem(
+            "channel.exact-or-suppressed", "counts below k hidden, the others exact", f"{GHLP}, section 3"
+        ),
+        summary="exact counts of at least k, the others hidden",
+        example="`k=20`",
+        needs=("k",),
+    )
     k: int
 
     def __post_init__(self) -> None:
@@ -45,6 +54,10 @@ class ExactOrSuppressed:
     @property
     def last_change(self) -> int:
         return self.k
+
+    @property
+    def certain(self) -> bool:
+        return True
 
     @property
     def unbiased(self) -> bool:

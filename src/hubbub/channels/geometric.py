@@ -1,4 +1,4 @@
-"""Plain two-sided geometric noise on every count: the differentially private histogram."""
+"""Plain two-sided geometric noise on every count: the differentially private table of counts."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
-from hubbub.channels.channel import Proof, Published, exact_count, exact_counts, noise_rate
+from hubbub.channels.channel import Card, Channel, Proof, Published, exact_count, exact_counts, noise_rate
 from hubbub.channels.law import Law, two_sided
 from hubbub.exact import positive, whole
 from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import DifferentialPrivacy
+from hubbub.guarantees.derivation import DMNS, LUI_PASS, Theorem
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 
@@ -26,7 +27,7 @@ def _released(counts: ArrayLike, rate: Fraction, source: Source) -> Published:
 
 
 @dataclass(frozen=True, slots=True)
-class Geometric:
+class Geometric(Channel):
     """Publish count + X, P(X = x) = tanh(epsilon/2) e^(-epsilon |x|).
 
     Guarantee: epsilon-differential privacy when one person is added or removed, at every count, and no smaller
@@ -34,6 +35,12 @@ class Geometric:
     """
 
     name: ClassVar[str] = "geometric"
+    card: ClassVar[Card] = Card(
+        statement=Theorem("channel.geometric", "two-sided geometric noise", DMNS),
+        summary="plain noise on every count",
+        example="`epsilon=1`",
+        needs=("epsilon",),
+    )
     epsilon: Fraction
 
     def __post_init__(self) -> None:
@@ -66,13 +73,19 @@ class Geometric:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Group(Channel):
     """Example 6: noise of rate epsilon/k on every count, so that k people leaving together cost epsilon.
 
     Guarantee: epsilon/k-differential privacy for one person, hence epsilon for any group of at most k.
     """
 
     name: ClassVar[str] = "group"
+    card: ClassVar[Card] = Card(
+        statement=Theorem("channel.group", "two-sided geometric noise for groups", f"{LUI_PASS}, Example 6"),
+        summary="noise that hides k people at once",
+        example="`k=100` `epsilon=1`",
+        needs=("k", "epsilon"),
+    )
     k: int
     epsilon: Fraction
 

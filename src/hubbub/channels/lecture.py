@@ -1,4 +1,4 @@
-"""The lecture notes' outlier private histogram Out_h: noise whose rate grows with the crowd.
+"""The lecture notes' outlier private mechanism Out_h: noise whose rate grows with the crowd.
 
 epsilon(k) = t epsilon / (K - k) below K - t, and epsilon from there on. The notes promise (O(epsilon(k)), O(|B|
 e^(-epsilon t))); with numbers it is (factor * epsilon(k), delta) with no dependence on the number of bins, worst at
@@ -20,7 +20,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
-from hubbub.channels.channel import Proof, Published, exact_count, exact_counts, noise_rate
+from hubbub.channels.channel import Card, Channel, Proof, Published, exact_count, exact_counts, noise_rate
 from hubbub.channels.divergence import hockey_stick
 from hubbub.channels.law import Law, two_sided
 from hubbub.channels.lecture_bound import largest_below
@@ -28,15 +28,18 @@ from hubbub.errors import WrongUse
 from hubbub.exact import INFINITY, Exact, positive, rounded, upper, whole
 from hubbub.guarantees.curve import Curve, Piece, steps
 from hubbub.guarantees.definitions import OutlierPrivacy
+from hubbub.guarantees.derivation import HERE, Theorem
+from hubbub.guarantees.verdict import Proved, Undecided, Verdict
 from hubbub.noise.sampler import two_sided_geometric_each
 from hubbub.noise.source import Source
 
+_NOTES: Final = "Bogdanov's lecture notes on crowd-blending and outlier privacy"
 _FINEST: Final = 1000  # factors are multiples of 1/1000
 _LARGEST_K: Final = 20_000
 
 
 @dataclass(frozen=True)
-class Lecture:
+class Lecture(Channel):
     """Publish k + X, X two-sided geometric of rate epsilon(k). Make it with `with_delta` or `with_factor`.
 
     Guarantee: (factor * epsilon(k), delta)-outlier privacy (Theorem 8 of the notes with constants): delta is the
@@ -45,6 +48,13 @@ class Lecture:
     """
 
     name: ClassVar[str] = "lecture"
+    card: ClassVar[Card] = Card(
+        statement=Theorem("channel.lecture", "Theorem 8 of the notes, with constants", f"{_NOTES}; {HERE}"),
+        summary="noise that shrinks as the crowd grows (lecture notes)",
+        example="`t=50` `K=200` `epsilon=0.2`",
+        needs=("t", "K", "epsilon"),
+        may=("factor", "delta"),
+    )
     t: int
     K: int
     epsilon: Fraction
@@ -140,6 +150,12 @@ class Lecture:
     @property
     def last_change(self) -> int:
         return self.K
+
+    def reconsidered(self, verdict: Verdict) -> Verdict:
+        """Its proof takes its delta for the largest of the exact ones, which is worked out again here."""
+        if isinstance(verdict, Proved) and not self.holds:
+            return Undecided("its delta is smaller than the largest of the exact ones up to K - t")
+        return verdict
 
     @property
     def unbiased(self) -> bool:

@@ -25,6 +25,8 @@ from hubbub.channels.channel import (
     LARGEST_COUNT,
     LARGEST_RATE,
     SMALLEST_RATE,
+    Card,
+    Channel,
     Proof,
     Published,
     exact_count,
@@ -36,6 +38,7 @@ from hubbub.errors import WrongUse
 from hubbub.exact import Exact, Infinite, Loss, ball, exp, loss, positive, rounded, to_text
 from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import OutlierPrivacy
+from hubbub.guarantees.derivation import HERE, LUI_PASS, Theorem
 from hubbub.noise.sampler import two_sided_geometric_each
 from hubbub.noise.source import Source
 
@@ -43,6 +46,7 @@ Cell: TypeAlias = tuple[int | None, int | None, Loss]
 """The integers n from the first to the second (None: endless) stand for this epsilon_tot."""
 
 _NEGLIGIBLE = Fraction(1, 10**32)
+_MOST_PARTS, _FEW_COUNTS = 3_000, 3  # of a law that is compared when a certificate is checked, and how many are
 _GAP = 1000  # cells are listed across a gap of this many integers and no more
 
 
@@ -129,7 +133,7 @@ def estimator_law(estimator: Estimator, epsilon_a: Fraction, count: int) -> Law:
 
 
 @dataclass(frozen=True)
-class LowerBound:
+class LowerBound(Channel):
     """Example 8 with an estimator by name. Make it with :func:`hubbub.channels.estimators.lower_bound`.
 
     Guarantee: (curve, delta_A + e^-alpha/2)-outlier privacy with epsilon_tot released (Theorem 20): for fixed n the
@@ -138,6 +142,13 @@ class LowerBound:
     """
 
     name: ClassVar[str] = "lower-bound"
+    card: ClassVar[Card] = Card(
+        statement=Theorem("channel.lower-bound", "Theorem 20", f"{LUI_PASS}, Example 8; {HERE}"),
+        summary="a private lower bound on the curve sets the noise (example 8)",
+        example="`curve=1:0.01,101:1` `estimator=count` `epsilon_a=0.005` `alpha=10`",
+        needs=("curve", "estimator", "epsilon_a", "alpha"),
+        may=("delta_a", "grid"),
+    )
     curve: Curve
     estimator: str
     epsilon_a: Fraction
@@ -154,6 +165,14 @@ class LowerBound:
     @property
     def proofs(self) -> tuple[Proof, ...]:
         return (Proof(self.curve, "Theorem 20", self.claim.delta),)
+
+    def comparable(self, counts: Sequence[int]) -> Sequence[int]:
+        return [count for count in counts if self._parts(count) <= _MOST_PARTS][:_FEW_COUNTS]
+
+    def _parts(self, count: int) -> int:
+        """Of how many parts a law consists: one for each value of the estimate."""
+        centre, reach = self.made.centre(count), self.made.reach(count)
+        return reach if reach > 10 * _MOST_PARTS else len(self.made.cells(centre - reach, centre + reach))
 
     @property
     def unbiased(self) -> bool:

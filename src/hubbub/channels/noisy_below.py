@@ -8,28 +8,37 @@ from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
-from hubbub.channels.channel import Proof, Published, noise_rate
+from hubbub.channels.channel import Card, Channel, Proof, Published, noise_rate
 from hubbub.channels.exact_above import exact_above_law, exact_above_release
 from hubbub.channels.law import Law
 from hubbub.errors import WrongUse
 from hubbub.exact import INFINITY, whole
 from hubbub.guarantees.curve import steps
 from hubbub.guarantees.definitions import CrowdBlending
+from hubbub.guarantees.derivation import GHLP, Theorem
 from hubbub.noise.source import Source
 
 
 @dataclass(frozen=True, slots=True)
-class NoisyBelow:
+class NoisyBelow(Channel):
     """Publish the count if it is at least k, else the count plus two-sided geometric noise of rate epsilon.
 
     With `tagged`, it is said which of the two was done; without, an exact count is one integer among others, which is
     more private after sampling (an attacker does not know that a count is exact).
 
-    Guarantee: (k, epsilon)-crowd-blending for a histogram on a public partition. Below k, both neighbours get noise
-    of rate epsilon, so removal costs at most epsilon; at or above k, people of the bin are exactly interchangeable.
+    Guarantee: (k, epsilon)-crowd-blending for a table of counts on a public partition. Below k, both neighbours get
+    noise of rate epsilon, so removal costs at most epsilon; at or above k, people of the bin are exactly
+    interchangeable.
     """
 
     name: ClassVar[str] = "noisy-below"
+    card: ClassVar[Card] = Card(
+        statement=Theorem("channel.noisy-below", "noise on counts below k, the others exact", f"{GHLP}, section 3"),
+        summary="exact counts of at least k, noise below",
+        example="`k=20` `epsilon=0.5`",
+        needs=("k", "epsilon"),
+        may=("tagged",),
+    )
     k: int
     epsilon: Fraction
     tagged: bool = False
@@ -51,6 +60,10 @@ class NoisyBelow:
     @property
     def last_change(self) -> int:
         return self.k
+
+    @property
+    def unmarked(self) -> bool:
+        return not self.tagged
 
     @property
     def unbiased(self) -> bool:

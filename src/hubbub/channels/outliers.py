@@ -6,18 +6,20 @@ rate epsilon/k on top (example 5, which says that it did). They are staircases o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
-from hubbub.channels.channel import Proof, Published, noise_rate
+from hubbub.channels.channel import MOST_COMPARED, Card, Channel, Proof, Published, noise_rate
 from hubbub.channels.law import Law
 from hubbub.channels.offsets import noisy_delta, paper_claim, rounded_up, smallest, suppressed_delta
-from hubbub.channels.staircase import Staircase
+from hubbub.channels.staircase import Staircase, is_wide
 from hubbub.exact import Exact, positive, rounded, whole
 from hubbub.guarantees.definitions import SimpleOutlier
+from hubbub.guarantees.derivation import HERE, LUI_PASS, Theorem
 from hubbub.noise.source import Source
 
 
@@ -27,7 +29,7 @@ def _checked(k: Exact, epsilon: Exact) -> tuple[int, Fraction]:
 
 
 @dataclass(frozen=True, slots=True)
-class OutlierSuppressed:
+class OutlierSuppressed(Channel):
     """Example 4. `delta` is what is claimed; make it with :meth:`with_alpha`, :meth:`with_offset` or
     :meth:`with_delta`.
 
@@ -37,6 +39,13 @@ class OutlierSuppressed:
     """
 
     name: ClassVar[str] = "outlier-suppressed"
+    card: ClassVar[Card] = Card(
+        statement=Theorem("channel.outlier-suppressed", "Theorem 15, exact", f"{LUI_PASS}, Example 4; {HERE}"),
+        summary="noise for all, small values hidden (example 4)",
+        example="`k=100` `epsilon=1` `alpha=10`",
+        needs=("k", "epsilon"),
+        one_of=("alpha", "offset", "delta"),
+    )
     k: int
     epsilon: Fraction
     offset: int
@@ -58,10 +67,10 @@ class OutlierSuppressed:
 
     @classmethod
     def with_delta(cls, k: Exact, epsilon: Exact, delta: Exact) -> OutlierSuppressed:
-        """The smallest offset whose exact delta is at most the one asked for."""
+        """The smallest offset whose exact delta, which is claimed, is at most the one asked for."""
         crowd, rate = _checked(k, epsilon)
-        target = positive(delta, "delta")
-        return cls(crowd, rate, smallest(lambda s: suppressed_delta(crowd, rate, s), rate, target), target)
+        shift = smallest(lambda s: suppressed_delta(crowd, rate, s), rate, positive(delta, "delta"))
+        return cls(crowd, rate, shift, rounded(suppressed_delta(crowd, rate, shift), up=True))
 
     @property
     def _stairs(self) -> Staircase:
@@ -93,7 +102,7 @@ class OutlierSuppressed:
 
 
 @dataclass(frozen=True, slots=True)
-class OutlierNoisy:
+class OutlierNoisy(Channel):
     """Example 5, saying which bins got the second noise. Made like :class:`OutlierSuppressed`.
 
     Guarantee: (k, epsilon, delta)-simple outlier differential privacy (Theorem 16, with less than half its delta):
@@ -102,6 +111,13 @@ class OutlierNoisy:
     """
 
     name: ClassVar[str] = "outlier-noisy"
+    card: ClassVar[Card] = Card(
+        statement=Theorem("channel.outlier-noisy", "Theorem 16, sharp", f"{LUI_PASS}, Example 5; {HERE}"),
+        summary="noise for all, more noise on small values (example 5)",
+        example="`k=100` `epsilon=1` `alpha=10`",
+        needs=("k", "epsilon"),
+        one_of=("alpha", "offset", "delta"),
+    )
     k: int
     epsilon: Fraction
     offset: int
@@ -126,10 +142,10 @@ class OutlierNoisy:
 
     @classmethod
     def with_delta(cls, k: Exact, epsilon: Exact, delta: Exact) -> OutlierNoisy:
-        """The smallest offset whose exact delta is at most the one asked for."""
+        """The smallest offset whose exact delta, which is claimed, is at most the one asked for."""
         crowd, rate = _checked(k, epsilon)
-        target = positive(delta, "delta")
-        return cls(crowd, rate, smallest(lambda s: noisy_delta(crowd, rate, s), rate, target), target)
+        shift = smallest(lambda s: noisy_delta(crowd, rate, s), rate, positive(delta, "delta"))
+        return cls(crowd, rate, shift, rounded(noisy_delta(crowd, rate, shift), up=True))
 
     @property
     def _stairs(self) -> Staircase:
@@ -148,6 +164,9 @@ class OutlierNoisy:
     @property
     def last_change(self) -> int:
         return self.k + self.offset
+
+    def comparable(self, counts: Sequence[int]) -> Sequence[int]:
+        return () if is_wide((self.epsilon / self.k,)) else counts[:MOST_COMPARED]
 
     @property
     def unbiased(self) -> bool:

@@ -3,9 +3,9 @@
 Theorem A holds for every crowd-blending mechanism. Noise that is not marked hides which counts are exact, so that this
 mechanism may be much more private than the theorem says.
 
-Marked noise is the worst of all histograms whose counts below k lose at most epsilon. For such a channel and an event
-Y, x_m being its probability at a count of m, joining is the largest sum of (b_(m-1) - g b_m) x_m. From k on every x_m
-is free; below k neighbours are epsilon-close, and the coefficients are negative first and then positive, b being
+Marked noise is the worst of all tables of counts whose counts below k lose at most epsilon. For such a channel and an
+event Y, x_m being its probability at a count of m, joining is the largest sum of (b_(m-1) - g b_m) x_m. From k on every
+x_m is free; below k neighbours are epsilon-close, and the coefficients are negative first and then positive, b being
 log-concave. So x rises as fast as it may: each x_(m+1) is the largest that x_m allows, the sum is piecewise linear in
 where it starts, and it is largest where some x_m is 1/(1 + e^epsilon), or at 0 or 1. Then x_m = Pr[m + X >= v] for some
 v: an event of marked noise. Leaving is the same from above. So the curve of marked noise is the exact curve of the
@@ -46,7 +46,7 @@ from hubbub.channels.profile import exact_delta
 from hubbub.channels.thin import Thinned
 from hubbub.exact import Exact, Infinite, ball, exp, lower, positive, precision, rational, rounded, to_float
 from hubbub.guarantees.closeness import capped
-from hubbub.sampling.amplification import HISTOGRAM, Amplified, Setting, delta_at, epsilon_at
+from hubbub.sampling.amplification import BINS, Amplified, Setting, delta_at, epsilon_at
 from hubbub.sampling.sampled_crowd import JOINING, LEAVING, Case
 
 Floats = NDArray[np.float64]
@@ -79,10 +79,11 @@ def own_delta_at(
 
     Whoever only asks whether it is at most `enough` is spared the exact law where that changes nothing.
 
-    Guarantee: never below the true delta of that mechanism; with `tagged`, never below that of any histogram whose
-    counts below k lose at most epsilon. Where `theorem` says that it is the mechanism's own, it is above the truth by
-    less than a millionth part, and by no more than 1e-25 where the truth is nearly or exactly 0; elsewhere (too many
-    classes to look at, or numbers out of the reach of floats) it is the bound of Theorem A for a histogram.
+    Guarantee: never below the true delta of that mechanism; with `tagged`, never below that of any table of counts
+    whose counts below k lose at most epsilon. Where `theorem` says that it is the mechanism's own, it is above the
+    truth by less than a millionth part, and by no more than 1e-25 where the truth is nearly or exactly 0; elsewhere
+    (too many classes to look at, or numbers out of the reach of floats) it is the bound of Theorem A for a table of
+    counts.
     """
     at = rational(at_epsilon, "epsilon")
     channel, p = NoisyBelow(k, epsilon, tagged), rational(rate, "a sampling rate")  # type: ignore[arg-type]
@@ -130,7 +131,7 @@ def own_epsilon_at(
 
 def _setting(channel: NoisyBelow, rate: Fraction, own: Fraction) -> Setting:
     case = Case(rate=rate, own=own, crowd=channel.k, removal=channel.epsilon, blending=Fraction(0))
-    return Setting(theorem=HISTOGRAM, cases=(case,))
+    return Setting(theorem=BINS, cases=(case,))
 
 
 def _alone(epsilon: Fraction, own: Fraction, target: Fraction) -> Fraction:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from flint import arb
 
-from hubbub.channels.channel import Channel, neighbours
+from hubbub.channels.channel import Channel
 from hubbub.channels.divergence import hockey_stick, largest_ratio
 from hubbub.errors import WrongUse
 from hubbub.exact import INFINITY, Infinite, Loss, ball, lower, rounded, to_text, upper
@@ -52,7 +52,7 @@ def exact_delta(channel: Channel, count: int, epsilon: Loss) -> arb:
         raise WrongUse("a loss is that of one person in the bin, so the count must be at least 1")
     if isinstance(epsilon, Infinite):
         return arb(0)
-    more, fewer = neighbours(channel, count)
+    more, fewer = channel.neighbours(count)
     pure = any(proof.delta == 0 and proof.curve.at(count) <= epsilon for proof in channel.proofs)
     if pure and (more.dense or fewer.dense or more.missing or fewer.missing):
         return arb(0)  # a table cannot show an exact zero; the channel's proof does
@@ -62,7 +62,7 @@ def exact_delta(channel: Channel, count: int, epsilon: Loss) -> arb:
 
 def exact_loss(channel: Channel, count: int) -> Loss | arb:
     """The smallest epsilon with delta = 0 between count and count - 1: exact where it can be, else a ball."""
-    more, fewer = neighbours(channel, count)
+    more, fewer = channel.neighbours(count)
     one, other = largest_ratio(more, fewer), largest_ratio(fewer, more)
     for exact, rough in ((one, other), (other, one)):
         if isinstance(rough, arb) and not isinstance(exact, arb) and exact >= upper(rough):

@@ -1,8 +1,8 @@
 """Steps of a derivation that sampling makes: a promise to crowds in, a promise to everybody out.
 
 The numbers are those of :mod:`hubbub.sampling.amplification`, at a delta that the caller names. With `bins`, the
-mechanism is a histogram on a public partition whose every bin is published by itself: its people blend exactly, and
-less is lost (:mod:`hubbub.channels.histogram_curve`). With `unmarked`, it is noise below k that is not marked, and less
+mechanism is a table of counts on a public partition whose every bin is published by itself: its people blend exactly,
+and less is lost (:mod:`hubbub.channels.bins_curve`). With `unmarked`, it is noise below k that is not marked, and less
 still is lost.
 """
 
@@ -11,9 +11,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Final
 
-from hubbub.channels.histogram_curve import EXACT_HISTOGRAM, UNMARKED, UNMARKED_NOISE, sharpest
+from hubbub.channels.bins_curve import EXACT_BINS, UNMARKED, UNMARKED_NOISE, sharpest
 from hubbub.errors import Refused
-from hubbub.exact import Exact, Infinite, Loss, rounded, to_float, to_text
+from hubbub.exact import Exact, Infinite, Loss, to_text
+from hubbub.figures import short
 from hubbub.guarantees.closeness import mixed
 from hubbub.guarantees.definitions import (
     BernoulliSample,
@@ -45,10 +46,10 @@ SAMPLED: Final = Theorem("sampled.differential", "amplification by sampling", BB
 IDS: Final = {
     amplification.THEOREM_A: "sampled.crowd-blending",
     amplification.SUPPRESSION: "sampled.suppression",
-    amplification.HISTOGRAM: "sampled.bins",
+    amplification.BINS: "sampled.bins",
     amplification.ROBUST: "sampled.unevenly",
     amplification.DISTRIBUTIONAL: "sampled.distributional",
-    EXACT_HISTOGRAM: "sampled.bins-exact",
+    EXACT_BINS: "sampled.bins-exact",
     UNMARKED_NOISE: "sampled.unmarked-noise",
 }
 """The identifiers of the theorems about crowds, by what they are called."""
@@ -199,10 +200,10 @@ def _step(
 def _reached(setting: Setting, at_delta: Exact, bins: bool, unmarked: bool) -> Amplified:
     found = sharpest(setting, at_delta, unmarked=unmarked) if bins else epsilon_at(setting, at_delta)
     if isinstance(found.epsilon, Infinite):
-        least = to_float(rounded(floor(setting), up=False, digits=3), round_up=False)
+        least = short(floor(setting), 3, up=False)
         raise Refused(
             f"{setting.theorem}: at every epsilon the delta is at least the chance that a whole crowd is sampled, "
-            f"{least:.3g}, which is above {to_text(found.delta)}; lower the rate, or raise k or delta"
+            f"{least}, which is above {to_text(found.delta)}; lower the rate, or raise k or delta"
         )
     return found
 

@@ -8,19 +8,20 @@ from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
-from hubbub.channels.channel import Proof, Published, noise_rate
+from hubbub.channels.channel import Card, Channel, Proof, Published, noise_rate
 from hubbub.channels.exact_above import exact_above_law, exact_above_release
 from hubbub.channels.law import Law
 from hubbub.exact import INFINITY, positive, whole
 from hubbub.guarantees.curve import steps
 from hubbub.guarantees.definitions import SimpleOutlier
+from hubbub.guarantees.derivation import LUI_PASS, Theorem
 from hubbub.noise.source import Source
 
 _SILENT = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
-class SimpleSuppressed:
+class SimpleSuppressed(Channel):
     """Example 2: counts of at most k are hidden, the others are exact.
 
     Guarantee: (k, 0)-simple outlier privacy (Theorem 8): a bin with at most k people is hidden before and
@@ -28,6 +29,12 @@ class SimpleSuppressed:
     """
 
     name: ClassVar[str] = "simple-suppressed"
+    card: ClassVar[Card] = Card(
+        statement=Theorem("channel.simple-suppressed", "Theorem 8", f"{LUI_PASS}, Example 2"),
+        summary="counts up to k hidden (example 2)",
+        example="`k=100`",
+        needs=("k",),
+    )
     k: int
 
     def __post_init__(self) -> None:
@@ -46,6 +53,10 @@ class SimpleSuppressed:
         return self.k + 1
 
     @property
+    def certain(self) -> bool:
+        return True
+
+    @property
     def unbiased(self) -> bool:
         return False
 
@@ -57,7 +68,7 @@ class SimpleSuppressed:
 
 
 @dataclass(frozen=True, slots=True)
-class SimpleNoisy:
+class SimpleNoisy(Channel):
     """Example 3: counts of at most k get noise of rate epsilon/k, the others are exact.
 
     Guarantee: (k, epsilon)-simple outlier privacy (Theorem 9): a bin with at most k people gets the same noise before
@@ -66,6 +77,12 @@ class SimpleNoisy:
     """
 
     name: ClassVar[str] = "simple-noisy"
+    card: ClassVar[Card] = Card(
+        statement=Theorem("channel.simple-noisy", "Theorem 9", f"{LUI_PASS}, Example 3"),
+        summary="noise on counts up to k (example 3)",
+        example="`k=100` `epsilon=1`",
+        needs=("k", "epsilon"),
+    )
     k: int
     epsilon: Fraction
 
@@ -90,6 +107,10 @@ class SimpleNoisy:
     @property
     def last_change(self) -> int:
         return self.k + 1
+
+    @property
+    def unmarked(self) -> bool:
+        return True
 
     @property
     def unbiased(self) -> bool:

@@ -10,7 +10,7 @@ coupling proves it. Which levels added noise is always published.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -22,22 +22,39 @@ from flint import arb
 from numpy.typing import ArrayLike
 
 from hubbub.channels.added_noise import Partial, above, add_noise, at_most, start
-from hubbub.channels.channel import Proof, Published, exact_count, exact_counts, noise_rate
+from hubbub.channels.channel import (
+    MOST_COMPARED,
+    Card,
+    Channel,
+    Proof,
+    Published,
+    exact_count,
+    exact_counts,
+    noise_rate,
+)
 from hubbub.channels.divergence import hockey_stick
 from hubbub.channels.law import ONE, SUPPRESSED, Block, Dense, Law, Weight
 from hubbub.errors import WrongUse
 from hubbub.exact import Exact, Infinite, Loss, ball, exp, log, loss, positive, rounded, upper, whole
 from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import StaircaseOutlier
+from hubbub.guarantees.derivation import HERE, LUI_PASS, Theorem
+from hubbub.guarantees.verdict import Proved, Undecided, Verdict
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 
+_LOWEST_RATE = Fraction(1, 1000)  # of a second noise
 _MOST_LAWS = 1_000  # that are worked out to certify one level of a staircase again
 _MOST_WORK = 8_000  # to find the exact delta of given offsets: for each count, how far the noises of its law reach
 
 
+def is_wide(rates: Sequence[Loss]) -> bool:
+    """Whether laws are tables too long to be compared in a while: noise upon noise, of a low rate."""
+    return any(0 < rate < _LOWEST_RATE for rate in rates)
+
+
 @dataclass(frozen=True, slots=True)
-class Staircase:
+class Staircase(Channel):
     """Thresholds k_1 > ... > k_l, rates epsilon_0 > ... > epsilon_l, an offset s_i for each level.
 
     The i-th test is value <= k_i + s_i. A last rate of 0 means that the value is hidden, a first rate of infinity
@@ -51,6 +68,14 @@ class Staircase:
     """
 
     name: ClassVar[str] = "staircase"
+    card: ClassVar[Card] = Card(
+        statement=Theorem("channel.staircase", "Theorem 18 and the staircase lemma", f"{LUI_PASS}, Example 7; {HERE}"),
+        summary="several levels of noise (example 7)",
+        example="`thresholds=1000,100,10` `epsilons=1,0.1,0.01,0` `alpha=10`",
+        needs=("thresholds", "epsilons"),
+        may=("as_printed",),
+        one_of=("alpha", "offsets", "delta"),
+    )
     thresholds: tuple[int, ...]
     epsilons: tuple[Loss, ...]
     offsets: tuple[int, ...]
@@ -62,7 +87,7 @@ class Staircase:
         if levels == 0 or len(self.epsilons) != levels + 1 or len(self.offsets) != levels:
             raise WrongUse(
                 "a staircase needs one more epsilon than thresholds and one offset per threshold, "
-                "like --thresholds 100,10 --epsilons 1,0.1,0 --offsets 12,107"
+                "like `thresholds=100,10` `epsilons=1,0.1,0` `offsets=12,107`"
             )
         if any(a <= b for a, b in zip(self.thresholds, self.thresholds[1:], strict=False)) or self.thresholds[-1] < 1:
             raise WrongUse("the thresholds of a staircase must fall and stay above 0, like 1000,100,10")
@@ -94,6 +119,15 @@ class Staircase:
     @property
     def last_change(self) -> int:
         return max(self.cuts)
+
+    def comparable(self, counts: Sequence[int]) -> Sequence[int]:
+        return () if is_wide(self.epsilons[1:]) else counts[:MOST_COMPARED]
+
+    def reconsidered(self, verdict: Verdict) -> Verdict:
+        """What neither proofs nor a few counts decide, every count may."""
+        if isinstance(verdict, Undecided) and not is_wide(self.epsilons[1:]) and certified(self):
+            return Proved("every count up to each threshold was checked exactly; above, the first noise")
+        return verdict
 
     @property
     def unbiased(self) -> bool:
@@ -294,7 +328,7 @@ def level_delta(channel: Staircase, level: int, count: int) -> arb:
 def calibrated(
     thresholds: tuple[Exact, ...], epsilons: tuple[Exact | Infinite, ...], delta: Exact, *, nested: bool = True
 ) -> Staircase:
-    """The smallest offsets, level by level, whose exact delta is at most `delta` at every count.
+    """The smallest offsets, level by level, whose exact delta is at most `delta` at every count; it is claimed.
 
     The exact delta is found at c = k_i, where it is largest in every case computed; then every other count of the
     level is certified, by the coupling bound where that is small enough and by the exact law where it is not.
@@ -315,7 +349,8 @@ def calibrated(
         while not _certified(Staircase(ks[:level], es[: level + 1], (*offsets, offset), target, nested), level, target):
             offset += 1
         offsets = (*offsets, offset)
-    return Staircase(ks, es, offsets, target, nested)
+    exact = exact_bound(ks, es, offsets, nested)
+    return Staircase(ks, es, offsets, target if exact is None else min(exact, target), nested)
 
 
 def _smallest(least: int, meets: Callable[[int], bool], rate: Loss) -> int:

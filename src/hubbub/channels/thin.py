@@ -23,7 +23,7 @@ from flint import arb
 from numpy.typing import ArrayLike
 
 from hubbub.binomial_law import at_most, masses
-from hubbub.channels.channel import Channel, Proof, Published, exact_count, exact_counts
+from hubbub.channels.channel import Card, Channel, Proof, Published, exact_count, exact_counts
 from hubbub.channels.exact_or_suppressed import ExactOrSuppressed
 from hubbub.channels.law import SUPPRESSED, Dense, Law, point
 from hubbub.channels.mixture import MISSING, MOST_CELLS, mixture
@@ -33,6 +33,7 @@ from hubbub.exact import Infinite, positive, rational, to_text
 from hubbub.guarantees.closeness import mixed
 from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Guarantee
+from hubbub.guarantees.derivation import HERE, Theorem
 from hubbub.guarantees.thinned_curve import thinned
 from hubbub.noise.binomial import binomial
 from hubbub.noise.source import Source
@@ -44,7 +45,7 @@ _THEOREM_A = "Theorem A: who was sampled is secret, and people of one bin are ex
 
 
 @dataclass(frozen=True, slots=True)
-class Thinned:
+class Thinned(Channel):
     """Keep each person of the bin with probability p, secretly and independently; run `channel` on how many are left.
 
     Guarantee: differential privacy for the population, when one person is added or removed. If the channel loses at
@@ -55,6 +56,13 @@ class Thinned:
     """
 
     name: ClassVar[str] = "thinned"
+    card: ClassVar[Card] = Card(
+        statement=Theorem("channel.thinned", "Theorem A and its mixture", HERE),
+        summary="another channel on a secret sample of the bin",
+        example="`p=0.1`",
+        needs=("p", "channel"),
+        may=("delta",),
+    )
     p: Fraction
     channel: Channel
     delta: Fraction = Fraction(1, 10**9)

@@ -18,7 +18,7 @@ line metric |E(c) - E(j)|.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -28,10 +28,13 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
+from hubbub.bisection import first as first_where
 from hubbub.channels.channel import (
     LARGEST_COUNT,
     LARGEST_RATE,
     SMALLEST_RATE,
+    Card,
+    Channel,
     Proof,
     Published,
     exact_count,
@@ -40,9 +43,10 @@ from hubbub.channels.channel import (
 from hubbub.channels.law import SUPPRESSED, Block, Law, Weight, point
 from hubbub.channels.warped_walk import walk
 from hubbub.errors import WrongUse
-from hubbub.exact import Infinite, ball, exp, whole
+from hubbub.exact import INFINITY, Infinite, ball, exp, whole
 from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import OutlierPrivacy
+from hubbub.guarantees.derivation import HERE, Theorem
 from hubbub.noise.source import Source
 
 _NEGLIGIBLE: Final = 150
@@ -52,14 +56,22 @@ _LAST: Final = 2**63
 
 
 @dataclass(frozen=True)
-class Warped:
+class Warped(Channel):
     """Publish J ~ f_c for the curve; with `show_above` = T, publish J only if J > T and hide it otherwise.
 
-    Guarantee: outlier privacy with the curve and delta = 0 (Theorem W1), for a histogram in which every bin of a public
-    partition is published. Hiding values up to T is post-processing and changes nothing in the promise.
+    Guarantee: outlier privacy with the curve and delta = 0 (Theorem W1), for a table of counts in which every bin of a
+    public partition is published. Hiding values up to T is post-processing and changes nothing in the promise.
     """
 
     name: ClassVar[str] = "warped"
+    card: ClassVar[Card] = Card(
+        statement=Theorem("channel.warped", "Theorem W1", HERE),
+        summary="any curve, no delta, and as accurate as can be",
+        example="`curve=1:0.01,101:1`",
+        needs=("curve",),
+        may=("show_above",),
+        how="noise that is the larger the fewer people a bin has",
+    )
     curve: Curve
     show_above: int | None = None
 
@@ -86,6 +98,13 @@ class Warped:
         """The curve is the same from here on (None: it never is)."""
         last = self.curve.pieces[-1]
         return None if last.rate else max(last.start, self.show_above or 0)
+
+    @property
+    def certain(self) -> bool:
+        return all(piece.rate == 0 and (piece.value == 0 or piece.value is INFINITY) for piece in self.curve.pieces)
+
+    def most_likely(self, value: int) -> int:
+        return value  # f_c(j) falls with |E(c) - E(j)|
 
     @property
     def unbiased(self) -> bool:
@@ -161,8 +180,13 @@ class Warped:
             return 0, self.show_above
         return 0, self._most(self.show_above, tail)
 
-    def counts_within(self, value: int, tail: arb) -> tuple[int, int | None]:
-        """The counts under which `value` lies in no tail of probability `tail` (below 1/2) or less."""
+    def counts_within(self, value: int | None, tail: arb) -> tuple[int, int | None] | None:
+        """The counts under which `value` lies in no tail of probability `tail` (below 1/2) or less; where some values
+        are hidden, those of a value that is shown have to be searched for."""
+        if value is None:
+            return self.hidden_within(tail)
+        if self.show_above is not None:
+            return None
         if self.curve.limit == 0:
             return 0, None
         if self.cap is not None and value > self.cap:
@@ -170,7 +194,7 @@ class Warped:
         low = 0
         if value > 0:
             needed = ball(self.total_loss(value)) - (self._b(value)[1] / tail).log()
-            low = _first(0, value, lambda c: not ball(self.total_loss(c)) <= needed)
+            low = first_where(lambda c: not ball(self.total_loss(c)) <= needed, 0, value)
         return low, self._most(value, tail)
 
     def _most(self, at: int, tail: arb) -> int | None:
@@ -179,7 +203,7 @@ class Warped:
         top = LARGEST_COUNT if self.cap is None else self.cap
         if not ball(self.total_loss(top)) >= room:
             return None if self.cap is None else top
-        return _first(at, top, lambda c: ball(self.total_loss(c)) >= room) - 1
+        return first_where(lambda c: ball(self.total_loss(c)) >= room, at, top) - 1
 
     def shown_at_least(self, count: int, value: int) -> arb:
         """P(J >= value and J is shown | count).
@@ -241,11 +265,11 @@ class Warped:
         if self.cap is not None and count > self.cap:
             return 0, None
         here = self.total_loss(count)
-        lo = _first(0, count, lambda m: here - self.total_loss(m) <= _NEGLIGIBLE)
+        lo = first_where(lambda m: here - self.total_loss(m) <= _NEGLIGIBLE, 0, count)
         top = _LAST if self.cap is None else self.cap
         if self.total_loss(top) - here <= _NEGLIGIBLE:
             return lo, None
-        return lo, _first(count, top, lambda m: self.total_loss(m) - here > _NEGLIGIBLE)
+        return lo, first_where(lambda m: self.total_loss(m) - here > _NEGLIGIBLE, count, top)
 
     def _law(self, count: int, lo: int, hi: int | None, cut: int | None = None) -> Law:
         """f_count with lumps outside lo..hi; with `cut`, the slopes are lumps too, and end before it or begin at it."""
@@ -338,11 +362,3 @@ class Warped:
             if last is None:
                 return
             j = last + 1
-
-
-def _first(lo: int, hi: int, holds: Callable[[int], bool]) -> int:
-    """The smallest m in lo..hi for which a condition that stays true once true holds (it holds at hi)."""
-    while lo < hi:
-        middle = (lo + hi) // 2
-        lo, hi = (lo, middle) if holds(middle) else (middle + 1, hi)
-    return lo

@@ -36,12 +36,12 @@ STYLE: Final = """
 
 WIDTHS: Final = {"wide": 700, "narrow": 350}
 
-_LINE, _BAR, _BETWEEN = 15, 13, 7  # pixels: of a line of text, a bar, the room between two bars
+LINE, _BAR, _BETWEEN = 15, 13, 7  # pixels: of a line of text, a bar, the room between two bars
 _HIGH: Final = {"one": 240, "several": 110}  # of upright bars
 _PANEL: Final = 225  # pixels that a panel needs to stand beside another
 _SLANT: Final = math.radians(40)
 _APART: Final = 17  # pixels between slanted labels
-_TEXT: Final = 12
+TEXT: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +89,12 @@ def drawn(panels: Sequence[Panel], words: Words, width: int, *, upright: bool, k
     for start in range(0, len(panels), abreast):
         tallest = 0.0
         for i, panel in enumerate(panels[start : start + abreast]):
-            heading = _wrapped(panel.title, room, bold=True) if panel.title else []
-            above = _LINE * len(heading) + (6 if heading else 0)
+            heading = wrapped(panel.title, room, bold=True) if panel.title else []
+            above = LINE * len(heading) + (6 if heading else 0)
             body, tall = draw(panel.bars, room)
-            title = _text(0, _TEXT, heading, "panel") if heading else ""
+            title = text_lines(0, TEXT, heading, "panel") if heading else ""
             x = i * (room + 24)
-            parts.append(f'<g transform="translate({_n(x)} {_n(top)})">{title}{_moved(body, 0, above)}</g>')
+            parts.append(f'<g transform="translate({px(x)} {px(top)})">{title}{_moved(body, 0, above)}</g>')
             tallest = max(tallest, above + tall)
         top += tallest + 18
     told = f"<title>{html.escape(words.title)}</title><desc>{html.escape(words.told)}</desc>"
@@ -136,37 +136,37 @@ def _scale(bars: Iterable[Bar]) -> _Scale:
 
 def _lying(scale: _Scale, words: Words, bars: Sequence[Bar], width: float) -> tuple[str, float]:
     """One bar below the other, each with its label beside or above it and its number at its end."""
-    longest = max(_length(bar.label) for bar in bars)
+    longest = max(text_length(bar.label) for bar in bars)
     beside = longest <= 0.4 * width
     left = longest + 10 if beside else 0.0
-    right = max(_length("hidden" if bar.value is None else bar.words) for bar in bars) + 8
+    right = max(text_length("hidden" if bar.value is None else bar.words) for bar in bars) + 8
     length = width - left - right
     parts, y = [], 0.0
     for bar in bars:
-        lines = [bar.label] if beside else _wrapped(bar.label, width)
+        lines = [bar.label] if beside else wrapped(bar.label, width)
         if not beside:
-            parts.append(_text(0, y + _TEXT, lines))
-            y += _LINE * len(lines) + 1
+            parts.append(text_lines(0, y + TEXT, lines))
+            y += LINE * len(lines) + 1
         else:
-            parts.append(_text(left - 8, y + _BAR / 2 + 4, lines, anchor="end"))
+            parts.append(text_lines(left - 8, y + _BAR / 2 + 4, lines, anchor="end"))
         start, end = _span(bar, scale, length)
         low, high = _interval(bar, scale, length)
         kind = "gap" if bar.value is None else "bar"
-        inside = f'<rect class="{kind}" x="{_n(left + start)}" y="{_n(y)}" width="{_n(end - start)}" height="{_BAR}"/>'
+        inside = f'<rect class="{kind}" x="{px(left + start)}" y="{px(y)}" width="{px(end - start)}" height="{_BAR}"/>'
         if bar.value is not None and low < high:
             inside += _line("line", left + low, y + _BAR / 2, left + high, y + _BAR / 2)
         at = left + max(end, high, scale.at(0, length)) + 5
-        inside += _text(at, y + _BAR / 2 + 4, [_said(bar)], "hidden" if bar.value is None else "")
+        inside += text_lines(at, y + _BAR / 2 + 4, [_said(bar)], "hidden" if bar.value is None else "")
         parts.append(f"<g><title>{html.escape(_told(bar))}</title>{inside}</g>")
         y += _BAR + _BETWEEN
     grid, ticks = [], scale.ticks(max(3, int(length / 90)))
     for tick in ticks:
         x = left + scale.at(tick, length)
         grid.append(_line("grid", x, -3, x, y))
-        grid.append(_text(x, y + _TEXT, [f"{tick:,.0f}"], "quiet", anchor="middle" if x > 20 else ""))
-    parts.append(_text(left + length / 2, y + _TEXT + _LINE, [words.numbers], "quiet", anchor="middle"))
+        grid.append(text_lines(x, y + TEXT, [f"{tick:,.0f}"], "quiet", anchor="middle" if x > 20 else ""))
+    parts.append(text_lines(left + length / 2, y + TEXT + LINE, [words.numbers], "quiet", anchor="middle"))
     zero = left + scale.at(0, length)
-    return "".join([*grid, *parts, _line("axis", zero, -3, zero, y)]), y + _TEXT + _LINE + 4
+    return "".join([*grid, *parts, _line("axis", zero, -3, zero, y)]), y + TEXT + LINE + 4
 
 
 def _upright(scale: _Scale, words: Words, high: float, bars: Sequence[Bar], width: float) -> tuple[str, float]:
@@ -174,24 +174,24 @@ def _upright(scale: _Scale, words: Words, high: float, bars: Sequence[Bar], widt
     ticks = scale.ticks(4)
     every = max(1, math.ceil(len(bars) * _APART / (width - 50)))
     chosen = {i for i in range(len(bars) - 1) if i % every == 0 and i + every < len(bars)} | {len(bars) - 1}
-    reach = {i: _length(bars[i].label) for i in chosen}
-    left = max(_length(f"{tick:,.0f}") for tick in ticks) + 8
+    reach = {i: text_length(bars[i].label) for i in chosen}
+    left = max(text_length(f"{tick:,.0f}") for tick in ticks) + 8
     lean = max(reach[i] * math.cos(_SLANT) - (i + 0.5) * (width - left) / len(bars) for i in chosen)
     left = max(left, min(lean, width / 3))
     step = (width - left) / len(bars)
-    thick, top = max(step * 0.82, min(step, 1.0)), _LINE + 4.0
+    thick, top = max(step * 0.82, min(step, 1.0)), LINE + 4.0
     thin = " thin" if step < 12 else ""
-    parts = [_text(0, _TEXT, [words.numbers], "quiet")]
+    parts = [text_lines(0, TEXT, [words.numbers], "quiet")]
     for tick in ticks:
         y = top + high - scale.at(tick, high)
         parts.append(_line("grid", left, y, width, y))
-        parts.append(_text(left - 6, y + 4, [f"{tick:,.0f}"], "quiet", anchor="end"))
+        parts.append(text_lines(left - 6, y + 4, [f"{tick:,.0f}"], "quiet", anchor="end"))
     for i, bar in enumerate(bars):
         x = left + i * step + (step - thick) / 2
         start, end = _span(bar, scale, high)
         low, upper = _interval(bar, scale, high)
         kind = f"gap{thin}" if bar.value is None else "bar"
-        place = f'x="{_n(x)}" y="{_n(top + high - end)}" width="{_n(thick)}" height="{_n(end - start)}"'
+        place = f'x="{px(x)}" y="{px(top + high - end)}" width="{px(thick)}" height="{px(end - start)}"'
         inside = f'<rect class="{kind}" {place}/>'
         if bar.value is not None and low < upper:
             inside += _line(f"line{thin}", x + thick / 2, top + high - low, x + thick / 2, top + high - upper)
@@ -201,13 +201,13 @@ def _upright(scale: _Scale, words: Words, high: float, bars: Sequence[Bar], widt
     level = max(reach.values()) + 6 <= every * step  # then they need no slant
     for i in sorted(chosen):
         x, y = left + (i + 0.5) * step, top + high + (16 if level else 12)
-        turned = f'transform="translate({_n(x if level else x + 3)} {_n(y)}){"" if level else " rotate(-40)"}"'
+        turned = f'transform="translate({px(x if level else x + 3)} {px(y)}){"" if level else " rotate(-40)"}"'
         parts.append(f'<text {turned} text-anchor="{"middle" if level else "end"}">{html.escape(bars[i].label)}</text>')
     deep = top + high + (22 if level else 18 + max(reach.values()) * math.sin(_SLANT))
     if words.by:
-        lines = _wrapped(words.by, width)
-        parts.append(_text(left + (width - left) / 2, deep + 8, lines, "quiet", anchor="middle"))
-        deep += _LINE * len(lines)
+        lines = wrapped(words.by, width)
+        parts.append(text_lines(left + (width - left) / 2, deep + 8, lines, "quiet", anchor="middle"))
+        deep += LINE * len(lines)
     return "".join(parts), deep
 
 
@@ -238,9 +238,9 @@ def _told(bar: Bar) -> str:
 # --- text and lines ---------------------------------------------------------------------------------------------
 
 
-def _length(text: str, *, bold: bool = False) -> float:
+def text_length(text: str, *, bold: bool = False) -> float:
     """About how many pixels a text takes, rather too many: the fonts of readers differ."""
-    return sum(map(_advance, text)) * _TEXT * (1.08 if bold else 1.0)
+    return sum(map(_advance, text)) * TEXT * (1.08 if bold else 1.0)
 
 
 def _advance(sign: str) -> float:
@@ -253,31 +253,31 @@ def _advance(sign: str) -> float:
     return 0.9 if sign in "mwMW@%…—" else 0.74 if sign.isupper() or ord(sign) > 0x24F else 0.6
 
 
-def _wrapped(text: str, width: float, *, bold: bool = False) -> list[str]:
+def wrapped(text: str, width: float, *, bold: bool = False) -> list[str]:
     """The text in lines that fit, between words where it can be."""
-    signs = max(4, int(width / (_length(text, bold=bold) / max(len(text), 1) or 1)))
+    signs = max(4, int(width / (text_length(text, bold=bold) / max(len(text), 1) or 1)))
     while True:
         lines = textwrap.wrap(text, signs, break_on_hyphens=False) or [text]
-        if signs <= 4 or all(_length(line, bold=bold) <= width for line in lines):
+        if signs <= 4 or all(text_length(line, bold=bold) <= width for line in lines):
             return lines
         signs -= 1
 
 
-def _text(x: float, y: float, lines: Sequence[str], kind: str = "", anchor: str = "") -> str:
+def text_lines(x: float, y: float, lines: Sequence[str], kind: str = "", anchor: str = "") -> str:
     named = (f' {name}="{value}"' for name, value in (("class", kind), ("text-anchor", anchor)) if value)
-    spans = [(f'x="{_n(x)}" y="{_n(y + i * _LINE)}"', html.escape(line)) for i, line in enumerate(lines)]
+    spans = [(f'x="{px(x)}" y="{px(y + i * LINE)}"', html.escape(line)) for i, line in enumerate(lines)]
     inside = "".join(f"<tspan {place}>{line}</tspan>" for place, line in spans)
     return f"<text{''.join(named)}>{inside}</text>"
 
 
 def _line(kind: str, x1: float, y1: float, x2: float, y2: float) -> str:
-    return f'<line class="{kind}" x1="{_n(x1)}" y1="{_n(y1)}" x2="{_n(x2)}" y2="{_n(y2)}"/>'
+    return f'<line class="{kind}" x1="{px(x1)}" y1="{px(y1)}" x2="{px(x2)}" y2="{px(y2)}"/>'
 
 
 def _moved(body: str, x: float, y: float) -> str:
-    return f'<g transform="translate({_n(x)} {_n(y)})">{body}</g>' if x or y else body
+    return f'<g transform="translate({px(x)} {px(y)})">{body}</g>' if x or y else body
 
 
-def _n(x: float) -> str:
+def px(x: float) -> str:
     """A coordinate, to a tenth of a pixel."""
     return f"{x:.1f}".removesuffix(".0")

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from hubbub.errors import HubbubError
+from hubbub.errors import HubbubError, in_shell
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,12 +47,22 @@ def _in_one_sentence() -> Iterator[None]:
     try:
         yield
     except HubbubError as error:
-        raise Sentence(str(error), error.exit_code) from error
+        raise Sentence(in_shell(error.marked), error.exit_code) from error
     except click.UsageError as error:
-        wrong = error.format_message().rstrip(".")
+        wrong = (_meant(error) or error.format_message()).rstrip(".")
         where = "hubbub" if error.ctx is None else error.ctx.command_path
         mark = "" if wrong.endswith("?") else ";"
         raise Sentence(f"{wrong[:1].lower()}{wrong[1:]}{mark} see {where} --help", error.exit_code) from error
+
+
+def _meant(error: click.UsageError) -> str | None:
+    """Of an option that is not there, those whose names have its name in them: what was meant, most likely."""
+    if not isinstance(error, click.NoSuchOption) or error.ctx is None:
+        return None
+    asked = error.option_name.lstrip("-")
+    every = [name for param in error.ctx.command.params for name in param.opts if name.startswith("--")]
+    near = [f"'{name}'" for name in every if asked in name.lstrip("-").split("-")]
+    return f"no such option '{error.option_name}'. Did you mean {' or '.join(near)}?" if near else None
 
 
 class Commands(click.Group):
@@ -84,7 +94,7 @@ def json_option(command: Command) -> Command:
 def options(command: Command, asked: Sequence[Option]) -> Command:
     """The options that somebody can be asked for, as flags."""
     for option in reversed(asked):
-        words: dict[str, Any] = {"help": option.help, "default": option.default, "metavar": option.takes}
+        words: dict[str, Any] = {"help": in_shell(option.help), "default": option.default, "metavar": option.takes}
         if option.takes is None:
             words |= {"is_flag": True, "default": False}
         elif option.many:
@@ -140,6 +150,18 @@ def page() -> Console:
             return super().render_str(_by_lines(text), **how)
 
     return Page(markup=False, highlight=False, emoji=False)
+
+
+def table(rows: Sequence[Sequence[str]], headings: Sequence[str]) -> None:
+    """A small table: the first column is words, the others numbers."""
+    from rich.table import Table
+
+    drawn = Table(box=None, pad_edge=False)
+    for i, heading in enumerate(headings):
+        drawn.add_column(heading, justify="left" if i == 0 else "right")
+    for row in rows:
+        drawn.add_row(*row)
+    page().print(drawn)
 
 
 _PLAIN: Final = {"✓": "ok", "✗": "NOT", "…": "...", "·": "-", "–": "-", "−": "-"}

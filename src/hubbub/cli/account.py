@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from typing import Any
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from hubbub.cli import Commands, examples, json_option
-from hubbub.cli.account_answer import Question, answer, point_options
-from hubbub.cli.account_numbers import a_crowd, a_loss, a_rate, a_size
+from hubbub.cli import Command, Commands, examples, json_option, page, print_json, table
 from hubbub.cli.account_promises import compose, convert, group
 from hubbub.cli.account_sanitize import mean, sanitize
-from hubbub.errors import WrongUse
+from hubbub.errors import WrongUse, in_shell
+
+if TYPE_CHECKING:
+    from hubbub.account import Tradeoff
 
 MECHANISMS = ("any", "exact-or-suppressed", "noisy-below")
+
+
+def point_options(command: Command) -> Command:
+    """``--delta``, ``--at-epsilon`` and ``--curve``."""
+    for name, takes, text in (
+        ("--curve", "FILE", "Write delta against epsilon, ours and the paper's: .csv, .png, .svg or .html."),
+        ("--at-epsilon", "EPS", "Ask for the delta at this epsilon."),
+        ("--delta", "D", "Ask for the epsilon at this delta."),
+    ):
+        command = click.option(name, metavar=takes, help=text)(command)
+    return command
 
 
 @click.group(
@@ -50,53 +64,10 @@ def crowd(k: str, epsilon: str, rate: str, mechanism: str, tagged: bool, as_json
     With --mechanism any, the numbers hold for every (k, epsilon)-crowd-blending mechanism, and one of them reaches them
     ("sharp"). With the name of a mechanism they are its own.
     """
-    from hubbub.exact import to_text
-    from hubbub.sampling import amplification as a
-    from hubbub.sampling import paper
+    from hubbub import account
 
-    if mechanism not in MECHANISMS:
-        raise WrongUse(f"--mechanism must be one of {', '.join(MECHANISMS)}, not {mechanism[:40]!r}")
-    if tagged and mechanism != "noisy-below":
-        raise WrongUse("--tagged says that noise is marked; it goes with --mechanism noisy-below")
-    size, loss, p = a_crowd(k, "--k", least=1), a_loss(epsilon, "--epsilon"), a_rate(rate, "--rate")
-    if mechanism == "exact-or-suppressed" and loss:
-        raise WrongUse("exact-or-suppressed hides counts below k, which costs nothing; leave out --epsilon")
-    named: dict[str, Any] = {}
-    if mechanism == "noisy-below":
-        from hubbub.channels.own_curve import own_delta_at, own_epsilon_at
-
-        setting = a.noisy_below(size, loss, p)
-        named["delta_at"] = lambda at: own_delta_at(size, loss, p, at, tagged=tagged)
-        named["epsilon_at"] = lambda delta: own_epsilon_at(size, loss, p, delta, tagged=tagged)
-        remark = "a marked count tells that it is noisy" if tagged else "noise is not marked, which hides exact counts"
-    else:
-        setting = a.exact_or_suppressed(size, p) if mechanism != "any" else a.crowd_blending(size, loss, p)
-        named["delta_at"] = lambda at: a.delta_at(setting, at)
-        named["epsilon_at"] = lambda delta: a.epsilon_at(setting, delta)
-        named["sharp_from"] = Fraction(0)
-        remark = ""
-    if size >= 2 and 0 < p < 1:
-        named["paper_delta"] = lambda at: paper.crowd_delta(size, loss, p, at)
-        named["paper_epsilon"] = lambda delta: paper.crowd_epsilon(size, loss, p, delta)
-        named["printed"] = {"epsilon": paper.crowd_epsilon_zk(loss, p), "delta": paper.chernoff(size, p)}
-    what = f"({size}, {to_text(loss)})-crowd-blending" if mechanism == "any" else f"{mechanism}, k = {size}"
-    if mechanism == "noisy-below":
-        what += f", {'marked ' if tagged else ''}noise of rate {to_text(loss)}"
-        if loss == 0:
-            raise WrongUse("noisy-below adds noise to counts below k and needs its rate; add --epsilon, like 0.5")
-    question = Question(
-        title=f"{what}, each person sampled with probability {to_text(p)}",
-        floor=a.floor(setting) if mechanism != "noisy-below" or tagged else Fraction(0),  # unmarked noise hides crowds
-        promise=lambda e, d: (
-            f"Promised to everybody in the population: ({e}, {d})-zero-knowledge privacy with respect to "
-            f"iRS({to_text(p)}), and ({e}, {d})-differential privacy when one person is added or removed, for one "
-            "release of that sample."
-        ),
-        no_paper="Theorem 13 is for k of at least 2 and rates above 0 and below 1",
-        remarks=(remark,) if remark else (),
-        **named,
-    )
-    answer(question, as_json=as_json, **asked)
+    made = account.crowd(k, rate, epsilon=epsilon, mechanism=mechanism, tagged=tagged)
+    _answer(made, as_json=as_json, **asked)
 
 
 @account.command(
@@ -132,38 +103,10 @@ def robust(
     Neither the paper's lower limit on the rates nor its factor p'(1 - p)/(p (1 - p')) is needed; give --rate-low to see
     the paper's numbers.
     """
-    from hubbub.exact import to_text
-    from hubbub.sampling import amplification as a
-    from hubbub.sampling import paper, paper_uneven
+    from hubbub import account
 
-    few, p = a_size(exempt, "--exempt"), a_rate(rate_high, "--rate-high")
-    most = a_rate(rate_max, "--rate-max") if rate_max is not None else Fraction(1) if few else p
-    size, loss = a_crowd(k, "--k", least=1), a_loss(epsilon, "--epsilon")
-    setting = a.robust(size, loss, p, most, few, bins=bins)
-    named: dict[str, Any] = {"no_paper": "its Theorem 16 needs a lower limit on the rates; give --rate-low"}
-    if rate_low is not None:
-        low = a_rate(rate_low, "--rate-low")
-        given = (size, loss, low, p, most, few)
-        paper_uneven.robust_delta_at(*given, 1)  # refuses rates that the theorem is not about
-        named["paper_delta"] = lambda at: paper_uneven.robust_delta_at(*given, at)
-        named["paper_epsilon"] = lambda delta: paper_uneven.robust_epsilon(*given, delta)
-        named["printed"] = {
-            "epsilon": paper.robust_epsilon_zk(loss, low, p, most),
-            "delta": paper.robust_delta(size, low, p, most, few),
-        }
-    but = f", but for {few} with at most {to_text(most)}" if few else ""
-    question = Question(
-        title=f"({size}, {to_text(loss)})-crowd-blending, people sampled with at most {to_text(p)}{but}",
-        delta_at=lambda at: a.delta_at(setting, at),
-        epsilon_at=lambda delta: a.epsilon_at(setting, delta),
-        floor=a.floor(setting),
-        promise=lambda e, d: (
-            f"Promised to everybody: ({e}, {d})-zero-knowledge privacy with respect to iRS(0, {to_text(p)}, {few}), "
-            f"and ({e}, {d})-differential privacy for the population, however the rates are spread."
-        ),
-        **named,
-    )
-    answer(question, as_json=as_json, **asked)
+    made = account.robust(k, rate_high, epsilon=epsilon, rate_max=rate_max, exempt=exempt, rate_low=rate_low, bins=bins)
+    _answer(made, as_json=as_json, **asked)
 
 
 @account.command(
@@ -196,31 +139,10 @@ def distributional(
 
     Theorem 22, sharp: without the paper's lower limit on the rates and without its factor.
     """
-    from hubbub.exact import to_text
-    from hubbub.sampling import amplification as a
-    from hubbub.sampling import paper_uneven
+    from hubbub import account
 
-    size, loss, p = a_crowd(k, "--k", least=1), a_loss(epsilon, "--epsilon"), a_rate(rate_high, "--rate-high")
-    few, close = a_size(exempt, "--exempt"), a_loss(blend, "--blend")
-    setting = a.distributional(size, loss, p, few, close)
-    named: dict[str, Any] = {"no_paper": "its Theorem 22 needs a lower limit on the rates; give --rate-low"}
-    if rate_low is not None:
-        given = (size, loss, a_rate(rate_low, "--rate-low"), p, few, close)
-        paper_uneven.distributional_delta_at(*given, 1)  # refuses rates that the theorem is not about
-        named["paper_delta"] = lambda at: paper_uneven.distributional_delta_at(*given, at)
-        named["paper_epsilon"] = lambda delta: paper_uneven.distributional_epsilon(*given, delta)
-    question = Question(
-        title=f"({size}, {to_text(loss)})-simple outlier privacy, people in the data with at most {to_text(p)}",
-        delta_at=lambda at: a.delta_at(setting, at),
-        epsilon_at=lambda delta: a.epsilon_at(setting, delta),
-        floor=a.floor(setting),
-        promise=lambda e, d: (
-            f"Promised to somebody known to be in the data: ({e}, {d})-differential privacy with respect to the "
-            f"distributions iRS(0, {to_text(p)}, {few})."
-        ),
-        **named,
-    )
-    answer(question, as_json=as_json, **asked)
+    made = account.distributional(k, rate_high, epsilon=epsilon, exempt=exempt, blend=blend, rate_low=rate_low)
+    _answer(made, as_json=as_json, **asked)
 
 
 @account.command(
@@ -238,36 +160,52 @@ def lecture(k: str, epsilon: str, as_json: bool, **asked: str | None) -> None:
     The notes promise (O(epsilon), e^-Omega(k)). Without --delta or --at-epsilon this is the answer at their own
     epsilon' = ln(1 + epsilon (e^(epsilon + s) - 1)) with e^s = (2 - epsilon)/(1 - epsilon).
     """
-    from hubbub.exact import rounded, to_float, to_text
-    from hubbub.sampling import amplification as a
-    from hubbub.sampling import paper
+    from hubbub import account
 
-    size, p = a_crowd(k, "--k", least=2), a_loss(epsilon, "--epsilon")
-    if not 0 < p < 1:
-        raise WrongUse(
-            f"epsilon is the sampling rate too and must lie between 0 and 1, not at {to_text(p)}; the notes say "
-            "epsilon <= 1, and at 1 nobody is left out and nothing is hidden"
-        )
-    setting = a.crowd_blending(size, p, p)
-    own = paper.crowd_epsilon_zk(p, p)
-    if asked["delta"] is None and asked["at_epsilon"] is None and asked["curve"] is None:
-        asked["at_epsilon"] = to_text(own)
-    question = Question(
-        title=f"({size}, {to_text(p)})-crowd-blending, each person sampled with probability {to_text(p)}",
-        delta_at=lambda at: a.delta_at(setting, at),
-        epsilon_at=lambda delta: a.epsilon_at(setting, delta),
-        floor=a.floor(setting),
-        promise=lambda e, d: (
-            f"Promised to everybody: ({e}, {d})-differential privacy when one person is added or removed; when one is "
-            f"replaced, (2 epsilon', (1 + e^epsilon') delta). Here epsilon' is "
-            f"{to_float(rounded(Fraction(e) / p, up=True, digits=4), round_up=True):.4g} times epsilon."
-        ),
-        paper_delta=lambda at: paper.crowd_delta(size, p, p, at),
-        paper_epsilon=lambda delta: paper.crowd_epsilon(size, p, p, delta),
-        printed={"epsilon": own, "delta": paper.chernoff(size, p)},
-        constant=p,
-    )
-    answer(question, as_json=as_json, **asked)
+    _answer(account.lecture(k, epsilon), as_json=as_json, **asked)
+
+
+def _answer(made: Tradeoff, *, delta: str | None, at_epsilon: str | None, curve: str | None, as_json: bool) -> None:
+    """Ask one way, or for the curve, or both, and print what came out."""
+    if curve is not None and Path(curve).suffix.lower() != ".csv":
+        from hubbub import charts
+
+        charts.ready(curve)
+    asked = curve is None or delta is not None or at_epsilon is not None
+    point = made.ask(delta=delta, at_epsilon=at_epsilon) if asked else None
+    result = {} if point is None else point.as_json(in_shell)
+    if curve is not None:
+        rows = made.curve()
+        _write(rows, curve, made)
+        result |= {"curve": curve, "points": len(rows)}
+    if as_json:
+        print_json(result)
+        return
+    console = page()
+    console.print(made.title, style="bold")
+    if point is not None:
+        table(point.rows(), ["", "epsilon", "delta"])
+        console.print()
+        for sentence in point.sentences(in_shell):
+            console.print(sentence)
+    if curve is not None:
+        console.print(f"The curve is in {curve}.")
+
+
+def _write(rows: Sequence[Mapping[str, Any]], path: str, made: Tradeoff) -> None:
+    if Path(path).suffix.lower() != ".csv":
+        from hubbub import charts
+        from hubbub.charts.amplification import amplification_chart
+
+        charts.save(amplification_chart(rows, made.title, floor=float(made.floor)), path)
+        return
+    try:
+        with open(path, "w", newline="", encoding="utf-8") as out:
+            writer = csv.DictWriter(out, fieldnames=list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+    except OSError as error:
+        raise WrongUse(f"the curve cannot be written to {path}: {error.strerror}; choose another file") from error
 
 
 for command in (sanitize, mean, group, compose, convert):

@@ -10,7 +10,7 @@ import click
 
 from hubbub.channels.options import CHANNEL, OPTIONS
 from hubbub.cli import Command, Commands, echo, examples, json_option, options, print_json, say, watched
-from hubbub.errors import CheckFailed, WrongUse
+from hubbub.errors import CheckFailed, WrongUse, in_shell
 
 if TYPE_CHECKING:
     from flint import arb
@@ -40,24 +40,24 @@ def channel() -> None:
 @json_option
 def list_channels(as_json: bool) -> None:
     """Name every channel, with an example of its options."""
-    from hubbub.channels.catalogue import CATALOGUE, flag
+    from hubbub.channels.catalogue import CATALOGUE
 
     if as_json:
         entries = [
             {
                 "channel": name,
                 "summary": entry.summary,
-                "example": f"--channel {name} {entry.example}",
-                "needs": [flag(option) for option in entry.needs],
-                "one_of": [flag(option) for option in entry.one_of],
-                "may": [flag(option) for option in entry.may],
+                "example": in_shell(f"`channel={name}` {entry.example}"),
+                "needs": [in_shell(f"`{option}`") for option in entry.needs],
+                "one_of": [in_shell(f"`{option}`") for option in entry.one_of],
+                "may": [in_shell(f"`{option}`") for option in entry.may],
             }
             for name, entry in CATALOGUE.items()
         ]
         print_json({"channels": entries})
         return
     for name, entry in CATALOGUE.items():
-        echo(f"{name}: {entry.summary}\n    --channel {name} {entry.example}")
+        echo(in_shell(f"{name}: {entry.summary}\n    `channel={name}` {entry.example}"))
 
 
 # --- law --------------------------------------------------------------------------------------------------------

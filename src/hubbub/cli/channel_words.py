@@ -27,6 +27,8 @@ def draw_law(title: str, entries: list[dict[str, Any]], left_out: float, *, tagg
     from rich.bar import Bar
     from rich.table import Table
 
+    from hubbub.figures import short
+
     chances = [float(entry["probability"]) for entry in entries]
     likely = sorted(range(len(entries)), key=lambda i: (-chances[i], i))[:LINES]
     table = Table(box=None, pad_edge=False)
@@ -47,7 +49,7 @@ def draw_law(title: str, entries: list[dict[str, Any]], left_out: float, *, tagg
     console = page()
     console.print(title, style="bold")
     console.print(table)
-    rest = f"at most {_digits(Fraction(left_out), 2)}" if left_out else "nothing"
+    rest = f"at most {short(Fraction(left_out), 2)}" if left_out else "nothing"
     console.print(f"{len(entries):,} outcome{'s' * (len(entries) != 1)}; {rest} is left out.")
 
 
@@ -100,20 +102,15 @@ def _merged(counts: Sequence[int], cells: Sequence[tuple[str, ...]]) -> Iterable
 def _short(x: Loss | arb | None) -> str:
     """Four digits, rounded up; a bare 0 is exactly 0, and a ball that cannot be told from 0 says so."""
     from hubbub.exact import Infinite, lower, upper
+    from hubbub.figures import short
 
     if x is None:
         return "-"
     if isinstance(x, Infinite):
         return "inf"
     if lower(x) <= 0 < upper(x):
-        return f"< {_digits(max(upper(x), BARELY), 1)}"
-    return _digits(lower(x), 4)  # a ball around 1 is narrower than any digit shown
-
-
-def _digits(x: Fraction, digits: int) -> str:
-    from hubbub.exact import rounded, to_float
-
-    return f"{to_float(rounded(x, up=True, digits=digits), round_up=True):.{digits}g}"
+        return f"< {short(max(upper(x), BARELY), 1)}"
+    return short(lower(x))  # a ball around 1 is narrower than any digit shown
 
 
 def _looser(row: Row) -> str:

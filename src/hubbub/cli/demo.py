@@ -12,6 +12,7 @@ from hubbub.cli import examples, json_option, page, print_json, say
 from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
+    from hubbub.demo.gossip import Story as Network
     from hubbub.demo.millbrook import Story
     from hubbub.demo.salaries import Outcome
 
@@ -28,8 +29,11 @@ def demo(out: str, as_json: bool) -> None:
     Then a company of 9,900 employees does the same. Its 100 managers share one of 40 salary bins, and an attacker who
     knows everything else guesses which. Each mechanism publishes the table once, for real, and is measured by how
     often the best attack finds the bin and by how far the other bins are off.
+
+    Last, the network of Millbrook's friends: who knows the streets guesses how people vote, and what the town may
+    publish about its network instead.
     """
-    from hubbub.demo import millbrook, salaries
+    from hubbub.demo import gossip, millbrook, salaries
     from hubbub.noise.source import SystemSource
 
     folder = Path(out)
@@ -41,7 +45,11 @@ def demo(out: str, as_json: bool) -> None:
     if not as_json:
         _tell(rows)
     drawn = salaries.draw(rows, folder) if can_draw else []
-    following = millbrook.try_next(folder)
+    books = folder / "ledger" / "ledger.db"
+    network = gossip.publish(folder, books, SystemSource())
+    if not as_json:
+        _tell_network(network)
+    following = [*millbrook.try_next(folder), gossip.try_next(folder, books)]
     if as_json:
         print_json(
             {
@@ -51,15 +59,16 @@ def demo(out: str, as_json: bool) -> None:
                 "candidates": salaries.CANDIDATES,
                 "chance": 1 / salaries.CANDIDATES,
                 "rows": [row.as_json() for row in rows],
+                "friends": network.as_json(),
                 "chart": str(drawn[0]) if drawn else None,
-                "files": [*town.files.values(), *map(str, drawn)],
+                "files": [*town.files.values(), *map(str, drawn), *network.files.values()],
                 "look_at": salaries.LOOK_AT,
                 "open_first": town.files["report"],
                 "try_next": following,
             }
         )
     else:
-        _tell_where(town, drawn, following)
+        _tell_where(town, network, drawn, following)
 
 
 def _prepare(folder: Path) -> bool:
@@ -82,7 +91,7 @@ def _tell_town(town: Story) -> None:
     from rich.table import Table
 
     from hubbub.demo import millbrook
-    from hubbub.explain import crowd_words, meaning
+    from hubbub.explanation import crowd_words, meaning
 
     console = page()
     console.print("1. Millbrook publishes its salaries", style="bold")
@@ -145,14 +154,41 @@ def _tell(rows: tuple[Outcome, ...]) -> None:
     console.print()
 
 
-def _tell_where(town: Story, drawn: list[Path], following: list[str]) -> None:
-    from hubbub.demo import salaries
+def _tell_network(network: Network) -> None:
+    from rich.table import Table
+
+    from hubbub.demo import friends, gossip
+    from hubbub.explanation import meaning
 
     console = page()
-    console.print("3. What to look at", style="bold")
+    console.print("3. Millbrook's friends, and how their streets vote", style="bold")
+    console.print(
+        f"{friends.PEOPLE:,} people live in {friends.STREETS} streets, and friends vote alike. Somebody who knows who "
+        f"lives where guesses everybody's party: from histograms of each street, private with epsilon = "
+        f"{gossip.EPSILON_OF_STREETS}, or from {gossip.ASKED} random people.\n"
+    )
+    console.print(f"{network.guessed.sentence()}.\n")
+    console.print("So the town publishes its network with a promise of the second kind:\n")
+    table = Table(box=None, pad_edge=False)
+    for i, heading in enumerate(("", "published", "between", "in truth (nobody lives there)")):
+        table.add_column(heading, justify="right" if i else "left")
+    for row in network.rows():
+        table.add_row(*row)
+    console.print(table)
+    step = network.release.promises[0]
+    console.print(f"\nPromised, {step.conclusion}: {meaning(step.conclusion, step.people).promised}")
+    console.print("In a town this small that takes much noise; in a large one much less (hubbub graph plan).\n")
+
+
+def _tell_where(town: Story, network: Network, drawn: list[Path], following: list[str]) -> None:
+    from hubbub.demo import gossip, salaries
+
+    console = page()
+    console.print("4. What to look at", style="bold")
     console.print(f"Open {town.files['report']} first: Millbrook's table, what it promises, and how to check it.")
     if drawn:
         console.print(f"Then open {drawn[0]}. {salaries.LOOK_AT}")
+    console.print(f"Last, open {network.files['chart']}. {gossip.LOOK_AT}")
     console.print("\nThen publish something else about Millbrook:")
     for command in following:
         console.print(f"  {command}", soft_wrap=True)  # one line, to be copied

@@ -8,23 +8,35 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import Command, Commands, examples, json_option, page, print_json, say, waiting
-from hubbub.cli.account_answer import short, table
-from hubbub.cli.account_numbers import a_loss, a_size
+from hubbub.cli import Command, Commands, examples, json_option, page, print_json, say, table, waiting
+from hubbub.cli.release import command, graph_given, reading_options, two_columns
 from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
     from hubbub.graphs.graph import Graph
     from hubbub.graphs.plan import GraphPlan
-    from hubbub.graphs.statistics import Size, Statistic
+    from hubbub.graphs.statistics import Size
 
 ALL: Final = "connectivity,eulerian,cycle-freeness,average-degree,edges"
-EXAMPLE: Final = "millbrook"
+
+
+class Graphs(Commands):
+    """The commands below, and `release`, which is made from the registry of kinds when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), "release"]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name != "release":
+            return super().get_command(ctx, cmd_name)
+        from hubbub import kinds
+
+        return command(kinds.kind("graph"), "release")
 
 
 @click.group(
     "graph",
-    cls=Commands,
+    cls=Graphs,
     epilog=examples(
         "hubbub graph plan --vertices 1000000 --max-degree 200 --samples 10000 --epsilon 1",
         "hubbub graph estimate millbrook --samples 500",
@@ -36,16 +48,6 @@ def graph() -> None:
 
 def _what(default: str) -> Callable[[Command], Command]:
     return click.option("--of", "of", metavar="A,B,..", default=default, show_default=True, help="What is asked.")
-
-
-def reading_options(command: Command) -> Command:
-    """How a file of links is read."""
-    for flag, takes, text in (
-        ("--vertex-file", "FILE", "A list of all people, so that those without links count too."),
-        ("--columns", "A,B", "The columns with the two ends of a link; without it, the two that there are."),
-    ):
-        command = click.option(flag, metavar=takes, help=text)(command)
-    return click.option("--header/--no-header", default=None, help="Whether the first line names the columns.")(command)
 
 
 @graph.command(
@@ -74,11 +76,13 @@ def plan(as_json: bool, of: str, **given: Any) -> None:
     divided by N D/2.
     """
     from hubbub.exact import positive, rational
+    from hubbub.graphs.asking import listed
     from hubbub.graphs.plan import plan as planned
     from hubbub.graphs.statistics import Statistic, sampling
+    from hubbub.limits import a_loss, a_size
 
     size = _size(given["vertices"], given["max_degree"])
-    asked = read_statistics(of)
+    asked = listed(of)
     epsilon = positive(a_loss(given["epsilon"], "--epsilon"), "--epsilon")
     how = None
     if given["samples"] is not None:
@@ -102,22 +106,10 @@ def plan(as_json: bool, of: str, **given: Any) -> None:
 
 
 def _tell_plan(found: GraphPlan) -> None:
-    rows = []
-    for row in found.rows:
-        told = row.as_json()
-        paper = "-" if row.paper is None else f"{row.paper.scale:,.0f}"
-        as_told = "" if row.unit == 1 else f"{told['told_as']} {short(row.scale * row.unit, 3)}"
-        rows.append([row.of.value, _edges(row.scale), paper, _edges(row.node_dp), as_told, str(row.explores or "-")])
-    table(
-        rows, ["scale of the noise, in edges", "ours", "Proposition 12", "DP alone", "ours, told as", "with respect to"]
-    )
+    from hubbub.graphs.plan import HEADINGS
+
+    table([[row.of.value, *row.cells()] for row in found.rows], ["noise, in edges", *HEADINGS])
     page().print(f"\n{found.sentence()}")
-
-
-def _edges(scale: Fraction) -> str:
-    from hubbub.exact import rounded
-
-    return f"{float(rounded(scale, up=True, digits=6)):,.6g}" if scale else "0"
 
 
 @graph.command(
@@ -145,12 +137,14 @@ def estimate(file: str, as_json: bool, of: str, **given: Any) -> None:
     of what is possible for what was not seen), the degrees of random people, and a random friend of each (Seshadhri).
     """
     from hubbub.exact import rational
+    from hubbub.graphs.asking import listed
     from hubbub.graphs.distances import facts
     from hubbub.graphs.estimates import NOT_PRIVATE, estimates
     from hubbub.graphs.statistics import sampling
+    from hubbub.limits import a_size
     from hubbub.noise.source import SystemSource
 
-    asked = read_statistics(of)
+    asked = listed(of)
     wrong = [each.value for each in asked if not each.sampled]
     if wrong:
         raise WrongUse(f"{wrong[0]} has no sampler; ask for some of {ALL}")
@@ -175,32 +169,50 @@ def estimate(file: str, as_json: bool, of: str, **given: Any) -> None:
     say(f"\n{NOT_PRIVATE}")
 
 
-def read_statistics(text: str) -> tuple[Statistic, ...]:
-    """The statistics that ``connectivity,edges`` names, each once."""
-    from hubbub.graphs.statistics import Statistic
+@graph.command("preview", epilog=examples("hubbub graph preview millbrook --out private.html"))
+@click.argument("file")
+@click.option("--vertices", metavar="N", help="How many people there are, those without links too.")
+@click.option("--out", metavar="FILE", required=True, help="The page to write, for you alone.")
+@reading_options
+@json_option
+def preview(file: str, out: str, as_json: bool, **given: Any) -> None:
+    """Look at the degrees of a graph before anything is protected. This is private: it is for you alone.
 
-    known = {each.value: each for each in Statistic}
-    found = []
-    for name in (part.strip() for part in text.split(",")):
-        if name not in known:
-            raise WrongUse(f"--of takes names out of {', '.join(known)}, not {name[:40]!r}")
-        if known[name] in found:
-            raise WrongUse(f"--of names {name} twice; name it once")
-        found.append(known[name])
-    return tuple(found)
+    The page shows how many people have at least 1, 2, 3, ... friends, exactly. It is no release, costs nothing, and
+    must not be shown. What may be shown is in the report of hubbub graph release --of degree-histogram.
+    """
+    from pathlib import Path
+
+    from hubbub.charts.page import page as page_of
+    from hubbub.graphs.preview import WARNING, degrees
+    from hubbub.report.picture import picture
+
+    place = Path(out)
+    if place.suffix.lower() != ".html":
+        raise WrongUse(f"--out must be a page that ends in .html, not {place.name[:60]!r}; rename it")
+    with waiting("Reading"):
+        drawn = degrees(read_graph(file, given))
+    text = page_of("Private: degrees before a release", picture(drawn), above=[WARNING], below=[])
+    try:
+        place.touch(mode=0o600)
+        place.write_text(text, encoding="utf-8")
+    except OSError:
+        raise WrongUse(f"--out must be a file that can be written, not {str(place)[:200]!r}; choose another") from None
+    if as_json:
+        print_json({"private": True, "warning": WARNING, "page": str(place)})
+    else:
+        page().print(f"Written, for you alone: {place}", soft_wrap=True)
+        say(WARNING)
 
 
 def read_graph(file: str, given: dict[str, Any]) -> Graph:
     """The graph of a file, or the invented one."""
-    if file == EXAMPLE:
-        from hubbub.demo.friends import friends
-
-        return friends().graph
     from hubbub.graphs.loading import load
+    from hubbub.limits import a_size
 
     return load(
-        file,
-        columns=None if given["columns"] is None else [part.strip() for part in given["columns"].split(",")],
+        graph_given(file),
+        columns=two_columns(given["columns"]),
         header=given["header"],
         vertices=None if given["vertices"] is None else a_size(given["vertices"], "--vertices"),
         vertex_file=given["vertex_file"],
@@ -209,5 +221,6 @@ def read_graph(file: str, given: dict[str, Any]) -> Graph:
 
 def _size(vertices: str, max_degree: str) -> Size:
     from hubbub.graphs.statistics import Size
+    from hubbub.limits import a_size
 
     return Size(vertices=a_size(vertices, "--vertices"), max_degree=a_size(max_degree, "--max-degree"))

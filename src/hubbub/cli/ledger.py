@@ -73,6 +73,7 @@ def show(dataset: str | None, ledger: str | None, as_json: bool) -> None:
 @click.option("--zero-knowledge-rate", metavar="P", help="Cap the rate of all secret samples together.")
 @click.option("--delta", metavar="D", help="Cap the delta of each notion.")
 @click.option("--crowd", metavar="K", help="Ask for crowds of at least K.")
+@click.option("--overlap", metavar="S", help="The largest share of people who may be under another name too (0.05).")
 @click.option("--none", "no_caps", is_flag=True, help="Take every cap away.")
 @_ledger_option
 @json_option
@@ -151,7 +152,7 @@ def check(certificates: tuple[str, ...], ledger: str | None, as_json: bool) -> N
     A certificate that is out and that the ledger does not know shows that the ledger was put back to an older state.
     """
     from hubbub.ledger.book import known
-    from hubbub.verify import load
+    from hubbub.verification import load
 
     book = _open(ledger)
     entries = book.check()
@@ -173,7 +174,7 @@ def record(file: str, certificate: str, how: str, ledger: str | None, as_json: b
     """Record a file that was computed from a committed release and from nothing else. That costs nothing."""
     from hubbub.ledger.book import known, released
     from hubbub.ledger.durable import sha256
-    from hubbub.verify import load
+    from hubbub.verification import load
 
     book = _open(ledger)
     body = known(book, load(certificate), certificate)
@@ -257,6 +258,8 @@ def _as_json(account: Account) -> dict[str, Any]:
         "dataset": account.dataset,
         "policy": _policy(account),
         "releases": [_record(each) for each in account.records],
+        "table": _table(account),
+        "other_people_than": list(account.apart),
         "spent": _spent(account),
         "left": _left(account),
     }
@@ -274,6 +277,26 @@ def _record(record: Record) -> dict[str, Any]:
         "files_sha256": list(record.files),
         "computed_from_it": [{"sha256": each["derived"], "how": each["how"]} for each in record.derived],
     }
+
+
+def _table(account: Account) -> str:
+    """Whether all releases that count are known to be of one and the same table."""
+    spent = [record for record in account.records if record.spent]
+    sources = [record.entry.body.get("source", "") for record in spent]
+    if not sources:
+        return "nothing was released"
+    if any(not isinstance(each, dict) for each in sources):
+        return "unknown"  # a frame, or an entry of an older version, has no bytes to know it by
+    from hubbub.ledger.sources import content
+
+    return "unchanged" if len({content(each) for each in sources}) == 1 else "changed"
+
+
+_TABLE = {
+    "unchanged": "The table was the same, byte by byte and untouched, in every release that counts.",
+    "changed": "The table changed between releases, or they were of several tables: no two states are one partition.",
+    "unknown": "Whether the table changed between releases is not known, so each release is a partition of its own.",
+}
 
 
 def _totals(account: Account) -> dict[str, Total]:
@@ -358,6 +381,10 @@ def _tell(account: Account) -> None:
             console.print(
                 f"  computed from it, at no cost: {shown(file['how'])} (SHA-256 {file['derived']})", soft_wrap=True
             )
+    if (said := _TABLE.get(_table(account))) is not None:
+        console.print(said, soft_wrap=True)
+    if account.apart:
+        console.print(f"Declared to be other people than {', '.join(account.apart)}.", soft_wrap=True)
     console.print("\nAll releases together:")
     for name, total in _totals(account).items():
         said = str(total.guarantee) if total.guarantee is not None else f"nothing ({total.why})"

@@ -8,6 +8,7 @@ import hubbub
 from hubbub.cli import Commands, examples, speak_plainly
 from hubbub.cli.account import account
 from hubbub.cli.channel import channel
+from hubbub.cli.check import check
 from hubbub.cli.demo import demo
 from hubbub.cli.graph import graph
 from hubbub.cli.ledger import ledger
@@ -37,6 +38,7 @@ def commands() -> None:
 
 commands.add_command(account)
 commands.add_command(channel)
+commands.add_command(check)
 commands.add_command(demo)
 commands.add_command(graph)
 commands.add_command(plan)

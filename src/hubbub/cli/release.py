@@ -1,20 +1,35 @@
-"""``hubbub release``: publish statistics about the people in a table. One command for each kind of release."""
+"""``hubbub release``: publish statistics about people. One command for each kind of release."""
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from hubbub.cli import Command, Commands, examples, json_option, options, page, print_json, say, shown, waiting
+from hubbub.errors import in_shell
 
 if TYPE_CHECKING:
-    from hubbub.kind import Kind, Release
+    from rich.table import Table as Rows
+
+    from hubbub.kind import Comparison, Grid, Kind, Release, Spec
 
 _FIRST: Final = 12  # rows shown on the terminal
-_TABLE: Final = ("person", "rows_are_people", "table", "dataset", "ledger")
+EXAMPLE: Final = "millbrook"  # an invented network
+_WHO: Final = ("person", "rows_are_people", "other_people")
+_TABLE: Final = (*_WHO, "table", "delimiter", "encoding", "no_header", "unreadable")
+
+
+FORM: Final[tuple[tuple[tuple[str, ...], str, str, dict[str, Any]], ...]] = (
+    (("--table",), "NAME", "The table of a DuckDB database, or the sheet of an Excel file.", {}),
+    (("--delimiter",), "SIGN", "What separates the cells of a CSV: comma, semicolon, tab or pipe.", {}),
+    (("--encoding",), "NAME", "How a CSV is encoded, if not in UTF-8: latin-1, cp1252, utf-16 ...", {}),
+    (("--no-header",), "NAMES", "The columns of a CSV whose first line is data, like id,town,age.", {}),
+)
+"""How a file is read, the same wherever one is."""
 
 
 class Kinds(Commands):
@@ -22,65 +37,154 @@ class Kinds(Commands):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         from hubbub import kinds
+        from hubbub.kind import BALLOTS
 
-        return list(kinds.names())
+        return [name for name in kinds.names() if kinds.kind(name).data != BALLOTS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         from hubbub import kinds
 
-        return _command(kinds.kind(cmd_name)) if cmd_name in kinds.names() else None
+        return command(kinds.kind(cmd_name)) if cmd_name in self.list_commands(ctx) else None
 
 
 @click.group("release", cls=Kinds, epilog=examples("hubbub release --help"))
 def release() -> None:
-    """Publish statistics about the people in a table."""
+    """Publish statistics about people: of a table, or of a social network (hubbub graph release)."""
 
 
-def _command(kind: Kind) -> click.Command:
-    """The command of a kind: its own options, and those that every release from a table has."""
+def command(kind: Kind, name: str | None = None) -> click.Command:
+    """The command of a kind: its own options, and those that every release of such data has."""
 
-    def run(file: str, out: str, form: str, as_json: bool, **words: Any) -> None:
-        _release(kind, file, out, form, as_json, words)
+    def run(file: str, as_json: bool, compare: bool = False, **words: Any) -> None:
+        _release(kind, file, as_json, compare, words)
 
-    made = click.command(kind.name, help=kind.about, epilog=examples(*kind.examples))
-    return made(click.argument("file")(options(_of_a_table(json_option(run)), kind.options)))
+    asked: Callable[..., None] = json_option(run)
+    if kind.compare is not None:
+        asked = click.option("--compare", is_flag=True, help="Show the noise of the papers beside it.")(asked)
+    asked = _of_any(asked)
+    asked = _of_a_table(asked) if kind.data == "table" else reading_options(asked)
+    made = click.command(name or kind.name, help=in_shell(kind.about), epilog=examples(*kind.examples))
+    return made(click.argument("file")(options(asked, kind.options)))
+
+
+def _with(command: Command, *asked: tuple[str, str, str]) -> Command:
+    for flag, takes, words in reversed(asked):
+        command = click.option(flag, metavar=takes, help=words)(command)
+    return command
+
+
+def _of_any(command: Command) -> Command:
+    command = click.option(
+        "--format", "form", metavar="csv|parquet", default="csv", show_default=True, help="Its form."
+    )(command)
+    command = click.option("--out", metavar="DIR", required=True, help="The folder for the release and its papers.")(
+        command
+    )
+    command = click.option("--replace", is_flag=True, help="Replace a release that is in the folder already.")(command)
+    return _with(
+        command,
+        ("--date", "DATE", "The date that the report shows, as you declare it."),
+        ("--dataset", "NAME", "The people's name in the ledger; if not given, that of the file."),
+        ("--ledger", "FILE", "Another ledger than your own."),
+    )
 
 
 def _of_a_table(command: Command) -> Command:
+    command = click.option(
+        "--other-people", is_flag=True, help="Declare that these are not the people of a dataset with the same ids."
+    )(command)
     for flags, takes, words, more in reversed(
         (
             (("--person",), "COLUMN", "The column that says who a row is about.", {}),
             (("--rows-are-people",), None, "Each row is another person.", {"is_flag": True}),
-            (("--table",), "NAME", "The table of a DuckDB database.", {}),
-            (("--dataset",), "NAME", "The people's name in the ledger; if not given, that of the file.", {}),
-            (("--ledger",), "FILE", "Another ledger than your own.", {}),
-            (("--out",), "DIR", "The folder for the release, certificate and report.", {"required": True}),
-            (("--format", "form"), "csv|parquet", "Of the release.", {"default": "csv", "show_default": True}),
+            *FORM,
+            (
+                ("--unreadable",),
+                "SHARE",
+                "Refuse if more of the rows cannot be read as declared.",
+                {"default": "0.01", "show_default": True},
+            ),
         )
     ):
         command = click.option(*flags, metavar=takes, help=words, **more)(command)
     return command
 
 
-def _release(kind: Kind, file: str, out: str, form: str, as_json: bool, words: dict[str, Any]) -> None:
+def reading_options(command: Command) -> Command:
+    """How a file of links is read."""
+    command = click.option("--header/--no-header", default=None, help="Whether the first line names the columns.")(
+        command
+    )
+    return _with(
+        command,
+        ("--vertex-file", "FILE", "A list of all people, so that those without links count too."),
+        ("--columns", "A,B", "The columns with the two ends of a link; without it, the two that there are."),
+    )
+
+
+def graph_given(file: str) -> object:
+    """A file of links by its name, or the invented network."""
+    if file != EXAMPLE:
+        return file
+    from hubbub.demo.friends import friends
+
+    return friends().graph
+
+
+def two_columns(text: str | None) -> list[str] | None:
+    """The two names in ``A,B``."""
+    return None if text is None else [part.strip() for part in text.split(",")]
+
+
+def _opened(kind: Kind, file: str, words: dict[str, Any]) -> Callable[[Spec], Release]:
+    """Open what the release is of; returns how one is made of it. What is said about opening is taken out of `words`,
+    and for a table the person column is put there."""
+    named = {name: words.pop(name) for name in ("dataset", "ledger")}
+    if kind.data == "table":
+        from hubbub.release import open as open_table
+
+        given = {name: words.pop(name) for name in _TABLE}
+        people = open_table(file, **given, **named)
+        words["person"] = people.person
+        return people.publish
+    from hubbub.release import open_graph
+
+    named["dataset"] = named["dataset"] or (f"{EXAMPLE}-friends" if file == EXAMPLE else None)
+    reading = {name: words.pop(name) for name in ("header", "vertex_file")}
+    return open_graph(graph_given(file), columns=two_columns(words.pop("columns")), **reading, **named).publish
+
+
+def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[str, Any]) -> None:
     from hubbub.files import check_format
-    from hubbub.release import open as open_table
     from hubbub.release import save
+    from hubbub.report.heading import heading
     from hubbub.staging import prepare
 
-    people = open_table(file, **{name: words.pop(name) for name in _TABLE})
-    spec = kind.ask(person=people.person, **words)
+    out, form, replace, date = (words.pop(name) for name in ("out", "form", "replace", "date"))
+    publish = _opened(kind, file, words)
+    spec = kind.ask(**words)
     check_format(form)
-    prepare(Path(out), spec.room())
+    said = heading(date)
+    prepare(Path(out), spec.room(), replace=replace)
     with waiting("Counting"):
-        done = people.publish(spec)
-        written = save(done, out, form=form)
+        done = publish(spec)
+        written = save(done, out, form=form, replace=replace, heading=said)
+    beside = kind.compare(done.spec) if compare and kind.compare is not None else None
+    answer(done, written, as_json=as_json, beside=beside)
+
+
+def answer(done: Release, written: dict[str, str], *, as_json: bool, beside: Comparison | None = None) -> None:
+    """What is said about a release that was made, whatever its kind."""
     for remark in done.spec.words().remarks:
         say(f"Note: {remark}.")
     if as_json:
-        print_json(_as_json(done, written))
+        more = {} if beside is None else {"compare": {"rows": [dict(row) for row in beside.rows]}}
+        print_json(_as_json(done, written) | more)
     else:
         _tell(done, written)
+        if beside is not None:
+            page().print()
+            page().print(_rows(beside.grid))
 
 
 def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
@@ -95,23 +199,13 @@ def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
 
 
 def _tell(done: Release, written: dict[str, str]) -> None:
-    from rich.table import Table as Rows
-
-    from hubbub.explain import crowd_words, meaning
+    from hubbub.explanation import crowd_words, meaning
     from hubbub.ledger.book import Ledger
 
     console = page()
-    person = done.spec.words().person
-    console.print(f"Who is a person: {shown(person)}.\n")
+    console.print(f"Who is a person: {shown(done.spec.words().person)}.\n")
     grid, total = done.result.grid(_FIRST), len(done)
-    table = Rows(box=None, pad_edge=False)
-    for name in grid.keys:
-        table.add_column(shown(name), max_width=32)
-    for name in grid.numbers:
-        table.add_column(name, justify="right")
-    for keys, numbers, _ in grid.rows:
-        table.add_row(*("(missing)" if key is None else shown(key) for key in keys), *map(shown, numbers))
-    console.print(table)
+    console.print(_rows(grid))
     if total > len(grid.rows):
         console.print(f"and {total - len(grid.rows):,} more rows.")
     console.print()
@@ -135,3 +229,17 @@ def _tell(done: Release, written: dict[str, str]) -> None:
             f"Check it: hubbub verify {shlex.quote(written['certificate'])}{key}",
             soft_wrap=True,
         )
+
+
+def _rows(grid: Grid) -> Rows:
+    """A grid as a table of the terminal."""
+    from rich.table import Table as Rows
+
+    table = Rows(box=None, pad_edge=False)
+    for name in grid.keys:
+        table.add_column(shown(name), max_width=32)
+    for name in grid.numbers:
+        table.add_column(name, justify="right")
+    for keys, numbers, _ in grid.rows:
+        table.add_row(*("(missing)" if key is None else shown(key) for key in keys), *map(shown, numbers))
+    return table

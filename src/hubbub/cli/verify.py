@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import textwrap
-from pathlib import Path
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hubbub.cli import examples, json_option, page, print_json, say, shown
-from hubbub.errors import CheckFailed
+from hubbub.errors import CheckFailed, WrongUse
 
 if TYPE_CHECKING:
-    from hubbub.verify import Checked
+    from collections.abc import Mapping
+
+    from hubbub.verification import Checked
+    from hubbub.verification.counts import CountChecked
+    from hubbub.voting.ballot_file import BallotFile
 
 
 @click.command(
@@ -23,74 +27,74 @@ if TYPE_CHECKING:
     ),
 )
 @click.argument("certificate")
+@click.option("--ballots", metavar="FILE", help="For the result of a count: the ballots, to count them again.")
+@click.option("--official", metavar="FILE", help="For published ballots: the official record they must stand beside.")
 @click.option("--release", metavar="FILE", help="The published file; if not given, the one beside the certificate.")
 @click.option("--key", metavar="WHOSE", help="Who must have signed: a name (hubbub trust), a key, or a file with it.")
 @click.option("--dataset", metavar="NAME", help="Which dataset it must be about.")
 @click.option("--certificate-only", is_flag=True, help="Be content without a known signer and without the files.")
 @json_option
 def verify(
-    certificate: str, release: str | None, key: str | None, dataset: str | None, certificate_only: bool, as_json: bool
+    certificate: str,
+    ballots: str | None,
+    official: str | None,
+    release: str | None,
+    key: str | None,
+    dataset: str | None,
+    certificate_only: bool,
+    as_json: bool,
 ) -> None:
     """Check a certificate without the data: its signature, its files, and every number in it, worked out again.
+
+    CERTIFICATE may also be the signed result of a count (hubbub vote tally --record), which is counted again from
+    --ballots, bit for bit.
 
     Each step is derived anew and compared with what the certificate says. Exit code 4 if anything is wrong, and, unless
     --certificate-only is given, if nobody known signed it or a file that it names is not there.
     """
     from hubbub.ledger import trust
-    from hubbub.verify import load
-    from hubbub.verify import verify as check
+    from hubbub.verification import load
+    from hubbub.verification.counts import is_count, verify_count
+    from hubbub.verification.of_file import verify as check
 
-    data = load(certificate)
-    whose = None if key is None else trust.key_of(key)
-    done = check(data, folder=Path(certificate).parent, release=release, key=whose, dataset=dataset, known=trust.signer)
-    unknown = _unknown(done)
-    if as_json:
-        print_json(
-            {
-                "passed": done.passed,
-                "whole": done.whole,
-                "verdict": done.verdict,
-                "signer": done.signer,
-                "public_key": done.public_key,
-                "files": list(done.files),
-                "files_missing": list(done.missing),
-                "checks": [{"what": each.what, "passed": each.passed, "found": each.found} for each in done.checks],
-                "not_checked": unknown if done.passed else [],
-                "free_text": list(done.free) if done.passed else [],
-            }
-        )
+    done: Checked | CountChecked
+    if ballots is not None or is_count(load(certificate)):
+        for given, flag in ((release, "--release"), (dataset, "--dataset"), (official, "--official")):
+            if given is not None:
+                raise WrongUse(f"{flag} is about certificates, and this is the result of a count; leave it out")
+        reader = None if ballots is None else partial(_ballots, ballots)
+        whose = None if key is None else trust.key_of(key)
+        done = verify_count(load(certificate), ballots=reader, key=whose, known=trust.signer)
     else:
-        _tell(done, unknown)
+        done = check(certificate, release=release, official=official, key=key, dataset=dataset)
+    if as_json:
+        print_json(done.as_json())
+    else:
+        _tell(done)
     if not done.passed:
         raise CheckFailed(f"{done.verdict[:1].lower()}{done.verdict[1:]}")
     if not done.whole and not certificate_only:
         raise CheckFailed(
             "the numbers follow, but that is not enough: "
-            + "; ".join(_lacking(done))
-            + "; or say --certificate-only if that is all you ask"
+            + "; ".join(done.lacking)
+            + "; or say `certificate_only=True` if that is all you ask"
         )
 
 
-def _lacking(done: Checked) -> list[str]:
-    told = []
-    if done.signer is None:
-        told.append(
-            "anybody can sign with a key of their own, so get the publisher's by another way and give it with --key or "
-            "hubbub trust add"
-        )
-    if done.missing:
-        told.append(f"put {', '.join(done.missing)} beside the certificate, or give --release")
-    return told
+def _ballots(path: str, record: Mapping[str, Any]) -> BallotFile:
+    """The ballots of a file, or those of the invented election, read as the record says."""
+    from hubbub.demo import council
+    from hubbub.voting.ballot_file import BallotFile
+    from hubbub.voting.reading import Reading
+    from hubbub.voting.record import read_again
+
+    if path != council.NAME:
+        return read_again(record, path)
+    reading = Reading.from_json(record.get("reading") or {})
+    return BallotFile(ballots=council.ballots(), format="invented", title=council.TITLE, reading=reading)
 
 
-def _unknown(done: Checked) -> list[str]:
-    """What was not, and what cannot be, checked."""
-    from hubbub.verify import CANNOT_KNOW
-
-    return [*CANNOT_KNOW, *(f"whether this is so: {text}" for text in done.assumptions)]
-
-
-def _tell(done: Checked, unknown: list[str]) -> None:
+def _tell(done: Checked | CountChecked) -> None:
     console = page()
     for each in done.checks:
         found = f": {each.found}" if each.found else ""
@@ -98,7 +102,7 @@ def _tell(done: Checked, unknown: list[str]) -> None:
     if not done.passed:
         return
     for title, texts in (
-        ("Not checked, because nobody can from here:", unknown),
+        ("Not checked, because nobody can from here:", done.not_checked),
         ("Free text, which whoever signed it chose:", done.free),
     ):
         console.print(f"\n{title}")
@@ -115,32 +119,16 @@ def explain(certificate: str, as_json: bool) -> None:
 
     The certificate is checked first, as by hubbub verify --certificate-only.
     """
-    from hubbub.certificate import about
-    from hubbub.explain import explain_release
-    from hubbub.verify import load
-    from hubbub.verify import verify as check
+    from hubbub.verification.of_file import explain as told
 
-    done = check(load(certificate))
-    if not done.passed or done.spec is None or done.certificate is None:
-        wrong = done.checks[-1]
-        raise CheckFailed(f"the certificate does not hold, so it is not explained: {wrong.what}: {wrong.found}")
-    entry = done.certificate["ledger"]
-    text = explain_release(done.spec, done.promises)
-    where = f"a release of {entry['dataset']}"
+    found = told(certificate)
     if as_json:
-        print_json(
-            {
-                "about": where,
-                "text": text,
-                "promises": [str(step.conclusion) for step in done.promises],
-                "guarantees": [about(step.conclusion, step.people) for step in done.promises],
-            }
-        )
+        print_json(found.as_json())
         return
     console = page()
-    console.print(f"This certificate is about {where}, made by {done.certificate['software']}.\n", soft_wrap=True)
+    console.print(f"This certificate is about {found.about}, made by {found.software}.\n", soft_wrap=True)
     width = min(console.width, 100)
-    for line in text.splitlines():
+    for line in found.text.splitlines():
         indent = " " * (len(line) - len(line.lstrip(" -")))
         console.print(textwrap.fill(shown(line), width, subsequent_indent=indent), soft_wrap=True)
     say("\nChecked: every number follows. Who signed it, and that the file is the one meant: hubbub verify.")

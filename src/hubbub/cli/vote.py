@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from hubbub.cli import Commands, examples, json_option, print_json, say, waiting
+from hubbub.cli.vote_files import repeating, say_written, write_page, write_record
 from hubbub.cli.vote_gain import gain
 from hubbub.cli.vote_guarantee import guarantee
 from hubbub.cli.vote_map import gain_map
+from hubbub.cli.vote_publish import publish
 from hubbub.cli.vote_reading import LABELS as LABELS
 from hubbub.cli.vote_reading import READING as READING
 from hubbub.cli.vote_reading import given, read_ballots, reading_options
@@ -88,8 +90,10 @@ def vote() -> None:
     help="Draw from these public words, said aloud when all ballots are in, so that anybody can repeat it.",
 )
 @click.option(
-    "--record", metavar="PATH", help="Write the count down, to be counted again: ballots' digest, rules, draws."
+    "--record", metavar="PATH", help="Write the signed result, to be counted again from the ballots (hubbub verify)."
 )
+@click.option("--ledger", metavar="FILE", help="Sign with the key of another ledger than your own.")
+@click.option("--page", metavar="PATH", help="Write a page for everybody: result, rounds, pairs, draws, promise.")
 @click.option("--chart", metavar="PATH", help="Draw how ballots moved: .html, .png or .svg.")
 @reading_options
 @json_option
@@ -105,6 +109,7 @@ def tally(file: str, as_json: bool, compare: bool, chart: str | None, **words: A
     from hubbub.cli import vote_words
     from hubbub.voting.comparison import compare as compare_rules
     from hubbub.voting.counted import count
+    from hubbub.voting.pairwise import pairwise
     from hubbub.voting.threshold import share
 
     if chart is not None:
@@ -120,7 +125,7 @@ def tally(file: str, as_json: bool, compare: bool, chart: str | None, **words: A
     if seats is not None:
         if compare:
             raise WrongUse("--compare runs the rules for one winner, and stv fills seats; leave one of them out")
-        _tally_seats(seats, read, as_json=as_json, chart=chart, words=words)
+        _tally_seats(seats, read, file, as_json=as_json, chart=chart, words=words)
         return
     with waiting("Counting"):
         rule = _rule(words, eta, read)
@@ -132,10 +137,17 @@ def tally(file: str, as_json: bool, compare: bool, chart: str | None, **words: A
             comparison = compare_rules(read.ballots, eta, lambda: _source(dice), ties, dice=said)
     told = answer.as_json(read)
     _remark(told, read, rule.name)
-    _write_record(words["record"], answer.result, read, dice)
+    told |= write_record(words, answer.result, read, dice)
     if comparison is not None:
         told["compare"] = comparison.as_json()
         told["pairwise"] = None if comparison.pairs is None else comparison.pairs.as_json()
+    if words["page"] is not None:
+        from hubbub.report.results import results_page
+
+        pairs = (
+            comparison.pairs if comparison is not None else None if len(read.ballots.levels) else pairwise(read.ballots)
+        )
+        told |= write_page(words["page"], results_page(answer, read, pairs, repeating(file, read, told)))
     if chart is not None:
         vote_words.draw_flow(answer, read, chart)
         told["chart"] = chart
@@ -144,8 +156,7 @@ def tally(file: str, as_json: bool, compare: bool, chart: str | None, **words: A
         return
     _say_remarks(told)
     vote_words.tell(answer, read, comparison)
-    if chart is not None:
-        say(f"Chart: {chart}")
+    say_written(told, file)
 
 
 def _dice(words: str | None) -> PublicDice | None:
@@ -193,7 +204,7 @@ def _seats(words: dict[str, Any], read: BallotFile) -> TransferableVote | None:
 
 
 def _tally_seats(
-    rule: TransferableVote, read: BallotFile, *, as_json: bool, chart: str | None, words: dict[str, Any]
+    rule: TransferableVote, read: BallotFile, file: str, *, as_json: bool, chart: str | None, words: dict[str, Any]
 ) -> None:
     from hubbub.cli import vote_seats
     from hubbub.voting.counted import ballots_json, draws_json
@@ -211,7 +222,11 @@ def _tally_seats(
         "withdrawn": list(read.withdrawn),
     }
     _remark(answer, read, None)
-    _write_record(words["record"], result, read, dice)
+    answer |= write_record(words, result, read, dice)
+    if words["page"] is not None:
+        from hubbub.report.results import seats_page
+
+        answer |= write_page(words["page"], seats_page(result, read, repeating(file, read, answer)))
     if chart is not None:
         vote_seats.draw_flow(result, read, chart)
         answer["chart"] = chart
@@ -220,8 +235,7 @@ def _tally_seats(
         return
     _say_remarks(answer)
     vote_seats.tell(result, read, answer)
-    if chart is not None:
-        say(f"Chart: {chart}")
+    say_written(answer, file)
 
 
 def _remark(answer: dict[str, Any], read: BallotFile, single: str | None) -> None:
@@ -235,19 +249,6 @@ def _remark(answer: dict[str, Any], read: BallotFile, single: str | None) -> Non
 def _say_remarks(answer: dict[str, Any]) -> None:
     for remark in answer["remarks"]:
         say(f"Note: {remark}.")
-
-
-def _write_record(path: str | None, result: Any, read: BallotFile, dice: PublicDice | None) -> None:
-    from pathlib import Path
-
-    from hubbub.voting.record import record_of
-
-    if path is None:
-        return
-    try:
-        Path(path).write_bytes(record_of(result, read, dice).canonical())
-    except OSError as error:
-        raise WrongUse(f"the record cannot be written: {error.strerror or error}; choose another file") from error
 
 
 def _rule(words: dict[str, Any], eta: Fraction, read: BallotFile) -> Rule:
@@ -314,3 +315,4 @@ def _points(text: str | None) -> tuple[int, ...] | None:
 vote.add_command(guarantee)
 vote.add_command(gain)
 vote.add_command(gain_map)
+vote.add_command(publish)

@@ -143,7 +143,7 @@ def publish(folder: Path) -> Story:
     (folder / "publisher.key").write_text(f"{ledger.public_key()}\n", encoding="ascii")  # for those who check
     town = open_table(table, person="resident", ledger=books / "ledger.db")
     made = town.histogram(list(BY), crowd=CROWD, sample=SAMPLE, scale_up=True)
-    return Story(made, {"table": str(table), **save(made, folder)})
+    return Story(made, {"table": str(table), **save(made, folder, replace=True)})
 
 
 def try_next(folder: Path) -> list[str]:

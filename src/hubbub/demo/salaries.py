@@ -25,8 +25,10 @@ from hubbub.channels.catalogue import channel, parameters
 from hubbub.channels.channel import Channel, Published
 from hubbub.channels.law import SUPPRESSED, Block, Law
 from hubbub.channels.profile import checkable, loss_curve
-from hubbub.exact import INFINITY, ball, rounded, to_float, to_text
+from hubbub.exact import INFINITY, ball, to_float, to_text
+from hubbub.figures import short
 from hubbub.noise.source import Source
+from hubbub.noise.uniform import below
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -161,7 +163,7 @@ def _play(mechanism: Mechanism, source: Source) -> Outcome:
         error_rare=float(np.mean(rare)),
         error_large=float(np.mean(large)),
         beliefs=tuple(float(belief) for belief in odds / odds.sum()),
-        guess=int(best[int(source.words(1)[0]) % len(best)]),
+        guess=int(best[below(len(best), 1, source)[0]]),
     )
 
 
@@ -175,7 +177,7 @@ def promise(made: Channel) -> str:
             f"{loss} in any crowd" if piece.start == 1 and end is None else f"{loss} {_crowds(piece.start, end)}"
         )
     _, delta = claim.loss_at(1)
-    extra = f" (delta {to_float(rounded(delta, up=True, digits=2), round_up=True):.2g})" if delta else ""
+    extra = f" (delta {short(delta, 2)})" if delta else ""
     return ", ".join(parts) + extra
 
 

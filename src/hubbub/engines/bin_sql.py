@@ -1,7 +1,7 @@
 """Bins as SQL expressions: each axis becomes the number of a row's bin, or NULL where the row has none.
 
 Text never becomes part of the SQL: column names are quoted identifiers that exist, edges are numerals that were
-parsed as exact decimals, and listed values travel as parameters.
+parsed as exact decimals, patterns of dates were checked, and listed values travel as parameters.
 """
 
 from __future__ import annotations
@@ -9,41 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from hubbub.engines.cell_sql import boolean, moment, sound
+from hubbub.engines.cell_sql import number as number_of
 from hubbub.engines.column import Column, Number
 from hubbub.exact import Infinite, Loss, to_text
-from hubbub.tables.bins import Dates, Discovered, Edges, Steps
+from hubbub.tables.bins import Dates, Discovered, Edges, Steps, Values
+from hubbub.tables.reading import BOOLEAN
 from hubbub.tables.schema import Holds, in_whole_numbers
-
-_FIRST_MOMENT, _LAST_MOMENT = "290309-12-22 (BC) 00:00:00", "294247-01-10 04:00:54"  # that microseconds can hold
-
-
-def identifier(name: str) -> str:
-    """A column name as SQL, whatever characters are in it."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    """A text as SQL: for paths and for names that were checked; what people list travels as parameters."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _sound(column: Column) -> str:
-    """The cell, or NULL where what is stored is no value of its type: DuckDB fails when it meets such a one."""
-    cell = identifier(column.name)
-    if column.moment is not None:
-        first, last, *ends = (
-            f"CAST('{end}' AS {column.moment})" for end in (_FIRST_MOMENT, _LAST_MOMENT, "infinity", "-infinity")
-        )
-        return f"CASE WHEN {cell} BETWEEN {first} AND {last} OR {cell} IN ({', '.join(ends)}) THEN {cell} END"
-    if column.kind is Holds.DECIMAL and column.number is not None:
-        ends = [f"CAST('{to_text(end)}' AS {column.number.type})" for end in (column.number.least, column.number.most)]
-        return f"CASE WHEN {cell} BETWEEN {ends[0]} AND {ends[1]} THEN {cell} END"
-    return cell
 
 
 def text(column: Column) -> str:
     """A cell as text, compared sign by sign whatever the collation; not-a-number is missing and -0.0 is 0.0."""
-    cell = _sound(column)
+    cell = sound(column)
     if column.kind is Holds.FLOAT:
         cell = f"CASE WHEN {_not_a_number(cell)} THEN NULL WHEN {cell} = 0 THEN 0 ELSE {cell} END"
     return f"TRY_CAST({cell} AS VARCHAR) COLLATE C"
@@ -51,7 +28,12 @@ def text(column: Column) -> str:
 
 def key(axis: Discovered, column: Column) -> str:
     """What a discovered axis is grouped by, as text."""
-    return text(column) if axis.unit is None else _period(axis.unit, _as_date(column))
+    return text(column) if axis.unit is None else _period(axis.unit, moment(column, axis.reads))
+
+
+def value(axis: Values, column: Column) -> str:
+    """What is looked up among listed values."""
+    return f"{boolean(column)} COLLATE C" if axis.reads == BOOLEAN else text(column)
 
 
 def code(axis: Edges | Steps | Dates, column: Column) -> str:
@@ -59,9 +41,9 @@ def code(axis: Edges | Steps | Dates, column: Column) -> str:
     number, inside = code_where(axis, column)
     other = str(len(axis) + axis.null) if axis.other else "NULL"
     null = str(len(axis)) if axis.null else other
-    missing = f"{_sound(column)} IS NULL"
+    missing = f"{sound(column)} IS NULL"
     if not isinstance(axis, Dates) and _is_float(column):
-        missing += f" OR {_not_a_number(_as_number(column))}"
+        missing += f" OR {_not_a_number(number_of(column, axis.reads))}"
     return f"CASE WHEN {missing} THEN {null} WHEN {inside} THEN {number} ELSE {other} END"
 
 
@@ -71,10 +53,10 @@ def code_where(axis: Edges | Steps | Dates, column: Column) -> tuple[str, str]:
     By itself only for an axis without null and other, where whoever fits no bin is left out.
     """
     if isinstance(axis, Dates):
-        return _date_number(axis, _as_date(column))
+        return _date_number(axis, moment(column, axis.reads))
     number = column.number
     assert number is not None  # check() let it through
-    value = _as_number(column)
+    value = number_of(column, axis.reads)
     finite = [edge for edge in axis.edges if not isinstance(edge, Infinite)] if isinstance(axis, Edges) else []
     low = axis.low if isinstance(axis, Steps) else None if axis.open_below else finite[0]
     high = _top(axis)
@@ -106,18 +88,6 @@ def _not_a_number(value: str) -> str:
 
 def _is_float(column: Column) -> bool:
     return column.kind in (Holds.FLOAT, Holds.TEXT)
-
-
-def _as_number(column: Column) -> str:
-    # Text (a CSV) is read as numbers here and not by sniffing: a cell that is no number has no bin, and no other
-    # cell can change how it is read.
-    cell = identifier(column.name)
-    return f"TRY_CAST({cell} AS DOUBLE)" if column.kind is Holds.TEXT else cell
-
-
-def _as_date(column: Column) -> str:
-    # A time that microseconds cannot hold is none; one with a time zone is taken in UTC.
-    return f"TRY_CAST({_sound(column)} AS TIMESTAMP)"
 
 
 def _stepped(axis: Steps, value: str, number: Number) -> str:

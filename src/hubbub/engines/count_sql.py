@@ -10,12 +10,32 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from hubbub.engines.bin_sql import code, code_where, key, text
+from hubbub.engines.bin_sql import code, code_where, key, value
+from hubbub.engines.cell_sql import unreadable
 from hubbub.engines.column import Column
 from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values, size
 
 Columns: TypeAlias = Mapping[str, Column]
 Query: TypeAlias = tuple[str, list[Any]]
+
+
+def bad_row(axes: Sequence[Axis], columns: Columns) -> str:
+    """Whether a row has a cell that is read and cannot be read as declared."""
+    tests = filter(None, (unreadable(axis, columns[axis.column]) for axis in axes))
+    return " OR ".join(tests) or "FALSE"
+
+
+def every_row_told(axes: Sequence[Axis], columns: Columns, people: str, person: str | None = None) -> Query:
+    """Each row is a person, as with :func:`every_row`; but those in no bin come back too, under the code -1, and
+    beside the people of each bin stands how many of them have a cell that cannot be read as declared."""
+    where = "" if person is None else f" WHERE ({person} IS NOT NULL)"
+    bad = f"CAST(count(*) FILTER (WHERE {bad_row(axes, columns)}) AS BIGINT) AS bad"
+    inner = f"SELECT {_named(_parts(axes, columns))}, count(*) AS n, {bad} FROM {people}{where} GROUP BY ALL"
+    coded, parameters = _coded(axes, inner, "n, bad")
+    bins = _listed(axes)
+    sums = "CAST(sum(n) AS BIGINT) AS people, CAST(sum(bad) AS BIGINT) AS bad"
+    every = f"SELECT * REPLACE (coalesce(code, -1) AS code) FROM ({coded})"
+    return f"SELECT {bins}, {sums} FROM ({every}) GROUP BY {bins}{_order(axes)}", parameters
 
 
 def every_row(axes: Sequence[Axis], columns: Columns, people: str, person: str | None = None) -> Query:
@@ -67,7 +87,7 @@ def _parts(axes: Sequence[Axis], columns: Columns) -> list[str]:
         if isinstance(axis, Discovered):
             parts.append(key(axis, column))
         else:
-            parts.append(text(column) if isinstance(axis, Values) else code(axis, column))
+            parts.append(value(axis, column) if isinstance(axis, Values) else code(axis, column))
     return parts
 
 

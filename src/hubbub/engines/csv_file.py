@@ -13,48 +13,91 @@ from __future__ import annotations
 
 import csv
 import io
+import zlib
 from collections.abc import Sequence
+from typing import Final
 
-from hubbub.engines.bin_sql import literal
+from hubbub.engines.cell_sql import literal
+from hubbub.engines.csv_form import MARKS, Form
 from hubbub.engines.csv_records import BUFFERED, LONGEST
+from hubbub.engines.plain_copy import first_text
 from hubbub.errors import WrongUse
 
-_LONGEST_HEADER = 1 << 20  # characters
+_LONGEST_HEADER: Final = 1 << 20  # characters
+MOST_REJECTS: Final = 1_000_000  # that are listed; whoever has more has too many
+PLAIN: Final = Form()
 
 
-def csv_header(files: Sequence[str], mark: str) -> tuple[str, ...]:
+def csv_header(files: Sequence[str], mark: str, form: Form = PLAIN) -> tuple[str, ...]:
     """The names of the columns, the same in all files."""
-    headers = {_header(file, mark) for file in files}
+    if form.names is not None:
+        return form.names
+    headers = {_header(file, mark, form) for file in files}
     if len(headers) > 1:
         raise WrongUse("the CSV files do not have the same header; give them one, or open them one by one")
-    return headers.pop()
+    names = headers.pop()
+    if twice := repeated(names):
+        places = " and ".join(str(i + 1) for i in twice)
+        raise WrongUse(
+            f"columns {places} of the CSV have one name, capitals and small letters alike; rename one of them "
+            "(hubbub check FILE shows their name)"
+        )
+    return names
 
 
-def csv_relation(patterns: str, header: Sequence[str], mark: str) -> str:
-    """SQL that reads the files that DuckDB knows as `patterns`."""
+def repeated(names: Sequence[str]) -> list[int]:
+    """The places of the first name that is there more than once."""
+    small = [name.lower() for name in names]
+    first = next((name for name in small if small.count(name) > 1), None)
+    return [i for i, name in enumerate(small) if name == first]
+
+
+def csv_relation(patterns: str, header: Sequence[str], mark: str, *, named: bool = True) -> str:
+    """SQL that reads the files that DuckDB knows as `patterns`; what it leaves out it lists among its rejects."""
     columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in header)
-    form = f"delim={literal(mark)}, quote='\"', escape='\"', header=true, compression='none'"
+    first = "true" if named else "false"
+    form = f"delim={literal(mark)}, quote='\"', escape='\"', header={first}, compression='none'"
     lenient = "strict_mode=false, ignore_errors=true, allow_quoted_nulls=false"
     place = f"parallel=false, max_line_size={LONGEST}, buffer_size={LONGEST * BUFFERED}"
-    return f"read_csv({patterns}, auto_detect=false, columns={{{columns}}}, {form}, {lenient}, {place})"
+    told = f"store_rejects=true, rejects_limit={MOST_REJECTS}"
+    return f"read_csv({patterns}, auto_detect=false, columns={{{columns}}}, {form}, {lenient}, {place}, {told})"
 
 
-def _header(path: str, mark: str) -> tuple[str, ...]:
-    """The names of the columns, from the first line. No other line can make this fail."""
+def first_names(path: str, mark: str, form: Form = PLAIN) -> list[str]:
+    """The cells of the first line; none if it cannot be one that names columns."""
     try:
-        with open(path, encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-            text = file.read(_LONGEST_HEADER)
-    except OSError as error:
-        raise WrongUse(f"the file {path!r} cannot be read ({error.strerror}); check who may read it") from None
+        text = first_text(path, form, _LONGEST_HEADER)
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None)
+        told = f"({why}); check who may read it" if why else "as what its name says; check its ending"
+        raise WrongUse(f"the file {path!r} cannot be read {told}") from None
     try:
         names = next(csv.reader(io.StringIO(text, newline=""), delimiter=mark), [])
         "".join(names).encode()
     except (UnicodeEncodeError, csv.Error):
         names = []
     whole = len(text) < _LONGEST_HEADER or "\n" in text or "\r" in text
-    if not names or not whole or any(sign in name for name in names for sign in "\r\n\0"):
-        raise WrongUse("the first line of a CSV names its columns, in UTF-8; add such a line at the top of the file")
-    filled = tuple(name or f"column{i}" for i, name in enumerate(names))
-    if len({name.lower() for name in filled}) < len(filled):
-        raise WrongUse("two columns of the CSV have one name, capitals and small letters alike; rename one of them")
-    return filled
+    return [] if not whole or any(sign in name for name in names for sign in "\r\n\0") else names
+
+
+def _header(path: str, mark: str, form: Form) -> tuple[str, ...]:
+    """The names of the columns, from the first line. No other line can make this fail."""
+    names = first_names(path, mark, form)
+    if not names:
+        encoding = "UTF-8" if form.encoding in (None, "utf-8") else form.encoding
+        raise WrongUse(
+            f"the first line of a CSV names its columns, in {encoding}; add such a line at the top of the file, or say "
+            "`encoding=latin-1` or `no_header=id,town,age`"
+        )
+    if len(names) == 1 and form.delimiter is None:
+        for word, other in MARKS.items():
+            if other in names[0]:
+                raise WrongUse(
+                    f"the first line has no {_word(mark)} in it but a {word}, which seems to separate the cells; "
+                    f"add `delimiter={word}`, or `delimiter={_word(mark)}` if there is one column"
+                )
+    return tuple(name or f"column{i}" for i, name in enumerate(names))
+
+
+def _word(mark: str) -> str:
+    return next(word for word, known in MARKS.items() if known == mark)

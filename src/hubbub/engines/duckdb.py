@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import os
 import weakref
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from copy import copy as copied
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
-from glob import escape, glob
 from pathlib import Path
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, TypeAlias
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hubbub.engines.bin_sql import identifier, literal
+from hubbub.engines.arrow_columns import numbers as whole_numbers
+from hubbub.engines.arrow_columns import stream
+from hubbub.engines.cell_sql import identifier
 from hubbub.engines.column import Column, column
-from hubbub.engines.count_sql import Query, distinct_bins, every_row, one_row_each
-from hubbub.engines.csv_file import csv_header, csv_relation
-from hubbub.engines.csv_records import LONGEST, copy_without, giants
+from hubbub.engines.count_sql import Query, bad_row, distinct_bins, every_row, every_row_told, one_row_each
+from hubbub.engines.csv_file import MOST_REJECTS
 from hubbub.engines.identity import of_files, of_relation
-from hubbub.engines.mended import has_unreadable_text, mend_frame, mend_parquet
+from hubbub.engines.people_sql import look_at_people, look_at_rows
 from hubbub.engines.scratch import Scratch
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
@@ -32,8 +33,8 @@ from hubbub.tables.engine import Counted, Question, Repeats
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import Schema, resolved
 from hubbub.tables.schema import column as known
+from hubbub.tables.sketch import Notice
 
-_BATCH = 1 << 17
 _WORDS = "hubbub_words"
 
 SEVERAL_ROWS = (
@@ -42,9 +43,17 @@ SEVERAL_ROWS = (
 )
 """Reads the same for every such table. It is for the steward alone: it tells something about the data."""
 
-_TROUBLE = (duckdb.Error, RuntimeError)
-_UNREADABLE = "the table could not be read; check that the file is what its name says"
+TOO_MANY_UNREADABLE = (
+    "more rows than `unreadable` allows cannot be read as declared; see which and why with hubbub check, then say how "
+    "they are written (`encoding`, `delimiter`, or money, decimal=, or date= in the bins), or allow a larger share"
+)
+"""Reads the same for every such table and every share. For the steward alone: it tells something about the data."""
+
+TROUBLE = (duckdb.Error, RuntimeError)
+UNREADABLE = "the table could not be read; check that the file is what its name says"
 _UNCOUNTABLE = "the table could not be counted; check that the file is whole and that memory suffices"
+
+Connection: TypeAlias = duckdb.DuckDBPyConnection
 
 Mend: TypeAlias = Callable[[Sequence[str]], str]
 """From the columns in question to another relation, where what the first one fails on is missing."""
@@ -66,7 +75,7 @@ class _Relation:
 
 
 class DuckDB:
-    """A table of people that DuckDB can read, made by :func:`open_file`, :func:`open_frame` or :func:`open_table`."""
+    """A table of people that DuckDB can read, made by :func:`open_frame`, :func:`open_table` or a file."""
 
     def __init__(
         self,
@@ -78,10 +87,17 @@ class DuckDB:
         columns_are_public: bool = True,
         files: Sequence[str] = (),
         catalog: str = "",
+        allowed: Fraction = Fraction(1),
+        taken_out: int | None = None,
+        table: pa.Table | None = None,
     ) -> None:
         self._connection, self._mend, self._spoilt = connection, mend, spoilt
         self._files, self._catalog = files, catalog  # where the rows are: in files, or in a database of that name
+        self._allowed = allowed  # the share of rows that may be unreadable
+        self._table = table  # kept as long as it is read
+        self._taken_out = taken_out  # records that were too long for DuckDB; None if this is no CSV
         self._columns_are_public = columns_are_public
+        self._notice: Notice | None = None
         self._whole = _relation(connection, relation)
         self._columns = self._whole.columns
         self._word = "hubbub_word"
@@ -91,9 +107,15 @@ class DuckDB:
     def identity(self) -> Identity:
         """What the table is, whatever it is called."""
         if self._catalog:
-            ask = partial(_rows, self._connection, trouble=WrongUse(_UNREADABLE))
+            ask = partial(rows_of, self._connection, trouble=WrongUse(UNREADABLE))
             return of_relation(ask, self._whole.sql, self._catalog)
         return of_files(self._files)
+
+    def noticing(self, notice: Notice) -> DuckDB:
+        """The same table, which tells who is in it before it counts."""
+        other = copied(self)
+        other._notice = notice
+        return other
 
     def columns(self) -> Schema:
         known = {name: column.kind for name, column in self._columns.items()}
@@ -102,7 +124,7 @@ class DuckDB:
     def count(self, question: Question, source: Source) -> Counted:
         axes = resolved(question.axes, self.columns())
         if question.person is None and question.repeats is not Repeats.REFUSE:
-            raise WrongUse("without a person column each row is a person; name the column with --person")
+            raise WrongUse("without a person column each row is a person; name the column with `person`")
         names = [axis.column for axis in axes]
         used = list(dict.fromkeys(name for name in (question.person, *names) if name is not None))
         for name in used:
@@ -119,22 +141,74 @@ class DuckDB:
         self, question: Question, axes: tuple[Axis, ...], source: Source, people: _Relation, used: Sequence[str]
     ) -> Counted:
         if question.person is None:
-            return self._collect(every_row(axes, people.columns, people.sql))
-        person = identifier(question.person)
+            return self._every_row(axes, people, None)
+        person, who = identifier(question.person), people.columns[question.person]
         if question.repeats is Repeats.REFUSE:
-            self._one_row_each(person, people)
-            return self._collect(every_row(axes, people.columns, people.sql, person))
+            self._one_row_each(who, people)
+            return self._every_row(axes, people, person)
         joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
         if question.repeats is Repeats.ONE_ROW:
             query = one_row_each(axes, people.columns, joined, person, self._word)
         else:
             query = distinct_bins(axes, people.columns, joined, person, self._word, question.most_bins)
-        self._connection.register(_WORDS, _words(self._count_rows(used, people), self._word, source))
+        self._connection.register(_WORDS, stream(self._count_rows(axes, who, used, people), self._word, source))
         try:
             return self._collect(query)
         finally:
-            with suppress(*_TROUBLE):  # after an error that is fatal to DuckDB nothing can be unregistered
+            with suppress(*TROUBLE):  # after an error that is fatal to DuckDB nothing can be unregistered
                 self._connection.unregister(_WORDS)
+
+    def _every_row(self, axes: tuple[Axis, ...], people: _Relation, person: str | None) -> Counted:
+        """Where every cell can be read, the plain query; else one that tells in the same pass how many cannot."""
+        if self._allowed >= 1 or not axes or (self._taken_out is None and bad_row(axes, people.columns) == "FALSE"):
+            return self._collect(every_row(axes, people.columns, people.sql, person))
+        self._forget_rejects()
+        (codes, people_in, bad), found = self._fetched(every_row_told(axes, people.columns, people.sql, person), 2)
+        self._check_readable(int(people_in.sum()), int(bad.sum()))
+        binned = codes >= 0
+        kept = np.flatnonzero(binned).tolist()
+        return Counted(codes[binned], people_in[binned], tuple([labels[i] for i in kept] for labels in found))
+
+    # --- looking --------------------------------------------------------------------------------------------------
+
+    @property
+    def sql(self) -> str:
+        """What stands after FROM."""
+        return self._whole.sql
+
+    def described(self) -> Mapping[str, Column]:
+        """The columns with their types."""
+        return self._columns
+
+    def ask(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """What a query says, all of it; for the steward alone."""
+        try:
+            return self._connection.execute(sql, list(parameters)).fetchall()
+        except TROUBLE:
+            pass
+        raise WrongUse(_UNCOUNTABLE)
+
+    @contextmanager
+    def read_once(self, columns: Sequence[str]) -> Iterator[tuple[DuckDB, list[tuple[str, int]]]]:
+        """The same table, of these columns, to be asked several times, and why how many records are not in it.
+
+        A CSV is read into memory, and what does not fit there into the private folder; others are read where they are.
+        """
+        if self._taken_out is None:
+            yield self, []
+            return
+        names = ", ".join(map(identifier, columns))
+        self._forget_rejects()
+        self.ask(f"CREATE OR REPLACE TEMP TABLE {_LOOK} AS SELECT {names} FROM {self.sql}")
+        try:
+            rejected = []
+            with suppress(*TROUBLE):
+                rejected = self._connection.execute(_REJECTED_WHY).fetchall()
+            if self._taken_out:
+                rejected.append(("LINE SIZE OVER MAXIMUM", self._taken_out))
+            yield DuckDB(self._connection, _LOOK, columns_are_public=self._columns_are_public), rejected
+        finally:
+            self.ask(f"DROP TABLE {_LOOK}")
 
     # --- asking ---------------------------------------------------------------------------------------------------
 
@@ -142,75 +216,112 @@ class DuckDB:
         assert self._mend is not None
         try:
             return _relation(self._connection, self._mend(used))
-        except (*_TROUBLE, pa.ArrowException, OSError, KeyError, ValueError, TypeError):
+        except (*TROUBLE, pa.ArrowException, OSError, KeyError, ValueError, TypeError):
             pass
         raise WrongUse(_UNCOUNTABLE)
 
-    def _one_row_each(self, person: str, people: _Relation) -> None:
-        found = _rows(
-            self._connection,
-            f"SELECT coalesce(bool_or(n > 1 OR who IS NULL), FALSE) FROM "
-            f"(SELECT {person} AS who, count(*) AS n FROM {people.sql} GROUP BY {person})",
-            _Failed(_UNCOUNTABLE),
-        )
-        if found[0][0]:
+    def _one_row_each(self, who: Column, people: _Relation) -> None:
+        if self._notice is None:
+            person = identifier(who.name)
+            groups = f"SELECT {person} AS who, count(*) AS n FROM {people.sql} GROUP BY {person}"
+            several = f"SELECT coalesce(bool_or(n > 1 OR who IS NULL), FALSE) FROM ({groups})"
+            found, chosen = self._ask(several)[0][0], None
+        else:
+            found, chosen = look_at_people(self._ask, who, people.sql, self._notice)
+        if found:
             raise Refused(SEVERAL_ROWS)
+        if self._notice and chosen:
+            self._notice.tell(chosen)
 
     def _collect(self, query: Query) -> Counted:
+        (codes, counts), found = self._fetched(query, 1)
+        return Counted(codes, counts, found)
+
+    def _fetched(self, query: Query, numbers: int) -> tuple[list[NDArray[np.int64]], tuple[list[str | None], ...]]:
+        """The code and the last so many columns as numbers, and the labels in between."""
         try:
             relation = self._connection.sql(query[0], alias="hubbub_bins", params=query[1])
             table = relation.to_arrow_table()  # once: a relation keeps no result
-            found = tuple(table.column(i).to_pylist() for i in range(1, table.num_columns - 1))
-        except (*_TROUBLE, UnicodeDecodeError):
+            found = tuple(table.column(i).to_pylist() for i in range(1, table.num_columns - numbers))
+        except (*TROUBLE, UnicodeDecodeError):
             table = None
         if table is None:
             raise _Failed(_UNCOUNTABLE)
-        codes, counts = _numbers(table.column(0)), _numbers(table.column(table.num_columns - 1))
-        return Counted(codes, counts, found)
+        places = (0, *range(table.num_columns - numbers, table.num_columns))
+        return [whole_numbers(table.column(i)) for i in places], found
 
-    def _count_rows(self, used: Sequence[str], people: _Relation) -> int:
+    def _count_rows(self, axes: tuple[Axis, ...], who: Column, used: Sequence[str], people: _Relation) -> int:
         # A line of a CSV may be left out for a cell that is read, so the same cells are read here.
         cells = ", ".join(f"count({identifier(name)})" for name in used)
-        sql = f"SELECT count(*), {cells} FROM {people.sql}"
-        return int(_rows(self._connection, sql, _Failed(_UNCOUNTABLE))[0][0])
+        bad = f"count(*) FILTER (WHERE {bad_row(axes, people.columns)})"
+        self._forget_rejects()
+        rows, unreadable, *_ = self._ask(f"SELECT count(*), {bad}, {cells} FROM {people.sql}")[0]
+        self._check_readable(int(rows), int(unreadable))
+        if self._notice is not None:
+            _, chosen = look_at_rows(self._ask, who, used, people.sql, self._notice)
+            self._notice.tell(chosen)
+        return int(rows)
+
+    def _ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        return rows_of(self._connection, sql, _Failed(_UNCOUNTABLE), values)
+
+    def _check_readable(self, rows: int, unreadable: int) -> None:
+        """Refuse if too many rows cannot be read. One alone never is: nobody stops a release by a row of their own."""
+        lost = self._left_out()
+        bad = unreadable + lost
+        if self._allowed < 1 and bad > 1 and (bad > self._allowed * (rows + lost) or lost >= MOST_REJECTS):
+            raise Refused(TOO_MANY_UNREADABLE)
+
+    def _left_out(self) -> int:
+        """Records of a CSV that the last reading left out."""
+        if self._taken_out is None:
+            return 0
+        try:
+            found = self._connection.execute(_REJECTED).fetchall()
+        except TROUBLE:  # there is no such table before the first reading
+            return self._taken_out
+        listed, lines = found[0]
+        return self._taken_out + (MOST_REJECTS if listed >= MOST_REJECTS else lines)
+
+    def _forget_rejects(self) -> None:
+        if self._taken_out is not None:
+            with suppress(*TROUBLE):
+                self._connection.execute("DELETE FROM reject_errors")
 
 
-def _numbers(column: pa.ChunkedArray) -> NDArray[np.int64]:
-    """A column of whole numbers without nulls. (Its own to_numpy would load pandas, if pandas is there.)"""
-    parts = [np.from_dlpack(chunk).astype(np.int64) for chunk in column.chunks]
-    return np.concatenate([np.zeros(0, np.int64), *parts])
-
-
-def _words(rows: int, name: str, source: Source) -> pa.RecordBatchReader:
-    """One secret word for each row, as a stream: which word meets which row does not matter, they are all alike."""
-    sizes = (min(_BATCH, rows - start) for start in range(0, rows, _BATCH))
-    batches = (pa.record_batch({name: source.words(size)}) for size in sizes)
-    return pa.RecordBatchReader.from_batches(pa.schema([(name, pa.uint64())]), batches)
+_LOOK = "hubbub_look"
+_REJECTED_WHY = (
+    "SELECT CAST(error_type AS VARCHAR), count(DISTINCT (scan_id, file_id, line)) FROM reject_errors "
+    "GROUP BY 1 ORDER BY 2 DESC"
+)
+_REJECTED = "SELECT count(*), count(DISTINCT (scan_id, file_id, line)) FROM reject_errors"
 
 
 def _relation(connection: duckdb.DuckDBPyConnection, sql: str) -> _Relation:
-    return _Relation(sql, {name: column(name, kind) for name, kind in _described(connection, sql)})
+    return _Relation(sql, {name: column(name, kind) for name, kind in described(connection, sql)})
 
 
-def _rows(connection: duckdb.DuckDBPyConnection, sql: str, trouble: WrongUse) -> list[tuple[Any, ...]]:
+def rows_of(
+    connection: duckdb.DuckDBPyConnection, sql: str, trouble: WrongUse, values: Sequence[object] = ()
+) -> list[tuple[Any, ...]]:
     try:
-        return connection.execute(sql).fetchall()
-    except _TROUBLE:
+        return connection.execute(sql, list(values)).fetchall()
+    except (*TROUBLE, UnicodeDecodeError):
         pass
     raise trouble  # out here, where it does not drag along the engine's message, which may quote a cell
 
 
-def _described(connection: duckdb.DuckDBPyConnection, relation: str) -> list[tuple[str, str]]:
+def described(connection: duckdb.DuckDBPyConnection, relation: str) -> list[tuple[str, str]]:
     """The columns and their types."""
-    found = _rows(connection, f"DESCRIBE SELECT * FROM {relation}", WrongUse(_UNREADABLE))
+    found = rows_of(connection, f"DESCRIBE SELECT * FROM {relation}", WrongUse(UNREADABLE))
     return [(row[0], str(row[1])) for row in found]
 
 
 # --- opening ------------------------------------------------------------------------------------------------------
 
 
-def _private_connection() -> tuple[duckdb.DuckDBPyConnection, Path]:
-    """A connection that fetches and guesses nothing, and a private folder for temporary files that goes with it."""
+def private_connection() -> tuple[duckdb.DuckDBPyConnection, Path]:
+    """A connection that fetches and guesses nothing, and a private folder for copies that goes with it."""
     scratch = Scratch()
     connection = duckdb.connect(
         ":memory:",
@@ -224,10 +335,10 @@ def _private_connection() -> tuple[duckdb.DuckDBPyConnection, Path]:
     )
     weakref.finalize(connection, scratch.clear)
     connection.execute("SET TimeZone = 'UTC'")
-    return connection, scratch.folder
+    return connection, scratch.copies
 
 
-def _locked(connection: duckdb.DuckDBPyConnection, paths: list[str], relation: str, **words: Any) -> DuckDB:
+def locked(connection: duckdb.DuckDBPyConnection, paths: list[str], relation: str, **words: Any) -> DuckDB:
     """The table, by a connection that from now on reads these files and no other."""
     connection.execute("SET allowed_paths = ?", [paths])
     connection.execute("SET enable_external_access = false")
@@ -235,140 +346,12 @@ def _locked(connection: duckdb.DuckDBPyConnection, paths: list[str], relation: s
     return DuckDB(connection, relation, **words)
 
 
-def open_file(path: str | os.PathLike[str], *, table: str | None = None) -> DuckDB:
-    """A CSV or Parquet file, a glob of such files, or a DuckDB database with the name of a table."""
-    name = os.fspath(path)
-    files = [match for match in (sorted(glob(name)) if _is_glob(name) else [name]) if os.path.isfile(match)]
-    if not files:
-        raise WrongUse(f"there is no file {name!r}; check the path")
-    suffixes = {Path(file).suffix.lower() for file in files}
-    suffix = suffixes.pop()
-    if suffixes:
-        raise WrongUse("the files of one table end alike, in .parquet for example; name fewer of them")
-    if suffix in (".duckdb", ".db"):
-        return _open_database(files[0], table)
-    if suffix not in (".csv", ".tsv", ".parquet", ".pq"):
-        raise WrongUse("a table is read from .csv, .tsv, .parquet or .duckdb; convert the file, or open it as a frame")
-    if suffix in (".parquet", ".pq"):
-        return _open_parquet(files)
-    return _open_csv(files, "\t" if suffix == ".tsv" else ",")
-
-
-def _open_csv(files: Sequence[str], mark: str) -> DuckDB:
-    header = csv_header(files, mark)
-    connection, folder = _private_connection()
-    read = [_without_giants(file, mark, str(folder / f"{i}.csv")) for i, file in enumerate(files)]
-    # Whether the first line holds names or somebody's data, no program can tell: it is not shown.
-    relation = csv_relation(_patterns(read), header, mark)
-    return _locked(connection, _paths(read), relation, columns_are_public=False, files=files)
-
-
-def _without_giants(file: str, mark: str, copy: str) -> str:
-    """The file, or a copy of it if DuckDB could lose its place in a record."""
-    try:
-        spans = giants(file, mark, LONGEST)
-        if spans:
-            copy_without(file, spans, copy)
-        return copy if spans else file
-    except OSError as error:
-        wrong = f"the CSV could not be read ({error.strerror}); check the disk and the room for temporary files"
-    raise WrongUse(wrong)
-
-
-def _open_parquet(files: Sequence[str]) -> DuckDB:
-    connection, folder = _private_connection()
-    _check_alike(connection, [escape(file) for file in files])
-    copies = [str(folder / f"{i}.parquet") for i in range(len(files))]
-
-    def mend(columns: Sequence[str]) -> str:
-        for file, copy in zip(files, copies, strict=True):
-            mend_parquet(file, columns, copy)
-        return _parquet_relation(copies)
-
-    return _locked(connection, _paths([*files, *copies]), _parquet_relation(files), mend=mend, files=files)
-
-
-def _parquet_relation(files: Sequence[str]) -> str:
-    return f"read_parquet({_patterns(files)}, hive_partitioning=false)"  # what a folder is called is no column
-
-
-def _patterns(files: Sequence[str]) -> str:
-    """A list in SQL. DuckDB takes a name with a star or a bracket for a pattern."""
-    return f"[{', '.join(literal(escape(file)) for file in files)}]"
-
-
-def _paths(files: Sequence[str]) -> list[str]:
-    return [*files, *map(escape, files)]
-
-
-def _is_glob(name: str) -> bool:
-    return any(sign in name for sign in "*?[") and not os.path.exists(name)
-
-
-def _check_alike(connection: duckdb.DuckDBPyConnection, patterns: Sequence[str]) -> None:
-    """Several Parquet files have the same columns of the same types, so that no cell has to be turned into another."""
-    each = (f"read_parquet({literal(pattern)}, hive_partitioning=false)" for pattern in patterns)
-    if len(patterns) > 1 and len({frozenset(_described(connection, one)) for one in each}) > 1:
-        raise WrongUse("the Parquet files do not have the same columns of the same types; write them with one schema")
-
-
-def _open_database(file: str, table: str | None) -> DuckDB:
-    if table is None:
-        raise WrongUse("a DuckDB database needs the name of a table; add --table NAME")
-    connection, _ = _private_connection()
-    trouble = "the database could not be opened; check that it is one of DuckDB, and close it where else it is open"
-    _rows(connection, f"ATTACH {literal(file)} AS hubbub_database (TYPE duckdb, READ_ONLY)", WrongUse(trouble))
-    name = _table_name(connection, table, "'hubbub_database'", "'main'")
-    return _locked(connection, [], name, catalog="hubbub_database")
-
-
-def open_frame(frame: object) -> DuckDB:
-    """A pandas, polars or Arrow frame, read where it is."""
-    makers = {cls.__module__.partition(".")[0] for cls in type(frame).__mro__}
-    once = isinstance(frame, pa.RecordBatchReader) or type(frame).__name__ == "Scanner"  # empty after one reading
-    if makers.isdisjoint(("pandas", "polars", "pyarrow")) or once:
-        kind = type(frame).__name__
-        raise WrongUse(f"an object of type {kind} cannot be read as a table; give a file, a frame or an Arrow table")
-    connection, _ = _private_connection()
-
-    def mend(columns: Sequence[str]) -> str:
-        connection.register("hubbub_mended", mend_frame(frame, columns))
-        return "hubbub_mended"
-
-    try:
-        connection.register("hubbub_people", frame)
-        spoilt = partial(has_unreadable_text, frame) if makers & {"pandas", "pyarrow"} else lambda columns: False
-        return _locked(connection, [], "hubbub_people", mend=mend, spoilt=spoilt)
-    except Exception:  # of whichever library: its message may quote a cell
-        pass
-    raise WrongUse("a column of the frame has a type that cannot be read; leave it out or turn it into text")
-
-
-def open_table(connection: duckdb.DuckDBPyConnection, table: str) -> DuckDB:
-    """A table or view of a DuckDB connection that is already open, as other connections see it."""
-    try:
-        own = connection.cursor()
-        own.execute("SET TimeZone = 'UTC'")
-    except _TROUBLE:
-        own = None
-    if own is None:
-        raise WrongUse("the connection cannot be used; open it again, and set nothing that forbids to SET TimeZone")
-    name = _table_name(own, table, "current_database()", "current_schema()")
-    catalog = _rows(own, "SELECT current_database()", WrongUse(_UNREADABLE))[0][0]
-    return DuckDB(own, name, catalog=str(catalog))
-
-
-def is_connection(source: object) -> TypeGuard[duckdb.DuckDBPyConnection]:
-    """Whether it is an open DuckDB connection."""
-    return isinstance(source, duckdb.DuckDBPyConnection)
-
-
-def _table_name(connection: duckdb.DuckDBPyConnection, table: str, catalog: str, schema: str) -> str:
-    found = _rows(
+def table_name(connection: duckdb.DuckDBPyConnection, table: str, catalog: str, schema: str) -> str:
+    found = rows_of(
         connection,
         f"SELECT table_catalog, table_schema, table_name FROM information_schema.tables "
         f"WHERE table_catalog = {catalog} AND table_schema = {schema} ORDER BY ALL",
-        WrongUse(_UNREADABLE),
+        WrongUse(UNREADABLE),
     )
     for row in found:
         if row[2] == table:

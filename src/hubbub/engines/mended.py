@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 _MICROSECONDS = {"s": 10**6, "ms": 10**3, "us": 1}
@@ -95,6 +94,8 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _in_microseconds(times: pa.Array) -> pa.Array:
+    import pyarrow.compute as pc  # late: a small release needs none of it
+
     numbers, factor = times.view(pa.int64()), _MICROSECONDS[times.type.unit]
     most = _INFINITY // factor
     fits = pc.and_(pc.greater_equal(numbers, -most), pc.less_equal(numbers, most))

@@ -3,18 +3,56 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
 
-from hubbub.engines import duckdb
+from hubbub.engines import duckdb, files, frames
+from hubbub.engines.csv_form import form
+from hubbub.engines.looking import look
 from hubbub.errors import WrongUse
+from hubbub.exact import Exact, rational
+from hubbub.noise.source import SystemSource
+from hubbub.tables.bins import parse
 from hubbub.tables.engine import Engine
+from hubbub.tables.look import Look
 
 
-def open_source(source: object, *, table: str | None = None) -> Engine:
-    """The table in a file, a frame or a connection."""
+def open_source(
+    source: object,
+    *,
+    table: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    no_header: str | None = None,
+    unreadable: Exact = 1,
+) -> Engine:
+    """The table in a file, a frame, a relation or a connection; how a CSV is written, if not as usual."""
+    share = _share(unreadable)
+    how = form(delimiter=delimiter, encoding=encoding, no_header=no_header)
     if isinstance(source, str | os.PathLike):
-        return duckdb.open_file(source, table=table)
-    if duckdb.is_connection(source):
+        return files.open_file(source, table=table, form=how, unreadable=share)
+    if how.said:
+        raise WrongUse("delimiter, encoding and no-header are about CSV files; leave them out")
+    if frames.is_connection(source):
         if table is None:
             raise WrongUse("a connection holds many tables; name one, like open(connection, table='people')")
-        return duckdb.open_table(source, table)
-    return duckdb.open_frame(source)
+        return frames.open_table(source, table, unreadable=share)
+    if frames.is_relation(source):
+        return frames.open_relation(source, unreadable=share)
+    return frames.open_frame(source, unreadable=share)
+
+
+def look_at(source: object, specs: Sequence[str], person: str | None, **how: Any) -> Look:
+    """A private look at a table for its steward; `how` it is opened, as above."""
+    axes = tuple(parse(spec) for spec in specs)
+    table = open_source(source, **how)
+    assert isinstance(table, duckdb.DuckDB)
+    return look(table, specs, axes, person, SystemSource())
+
+
+def _share(value: Exact) -> Fraction:
+    share = rational(value, "unreadable")
+    if not 0 <= share <= 1:
+        raise WrongUse(f"unreadable must lie between 0 and 1, not {share}; 0.01 allows one row in a hundred")
+    return share

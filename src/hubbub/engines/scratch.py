@@ -21,6 +21,7 @@ if sys.platform != "win32":
     import fcntl
 
 _PREFIX: Final = "hubbub-spill-"
+_OURS: Final = {"spill", "copies"}
 
 
 class Scratch:
@@ -30,6 +31,8 @@ class Scratch:
         try:
             _tidy(Path(tempfile.gettempdir()))
             self.folder, self._held = _made()
+            self.copies = self.folder / "copies"
+            self.copies.mkdir(mode=0o700)
         except OSError:
             raise WrongUse(
                 "no temporary folder can be made; make room in the one that TMPDIR names, or set TMPDIR to another"
@@ -68,14 +71,14 @@ def _held(folder: Path, *, wait: bool = False) -> int | None:
 
 def _tidy(where: Path) -> None:
     """Remove the folders of processes that died. Only what we made: such a name, ours, closed to others, unheld, and
-    with nothing in it but what was spilled."""
+    with nothing in it but what was spilled or copied."""
     if sys.platform == "win32":
         return
     for folder in where.glob(f"{_PREFIX}*"):
         with suppress(OSError):
             known = folder.lstat()
             ours = stat.S_ISDIR(known.st_mode) and known.st_uid == os.geteuid() and not known.st_mode & 0o077
-            if not ours or not re.fullmatch(rf"{_PREFIX}\w{{8}}", folder.name) or set(os.listdir(folder)) - {"spill"}:
+            if not ours or not re.fullmatch(rf"{_PREFIX}\w{{8}}", folder.name) or {*os.listdir(folder)} - _OURS:
                 continue
             handle = _held(folder)
             if handle is not None:

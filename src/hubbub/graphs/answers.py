@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+import pyarrow as pa
+
+from hubbub.arrow import texts, whole
 from hubbub.channels.channel import LARGEST_COUNT
 from hubbub.channels.estimate import interval
 from hubbub.channels.geometric import Geometric
+from hubbub.drawing import Drawing
 from hubbub.errors import Refused
 from hubbub.exact import to_float, to_text
+from hubbub.graphs import picture, wording
 from hubbub.graphs.degrees import at_least, triangles
 from hubbub.graphs.distances import edges_away, facts
 from hubbub.graphs.graph import Graph
+from hubbub.graphs.labels import TooFew
 from hubbub.graphs.promises import aggregate
-from hubbub.graphs.spec import GraphSpec
 from hubbub.graphs.statistics import Statistic, most
+from hubbub.kind import Grid, Result, Sheet
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
+
+if TYPE_CHECKING:
+    from hubbub.graphs.network import Links
+    from hubbub.graphs.spec import GraphSpec
 
 BROKEN: Final = (
     "the graph has more vertices, a larger degree or a larger average than was declared; declare what holds for every "
@@ -33,7 +44,7 @@ class Answer:
 
     of: Statistic
     edges: int  # the published count (of edges; of triangles; of people with so many friends)
-    value: Fraction
+    unit: Fraction  # what one of the count is worth
     low: Fraction
     high: Fraction
     coverage: Fraction
@@ -41,30 +52,106 @@ class Answer:
     distance: Fraction | None = None  # edges divided by M
     aggregate: str | None = None
     degree: int | None = None  # for the histogram: people with at least so many friends
+    fitted: Fraction | None = None  # for the histogram: the nearest number such that none rises
+
+    @property
+    def value(self) -> Fraction:
+        return self.edges * self.unit
 
     def as_json(self) -> dict[str, object]:
         told: dict[str, object] = {"of": self.of.value}
-        if self.degree is not None:
-            told["degree_at_least"] = self.degree
+        if self.degree is not None and self.fitted is not None:
+            told |= {"degree_at_least": self.degree, "fitted": _nearest(self.fitted)}
         return told | {
-            "value": _number(self.value, up=False),
+            "value": _nearest(self.value),
             "low": _number(self.low, up=False),
             "high": _number(self.high, up=True),
-            "distance": None if self.distance is None else _number(self.distance, up=False),
+            "distance": None if self.distance is None else _nearest(self.distance),
             "count": self.edges,
             "coverage": to_text(self.coverage),
             "scale": to_float(self.scale, round_up=True),
             "aggregate": self.aggregate,
         }
 
-    def sentence(self) -> str:
-        what = self.of.value if self.degree is None else f"people with at least {self.degree} friends"
-        far = "" if self.distance is None else f", a distance of {float(self.distance):.4g}"
-        share = f"{float(self.coverage):.0%}"
-        return (
-            f"{what}: {_said(self.value)} (between {_said(self.low)} and {_said(self.high)} with {share}){far}; "
-            f"noise of scale {float(self.scale):,.4g}"
-        )
+    def cells(self) -> tuple[str, ...]:
+        """Value, interval, distance and scale of the noise, to read."""
+        far = "" if self.distance is None else f"{float(self.distance):.4g}"
+        return _said(self.value), f"{_said(self.low)} to {_said(self.high)}", far, f"{float(self.scale):,.4g}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers(Result):
+    """What a graph release published. Holds nothing of the graph."""
+
+    spec: GraphSpec
+    answers: tuple[Answer, ...]
+
+    @property
+    def histogram(self) -> bool:
+        return Statistic.DEGREE_HISTOGRAM in self.spec.of
+
+    def sheets(self) -> tuple[Sheet, ...]:
+        batch = self.batch()
+        return (Sheet("release", batch.schema, lambda: iter((batch,)), len(self.answers)),)
+
+    def batch(self) -> pa.RecordBatch:
+        """All rows of it."""
+        found = self.answers
+        columns = {"of": texts([each.of.value for each in found])}
+        if self.histogram:
+            degrees = np.array([each.degree or 0 for each in found])
+            columns["degree_at_least"] = whole(degrees, degrees > 0)
+        columns |= {
+            "value": _floats([float(each.value) for each in found]),
+            "low": _floats([_number(each.low, up=False) for each in found]),
+            "high": _floats([_number(each.high, up=True) for each in found]),
+            "distance": _floats([None if each.distance is None else float(each.distance) for each in found]),
+            "count": whole(np.array([each.edges for each in found])),
+            "scale": _floats([to_float(each.scale, round_up=True) for each in found]),
+        }
+        if self.histogram:
+            columns["fitted"] = _floats([None if each.fitted is None else float(each.fitted) for each in found])
+        return pa.record_batch(list(columns.values()), names=list(columns))
+
+    def told(self) -> Mapping[str, Any]:
+        spec = self.spec
+        return {
+            "vertices": spec.size.vertices,
+            "max_degree": spec.size.max_degree,
+            "epsilon": to_float(spec.epsilon, round_up=True),
+            "unit": spec.people.unit,
+            "answers": [each.as_json() for each in self.answers],
+        }
+
+    def sentences(self) -> tuple[str, ...]:
+        return ("Nothing is hidden: every number that was asked for is shown, with noise.",)
+
+    def grid(self, first: int) -> Grid:
+        titles = ("published", "interval", "as a distance", "scale of the noise")
+        if not self.histogram:
+            rows = tuple(((each.of.value,), each.cells(), False) for each in self.answers[:first])
+            return Grid(("of",), titles, rows, wording.notes(self.spec))
+        of_degrees = []
+        for each in self.answers[:first]:
+            degree = "" if each.degree is None else f"{each.degree:,}"
+            fitted = "" if each.fitted is None else _said(each.fitted)
+            of_degrees.append(((each.of.value,), (degree, *each.cells(), fitted), False))
+        return Grid(("of",), ("friends, at least", *titles, "fitted"), tuple(of_degrees), wording.notes(self.spec))
+
+    def drawing(self) -> Drawing | None:
+        return picture.bars(self)
+
+
+def run(spec: GraphSpec, links: Links, source: Source) -> Answers:
+    """Read the graph, count, draw.
+
+    Guarantee: as :func:`answers`.
+    """
+    try:
+        graph = links.graph(spec.size.vertices)
+    except TooFew:
+        raise Refused(BROKEN) from None
+    return Answers(spec, answers(graph, spec, source))
 
 
 def answers(graph: Graph, spec: GraphSpec, source: Source) -> tuple[Answer, ...]:
@@ -79,6 +166,11 @@ def answers(graph: Graph, spec: GraphSpec, source: Source) -> tuple[Answer, ...]
         of: [count + int(x) for count, x in zip(counts, _noise(spec, of, len(counts), source), strict=True)]
         for of, counts in truth.items()
     }
+    return answers_of(spec, drawn)
+
+
+def answers_of(spec: GraphSpec, drawn: Mapping[Statistic, list[int]]) -> tuple[Answer, ...]:
+    """What is said about published counts: it follows from them and the description alone."""
     return tuple(answer for of in spec.of for answer in _told(spec, of, drawn[of.count]))
 
 
@@ -110,21 +202,24 @@ def _noise(spec: GraphSpec, of: Statistic, size: int, source: Source) -> list[in
 def _told(spec: GraphSpec, of: Statistic, counts: list[int]) -> Iterator[Answer]:
     scale = spec.scale(of.count)
     reach = _reach(scale, spec.coverage)
+    fitted = falling(counts, spec.size.vertices) if of is Statistic.DEGREE_HISTOGRAM else [None]
     top = most(of, spec.size, spec.average_at_most)
     unit = Fraction(2, spec.size.vertices) if of is Statistic.AVERAGE_DEGREE else Fraction(1)
+    known = str(aggregate(spec)) if spec.zero_knowledge else None
     for degree, count in enumerate(counts, 1):
         low, high = (min(max(Fraction(end), Fraction(0)), top) for end in (count - reach, count + reach))
         yield Answer(
             of=of,
             edges=count,
-            value=count * unit,
+            unit=unit,
             low=low * unit,
             high=high * unit,
             coverage=spec.coverage,
             scale=scale,
             distance=Fraction(count) / spec.size.most_edges if of.explores else None,
-            aggregate=str(aggregate(spec)) if spec.zero_knowledge else None,
+            aggregate=known,
             degree=degree if of is Statistic.DEGREE_HISTOGRAM else None,
+            fitted=fitted[degree - 1],
         )
 
 
@@ -153,6 +248,18 @@ def falling(counts: list[int], top: int) -> list[Fraction]:
 
 def _number(value: Fraction, *, up: bool) -> float | int:
     return int(value) if value.denominator == 1 else to_float(value, round_up=up)
+
+
+def _nearest(value: Fraction) -> float | int:
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def _floats(values: list[float | int | None]) -> pa.Array:
+    """Numbers with a point, null where None."""
+    known = np.array([value is not None for value in values], dtype=bool)
+    numbers = np.array([0.0 if value is None else float(value) for value in values])
+    bits = None if known.all() else pa.py_buffer(np.packbits(known, bitorder="little"))
+    return pa.Array.from_buffers(pa.float64(), len(values), [bits, pa.py_buffer(numbers)])
 
 
 def _said(value: Fraction) -> str:

@@ -50,7 +50,7 @@ def two_of(names: Sequence[str], wanted: Sequence[str] | None) -> tuple[str, str
     for one, two in PAIRS:
         if small.count(one) == 1 and small.count(two) == 1:
             return names[small.index(one)], names[small.index(two)]
-    raise WrongUse(f"the file has {len(names)} columns, and a link has two ends; name their columns with --columns")
+    raise WrongUse(f"the file has {len(names)} columns, and a link has two ends; name their columns with `columns`")
 
 
 def parquet_columns(path: Path, wanted: Sequence[str] | None, one_column: bool = False) -> tuple[Any, ...]:
@@ -137,10 +137,10 @@ def _form(path: Path, header: bool | None, one_column: bool) -> _Form:
         if (header and is_link) or (not header and not is_link and following and next_is_link):
             raise WrongUse(
                 "it is not clear whether the first line names the columns or is a link already; "
-                "say so with --header or --no-header"
+                "say so with `header=True` or `header=False`"
             )
     if header and len({*cells}) < len(cells):
-        raise WrongUse("two columns of the file have one name; rename one of them, or say --no-header")
+        raise WrongUse("two columns of the file have one name; rename one of them, or say `header=False`")
     names = tuple(cells) if header else tuple(str(i) for i in range(1, len(cells) + 1))
     return _Form(mark, skip + header, names, bool(next_is_link if header else is_link))
 

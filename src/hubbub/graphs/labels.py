@@ -28,6 +28,10 @@ EMPTY: Final = "an end of a link is empty; fill it or leave the link out, and li
 TWICE: Final = "a vertex is listed twice; list each one once"
 
 
+class TooFew(Refused):
+    """There are more people than the declared number of vertices."""
+
+
 def from_columns(one: Any, other: Any, known: Any = None, vertices: int | None = None) -> Graph:
     """The graph of two Arrow columns of labels. `known` has the label of every vertex, `vertices` says how many."""
     columns = _alike([column for column in (one, other, known) if column is not None])
@@ -70,7 +74,7 @@ def with_vertices(graph: Graph, vertices: int | None) -> Graph:
     if vertices is None:
         return graph
     if vertices < graph.vertices:
-        raise Refused(TOO_FEW)
+        raise TooFew(TOO_FEW)
     return Graph(vertices, graph.starts, graph.ends)
 
 

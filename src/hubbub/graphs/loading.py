@@ -39,13 +39,14 @@ def load(
     if vertices is not None and vertices < 0:
         raise WrongUse(f"the number of vertices must be at least 0, not {vertices}")
     if isinstance(given, str | os.PathLike):
-        return _from_file(_file(given), columns, header, vertices, vertex_file)
+        return _from_file(file_at(given), columns, header, vertices, vertex_file)
     if vertex_file is not None:
         raise WrongUse("a vertex file goes with an edge list in a file; give the object all its vertices instead")
     return with_vertices(_from_object(given, columns), vertices)
 
 
-def _file(given: str | os.PathLike[str]) -> Path:
+def file_at(given: str | os.PathLike[str]) -> Path:
+    """The file of that name, if it is one."""
     path = Path(given)
     try:
         if path.is_file():
@@ -69,11 +70,11 @@ def _from_file(
             if vertex_file is not None or columns is not None:
                 raise WrongUse("a GML or GraphML file lists its own vertices and has no columns; drop those options")
             return with_vertices(read_gml(path) if ending == ".gml" else read_graphml(path), vertices)
-        known = None if vertex_file is None else _vertices(_file(vertex_file), as_text=False)
+        known = None if vertex_file is None else _vertices(file_at(vertex_file), as_text=False)
         one, other = _two(path, columns, header, as_text=False)
         if known is not None and known.type != one.type and ending in TEXTS:
             one, other = _two(path, columns, header, as_text=True)  # 007 is then no 7 in either file
-            known = _vertices(_file(vertex_file or ""), as_text=True)
+            known = _vertices(file_at(vertex_file or ""), as_text=True)
     except OSError as error:
         raise WrongUse(f"{str(path)[:200]!r} cannot be read: {error.strerror or 'an error of the system'}") from None
     return from_columns(one, other, known, vertices)
@@ -99,6 +100,8 @@ def _vertices(path: Path, *, as_text: bool) -> Any:
 
 
 def _from_object(given: Any, columns: Sequence[str] | None) -> Graph:
+    if isinstance(given, Graph):
+        return given
     packages = {kind.__module__.partition(".")[0] for kind in type(given).__mro__}
     if "networkx" in packages:
         return from_labels(((a, b) for a, b in given.edges()), given.nodes, all_known=True)

@@ -81,6 +81,23 @@ def scale_for(found: Spread, epsilon: Fraction) -> Fraction:
     return min(scale, _smallest(lambda trial: _dominated(found, trial), epsilon, scale))
 
 
+def enough(found: Spread, scale: Fraction, epsilon: Fraction) -> bool:
+    """Whether noise of this scale is enough for an epsilon.
+
+    Guarantee: True only if the count is epsilon-zero-knowledge private with respect to the k samples (MGF theorem,
+    integer noise, its two inequalities in whole numbers and fractions; with a public share, or by Bernoulli
+    domination). It is True of what :func:`scale_for` gives.
+    """
+    a, variance = found.shift, found.variance
+    moments = 2 * a * scale + variance + _QUARTER <= 2 * epsilon * scale**2
+    if moments and a**2 + variance <= (epsilon * scale) ** 2:
+        return True
+    if found.share is None:
+        return False
+    with precision():
+        return bool(_dominated(found, scale) <= ball(epsilon))
+
+
 def epsilon_for(found: Spread, scale: Fraction) -> Fraction:
     """The epsilon of a count with noise of this scale, rounded up.
 

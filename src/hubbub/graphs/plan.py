@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from hubbub.exact import to_float
+from hubbub.exact import rounded, to_float
 from hubbub.graphs.noise_scale import scale_for, spread
 from hubbub.graphs.paper_scale import Paper, proposition_12
 from hubbub.graphs.statistics import Sampling, Size, Statistic, bounds, most, sensitivity
+from hubbub.kind import Comparison, Grid
+
+if TYPE_CHECKING:
+    from hubbub.graphs.spec import GraphSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +53,12 @@ class Row:
     def _word(self) -> str:
         return {Statistic.AVERAGE_DEGREE: "average degree"}.get(self.of, "distance" if self.of.explores else "count")
 
+    def cells(self) -> tuple[str, ...]:
+        """Ours, the paper's, that of differential privacy alone, ours as it is told, and what it is with respect to."""
+        paper = "-" if self.paper is None else f"{self.paper.scale:,.0f}"
+        told = "" if self.unit == 1 else f"{self._word} {_short(self.scale * self.unit, 3)}"
+        return _short(self.scale), paper, _short(self.node_dp), told, self.aggregate or "-"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphPlan:
@@ -80,6 +91,22 @@ class GraphPlan:
             f"{words}: zero-knowledge with respect to {self.sampling.k:,} random people and a walk from each that sees "
             "so many; degree-histogram and triangles differentially, for a vertex with all its edges."
         )
+
+
+HEADINGS = ("ours", "Prop. 12", "DP alone", "ours, told as", "w.r.t.")
+
+
+def compared(spec: GraphSpec) -> Comparison:
+    """The noise of a release beside that of the paper's Proposition 12 and of differential privacy alone."""
+    how = spec.sampling if spec.zero_knowledge else None
+    found = plan(spec.size, spec.of, spec.epsilon, how, spec.average_at_most)
+    rows = [replace(row, scale=spec.scale(row.of.count)) for row in found.rows]
+    grid = Grid(("noise, in edges",), HEADINGS, tuple(((row.of.value,), row.cells(), False) for row in rows))
+    return Comparison(grid, tuple(row.as_json() for row in rows))
+
+
+def _short(scale: Fraction, digits: int = 6) -> str:
+    return f"{float(rounded(scale, up=True, digits=digits)):,.{digits}g}" if scale else "0"
 
 
 def plan(

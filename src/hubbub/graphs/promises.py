@@ -7,16 +7,23 @@ when they differ in the edges of one vertex. (With `per_edge` the unit is one ed
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from hubbub.errors import Refused
+from hubbub.exact import rounded
 from hubbub.graphs.graph import RULE
 from hubbub.graphs.noise_scale import THEOREM, TOGETHER, epsilon_together
-from hubbub.graphs.spec import GraphSpec
 from hubbub.graphs.statistics import Statistic, bounds
 from hubbub.guarantees.aggregates import Aggregate, ExplorationSample, NeighbourhoodSample
 from hubbub.guarantees.composition import differential, zero_knowledge
-from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, ZeroKnowledge
+from hubbub.guarantees.definitions import DifferentialPrivacy, ZeroKnowledge
 from hubbub.guarantees.derivation import DMNS, GLP, HERE, Assumption, Derivation, Theorem, stated, texts
+
+if TYPE_CHECKING:
+    from hubbub.graphs.spec import GraphSpec
+
+_DIGITS: Final = 6  # of a loss that follows from the noise
+_ABOUT: Final = Fraction(101, 100)
 
 VERTEX: Final = Assumption(
     "graph.vertex", "a person is a vertex with all its edges; without the person means without these edges"
@@ -38,8 +45,14 @@ GEOMETRIC: Final = Theorem("graph.geometric", "two-sided geometric noise", DMNS)
 def promises(spec: GraphSpec) -> tuple[Derivation, ...]:
     """Every promise of the release, the one for all that is published first.
 
-    Guarantee: each is a theorem applied to the public description; nothing here depends on the graph.
+    Guarantee: each is a theorem applied to the public description; nothing here depends on the graph. A description
+    whose noise is too little for its epsilon is refused.
     """
+    for of in spec.counts:
+        if not spec.suffices(of):
+            raise Refused(
+                f"the noise of {of.value} is too little for the epsilon it is said to have; raise one of them"
+            )
     if spec.zero_knowledge:
         return (*_zero_knowledge(spec), _differential(spec))
     return (_differential(spec),)
@@ -68,11 +81,14 @@ def _declared(spec: GraphSpec) -> tuple[Assumption, ...]:
 
 
 def _zero_knowledge(spec: GraphSpec) -> tuple[Derivation, ...]:
+    """One sample for all counts, whose losses together grow faster than they add up once they are above 1, and a sample
+    for each; first the one that ledgers should count."""
     known = aggregate(spec)
     each = tuple(_one(spec, of, known) for of in spec.counts)
     if len(each) == 1:
         return each
-    together = epsilon_together([(spec.spread(of), spec.scale(of)) for of in spec.counts])
+    joint = epsilon_together([(spec.spread(of), spec.scale(of)) for of in spec.counts])
+    together = rounded(joint, up=True, digits=_DIGITS)
     one_sample = Derivation(
         conclusion=ZeroKnowledge(epsilon=together, aggregate=known),
         theorem=MGF_TOGETHER,
@@ -80,7 +96,8 @@ def _zero_knowledge(spec: GraphSpec) -> tuple[Derivation, ...]:
         numbers=texts(counts=len(each), epsilon_out=together),
         assumptions=(NOISES,),
     )
-    return one_sample, zero_knowledge(*each)
+    fresh = zero_knowledge(*each)
+    return (one_sample, fresh) if together <= _ABOUT * len(each) * spec.epsilon else (fresh, one_sample)
 
 
 def _one(spec: GraphSpec, of: Statistic, known: Aggregate) -> Derivation:
@@ -94,7 +111,7 @@ def _one(spec: GraphSpec, of: Statistic, known: Aggregate) -> Derivation:
                 vertices=spec.size.vertices,
                 max_degree=spec.size.max_degree,
                 samples=how.k,
-                explores=how.s,
+                **({"explores": how.s} if of.explores else {}),
                 sensitivity=limits.sensitivity,
                 bias=limits.bias,
                 reach=limits.reach,
@@ -103,21 +120,25 @@ def _one(spec: GraphSpec, of: Statistic, known: Aggregate) -> Derivation:
             ),
         ),
         assumptions=(*_declared(spec), FRIENDS, *((LIMITLESS,) if of.explores else ())),
+        people=spec.people,
     )
 
 
 def _differential(spec: GraphSpec) -> Derivation:
-    """Noise of that scale is differentially private too, whatever it was chosen for."""
-    neighbours = Neighbours.ADD_REMOVE if spec.per_edge else Neighbours.REPLACE
+    """Noise of that scale is differentially private too, whatever it was chosen for: the loss is what one vertex (or
+    edge) moves, divided by the scale, and at most epsilon where it was chosen for that."""
+    people = spec.people
     each = []
     for of in spec.counts:
         moved, scale = spec.sensitivity(of), spec.scale(of)
+        loss = rounded(Fraction(moved) / scale, up=True, digits=_DIGITS) if spec.zero_knowledge else spec.epsilon
         each.append(
             stated(
-                DifferentialPrivacy(epsilon=Fraction(moved) / scale, neighbours=neighbours),
+                DifferentialPrivacy(epsilon=loss, neighbours=people.neighbours),
                 theorem=GEOMETRIC,
-                numbers=(("of", of.value), *texts(sensitivity=moved, scale=scale)),
+                numbers=(("of", of.value), *texts(sensitivity=moved, scale=scale, epsilon_out=loss)),
                 assumptions=_declared(spec),
+                people=people,
             )
         )
     return each[0] if len(each) == 1 else differential(*each)

@@ -14,12 +14,7 @@ from typing import TypeAlias
 
 from hubbub.errors import WrongUse
 from hubbub.exact import to_text
-from hubbub.guarantees.parameters import chance, size
-
-
-def _set(value: object, **fields: object) -> None:
-    for name, field in fields.items():
-        object.__setattr__(value, name, field)  # the normal form of a frozen value
+from hubbub.guarantees.parameters import chance, settle, size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +30,9 @@ class RandomSample:
     n: int | None = None
 
     def __post_init__(self) -> None:
-        _set(self, k=size(self.k, "the sample size k", least=0))
+        settle(self, k=size(self.k, "the sample size k", least=0))
         if self.n is not None:
-            _set(self, n=size(self.n, "the number of rows n"))
+            settle(self, n=size(self.n, "the number of rows n"))
             if self.k > self.n:
                 raise WrongUse(f"a sample of k rows needs k at most n, not k = {self.k} of n = {self.n}; lower k")
 
@@ -55,7 +50,7 @@ class BernoulliSample:
     p: Fraction
 
     def __post_init__(self) -> None:
-        _set(self, p=chance(self.p, "the sampling rate p"))
+        settle(self, p=chance(self.p, "the sampling rate p"))
 
     def __str__(self) -> str:
         return f"iRS({to_text(self.p)})"
@@ -76,7 +71,7 @@ class RobustSample:
     exempt: int
 
     def __post_init__(self) -> None:
-        _set(
+        settle(
             self,
             low=chance(self.low, "low"),
             high=chance(self.high, "high"),
@@ -108,7 +103,7 @@ class ExplorationSample:
     s: int
 
     def __post_init__(self) -> None:
-        _set(self, k=size(self.k, "the sample size k", least=0), s=size(self.s, "the number of vertices explored"))
+        settle(self, k=size(self.k, "the sample size k", least=0), s=size(self.s, "the number of vertices explored"))
 
     def __str__(self) -> str:
         return f"RSE({self.k}, {self.s})"
@@ -125,14 +120,11 @@ class NeighbourhoodSample:
     radius: int
 
     def __post_init__(self) -> None:
-        _set(self, k=size(self.k, "the sample size k", least=0), radius=size(self.radius, "the radius", least=0))
+        settle(self, k=size(self.k, "the sample size k", least=0), radius=size(self.radius, "the radius", least=0))
 
     def __str__(self) -> str:
         return f"RSN({self.k}, {self.radius})"
 
-
-EdgeSample = ExplorationSample
-NodeSample = NeighbourhoodSample
 
 IndependentSample: TypeAlias = BernoulliSample | RobustSample
 """People chosen independently of each other."""

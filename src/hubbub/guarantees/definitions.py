@@ -3,7 +3,7 @@
 Z ~(e, d) Z' means: Pr[Z in Y] <= exp(e) Pr[Z' in Y] + d and Pr[Z' in Y] <= exp(e) Pr[Z in Y] + d for every set Y.
 An infinite e promises nothing, and neither does d = 1. D is a finite multiset of people, M a mechanism.
 
-`loss_at(count)` is what a definition says about a histogram that publishes each bin of a public partition by
+`loss_at(count)` is what a definition says about a table of counts that publishes each bin of a public partition by
 itself, through one channel: the (epsilon, delta) between a bin of `count` people and the same bin with one of them
 removed. There, people of one bin are exactly interchangeable, and people of two bins are so only if nothing is told.
 """
@@ -20,15 +20,13 @@ from hubbub.errors import WrongUse
 from hubbub.exact import INFINITY, Loss, to_text
 from hubbub.guarantees.aggregates import Aggregate as Aggregate
 from hubbub.guarantees.aggregates import BernoulliSample as BernoulliSample
-from hubbub.guarantees.aggregates import EdgeSample as EdgeSample
 from hubbub.guarantees.aggregates import ExplorationSample as ExplorationSample
 from hubbub.guarantees.aggregates import IndependentSample as IndependentSample
 from hubbub.guarantees.aggregates import NeighbourhoodSample as NeighbourhoodSample
-from hubbub.guarantees.aggregates import NodeSample as NodeSample
 from hubbub.guarantees.aggregates import RandomSample as RandomSample
 from hubbub.guarantees.aggregates import RobustSample as RobustSample
 from hubbub.guarantees.curve import Curve, Piece, flat
-from hubbub.guarantees.parameters import chance, level, size
+from hubbub.guarantees.parameters import chance, level, settle, size
 
 NEVER: Fraction = Fraction(0)
 """The delta of a pure promise."""
@@ -41,11 +39,6 @@ class Neighbours(Enum):
     """One has one person more than the other."""
     REPLACE = "replace"
     """Same number of people, one of them with other data. The number of people may be public."""
-
-
-def _set(value: object, **fields: object) -> None:
-    for name, field in fields.items():
-        object.__setattr__(value, name, field)  # the normal form of a frozen value
 
 
 def _pair(epsilon: object, delta: Fraction) -> str:
@@ -75,7 +68,7 @@ class DifferentialPrivacy:
     group: int = 1
 
     def __post_init__(self) -> None:
-        _set(self, epsilon=level(self.epsilon), delta=chance(self.delta), group=size(self.group, "the group size"))
+        settle(self, epsilon=level(self.epsilon), delta=chance(self.delta), group=size(self.group, "the group size"))
         if not isinstance(self.neighbours, Neighbours):
             raise WrongUse("neighbours must be Neighbours.ADD_REMOVE or Neighbours.REPLACE; choose one")
 
@@ -107,7 +100,7 @@ class ZeroKnowledge:
     group: int = 1
 
     def __post_init__(self) -> None:
-        _set(self, epsilon=level(self.epsilon), delta=chance(self.delta), group=size(self.group, "the group size"))
+        settle(self, epsilon=level(self.epsilon), delta=chance(self.delta), group=size(self.group, "the group size"))
         if not isinstance(self.aggregate, Aggregate):
             raise WrongUse("zero-knowledge privacy is with respect to a class of samples; name one, like RandomSample")
 
@@ -129,7 +122,7 @@ class CrowdBlending:
     epsilon: Loss
 
     def __post_init__(self) -> None:
-        _set(self, k=size(self.k, "the crowd size k"), epsilon=level(self.epsilon))
+        settle(self, k=size(self.k, "the crowd size k"), epsilon=level(self.epsilon))
 
     def loss_at(self, count: int) -> tuple[Loss, Fraction]:
         """epsilon below k, nothing from k on.
@@ -165,7 +158,7 @@ class OutlierPrivacy:
                 f"the curve {self.curve} must never decrease, because a rare person is owed the loss of every "
                 "larger crowd; use its envelope()"
             )
-        _set(self, delta=chance(self.delta))
+        settle(self, delta=chance(self.delta))
 
     def loss_at(self, count: int) -> tuple[Loss, Fraction]:
         """epsilon(count)."""
@@ -191,7 +184,7 @@ class SimpleOutlier:
     differential: bool = False
 
     def __post_init__(self) -> None:
-        _set(self, k=size(self.k, "the crowd size k"), epsilon=level(self.epsilon), delta=chance(self.delta))
+        settle(self, k=size(self.k, "the crowd size k"), epsilon=level(self.epsilon), delta=chance(self.delta))
 
     @property
     def share(self) -> Loss:
@@ -229,7 +222,7 @@ class StaircaseOutlier:
     def __post_init__(self) -> None:
         ks = tuple(size(k, "a threshold") for k in self.thresholds)
         losses = tuple(level(epsilon) for epsilon in self.epsilons)
-        _set(self, thresholds=ks, epsilons=losses, delta=chance(self.delta))
+        settle(self, thresholds=ks, epsilons=losses, delta=chance(self.delta))
         if not ks or len(losses) != len(ks) + 1:
             raise WrongUse(
                 f"a staircase of l thresholds, l at least 1, has l + 1 epsilons, not {len(ks)} and "
@@ -269,8 +262,8 @@ class OutlierGroup:
 
     def __post_init__(self) -> None:
         people = size(self.size, "the group size")
-        _set(self, k=size(self.k, "the crowd size k"), size=people)
-        _set(self, epsilon=level(self.epsilon), delta=chance(self.delta))
+        settle(self, k=size(self.k, "the crowd size k"), size=people)
+        settle(self, epsilon=level(self.epsilon), delta=chance(self.delta))
 
     def __str__(self) -> str:
         return f"{_pair(to_text(self.epsilon), self.delta)}-removal of {self.size} {self.k}-outliers"
@@ -290,7 +283,7 @@ class DistributionalPrivacy:
     delta: Fraction = NEVER
 
     def __post_init__(self) -> None:
-        _set(self, epsilon=level(self.epsilon), delta=chance(self.delta))
+        settle(self, epsilon=level(self.epsilon), delta=chance(self.delta))
         if not isinstance(self.sample, IndependentSample):
             raise WrongUse(
                 "distributional privacy is for people sampled independently; give a Bernoulli or RobustSample"

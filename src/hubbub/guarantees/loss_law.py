@@ -2,8 +2,9 @@
 
 For two laws P and Q the loss is ln P(o)/Q(o) for an outcome o drawn from P. The delta at an epsilon is
 E (1 - e^(epsilon - loss))_+, independent losses add, and whoever has upper bounds for the laws of losses convolves
-them. Here a law is a row of integers, one for each multiple of a step: losses are rounded up to a multiple, masses up
-to a multiple of 2^-256, and both only raise every delta.
+them. Here a law is a row of integers, one for each step upwards from the least loss. The two losses of a coin lie some
+steps apart; where they do not, the larger one is rounded up; masses are rounded up to a multiple of 2^-256. Both only
+raise every delta.
 
 **What is (epsilon, delta)-close is no worse than a coin.** If P and Q are (epsilon, delta)-close both ways, then one
 random map makes P of A and Q of B, where A and B show who is there with probability delta, and otherwise toss a coin
@@ -86,10 +87,10 @@ class Coin:
 
 @dataclass(frozen=True, slots=True)
 class LossLaw:
-    """At most `masses`[i] 2^-256 on a loss of (`first` + i) `step`, and at most `shown` on an endless one."""
+    """At most `masses`[i] 2^-256 on a loss of `least` + i `step`, and at most `shown` on an endless one."""
 
     step: Fraction
-    first: int
+    least: Fraction
     masses: fmpz_poly
     shown: Fraction
 
@@ -97,7 +98,7 @@ class LossLaw:
         """The law of the sum of two independent losses."""
         return LossLaw(
             self.step,
-            self.first + other.first,
+            self.least + other.least,
             _rounded_up(self.masses * other.masses),
             1 - (1 - self.shown) * (1 - other.shown),
         )
@@ -115,12 +116,12 @@ class LossLaw:
 
     def delta_at(self, epsilon: Fraction) -> arb:
         """A ball whose upper end is at least the delta at this epsilon."""
-        start = max(math.floor(epsilon / self.step) + 1 - self.first, 0)
+        start = max(math.floor((epsilon - self.least) / self.step) + 1, 0)
         fall, weighed, whole = exp(-self.step), arb(0), arb(0)
         for i in range(self.masses.degree(), start - 1, -1):
             mass = arb(self.masses[i])
             weighed, whole = weighed * fall + mass, whole + mass
-        gap = exp(epsilon - (self.first + start) * self.step)
+        gap = exp(epsilon - self.least - start * self.step)
         return ball(self.shown) + (whole - gap * weighed).nonnegative_part() / arb(fmpz(_ONE))
 
     def epsilon_at(self, delta: Fraction) -> Loss:
@@ -135,9 +136,9 @@ class LossLaw:
             # Between this loss and the one below, delta is whole - e^(epsilon - loss) weighed.
             if not whole - fall * weighed <= goal:
                 share = (whole - goal) / weighed
-                at = ball((self.first + i) * self.step) + (share.log() if share > 0 else -ball(self.step))
-                found = rounded(max(upper(at), Fraction(0)), up=True, digits=_DIGITS)
-                return min(found, max((self.first + self.masses.degree()) * self.step, Fraction(0)))
+                at = ball(self.least + i * self.step) + (share.log() if share > 0 else -ball(self.step))
+                most = max(self.least + self.masses.degree() * self.step, Fraction(0))
+                return min(rounded(max(upper(at), Fraction(0)), up=True, digits=_DIGITS), most)
         return Fraction(0)
 
 
@@ -145,38 +146,44 @@ def _rounded_up(masses: fmpz_poly) -> fmpz_poly:
     return fmpz_poly([-((-int(mass)) >> _BITS) for mass in masses.coeffs()])
 
 
-def _law(side: Sequence[tuple[arb, arb]], shown: Fraction, step: Fraction) -> LossLaw:
-    """The sides of one coin on the grid: losses rounded up, masses rounded up."""
-    places = [math.ceil(upper(loss) / step) for loss, _ in side]
-    first = min(places)
-    row = [0] * (max(places) - first + 1)
-    for place, (_, mass) in zip(places, side, strict=True):
-        row[place - first] += math.ceil(upper(mass) * (1 - shown) * _ONE)
-    return LossLaw(step, first, fmpz_poly(row), shown)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sides:
+    """One coin in one direction: the smaller loss, how much larger the other one is, and their masses; rounded up."""
+
+    least: Fraction
+    gap: Fraction
+    masses: tuple[arb, arb]
+    shown: Fraction
+
+    def law(self, step: Fraction) -> LossLaw:
+        steps = math.ceil(self.gap / step)
+        row = [0] * (steps + 1)
+        for at, mass in zip((0, steps), self.masses, strict=True):
+            row[at] += math.ceil(upper(mass) * (1 - self.shown) * _ONE)
+        return LossLaw(step, self.least, fmpz_poly(row), self.shown)
 
 
-def _exact_law(coin: Coin, step: Fraction) -> LossLaw:
-    """Without a sample the losses are epsilon and -epsilon, multiples of the step."""
-    place = int(coin.epsilon / step) if coin.epsilon else 0
-    right = 1 / (1 + exp(-coin.epsilon))
-    row = [0] * (2 * place + 1)
-    for at, mass in ((2 * place, right), (0, 1 - right)):
-        row[at] += math.ceil(upper(mass) * (1 - coin.delta) * _ONE)
-    return LossLaw(step, -place, fmpz_poly(row), coin.delta)
+def _sides(coin: Coin, way: int) -> _Sides:
+    (one, p), (two, q) = coin.ways()[way]
+    shown = coin.rate * coin.delta
+    if coin.rate == 1:  # the losses are epsilon and -epsilon, exactly
+        return _Sides(-coin.epsilon, 2 * coin.epsilon, (q, p) if way == 0 else (p, q), shown)
+    if way == 0:
+        return _Sides(upper(two), upper(one - two), (q, p), shown)
+    return _Sides(upper(one), upper(two - one), (p, q), shown)
 
 
-def _step(coins: Sequence[Coin]) -> tuple[Fraction, bool]:
-    """(step, whether every loss is a multiple of it)."""
-    total = sum((coin.most for coin in coins), Fraction(0))
-    if all(coin.rate == 1 for coin in coins):
-        losses = [coin.epsilon for coin in coins if coin.epsilon]
-        if not losses:
-            return Fraction(1), True
-        common = reduce(_gcd, losses)
-        if total / common <= 2 * _CELLS:
-            return common, True
-    cells = min(max(_CELLS, 128 * len(coins)), _MOST_CELLS)
-    return (rounded(total / cells, up=True, digits=6) or Fraction(1)), False
+def _step(several: Sequence[tuple[_Sides, int]]) -> Fraction:
+    """A step that all gaps are multiples of, if there is one that is not too small; else a small one."""
+    gaps = {sides.gap for sides, _ in several if sides.gap}
+    if not gaps:
+        return Fraction(1)
+    total = sum((sides.gap * many for sides, many in several), Fraction(0))
+    common = reduce(_gcd, gaps)
+    if total / common <= 2 * _CELLS or len(gaps) == 1:
+        return common
+    cells = min(max(_CELLS, 128 * sum(many for _, many in several)), _MOST_CELLS)
+    return rounded(total / cells, up=True, digits=6)
 
 
 def _gcd(a: Fraction, b: Fraction) -> Fraction:
@@ -194,15 +201,11 @@ def laws(coins: Sequence[Coin]) -> Iterator[LossLaw]:
     if not coins:
         raise WrongUse("the law of no release at all was asked for; give at least one")
     with precision():
-        step, exactly = _step(coins)
         for way in range(1 if all(coin.rate == 1 for coin in coins) else 2):
-            together: LossLaw | None = None
-            for coin, many in Counter(coins).items():
-                law = _exact_law(coin, step) if exactly else _law(coin.ways()[way], coin.rate * coin.delta, step)
-                several = law.times(many)
-                together = several if together is None else together + several
-            assert together is not None
-            yield together
+            several = [(_sides(coin, way), many) for coin, many in Counter(coins).items()]
+            step = _step(several)
+            parts = [sides.law(step).times(many) for sides, many in several]
+            yield reduce(LossLaw.__add__, parts)
 
 
 def epsilon_together(coins: Sequence[Coin], delta: Fraction) -> Loss:

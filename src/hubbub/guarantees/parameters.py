@@ -50,3 +50,9 @@ def size(value: object, what: str, *, least: int = 1) -> int:
     if exact.denominator != 1 or exact < least:
         raise WrongUse(f"{what} must be a whole number of at least {least}, not {exact}; count people")
     return int(exact)
+
+
+def settle(value: object, **fields: object) -> None:
+    """The normal form of a frozen value: fields as they are meant, from within its constructor."""
+    for name, field in fields.items():
+        object.__setattr__(value, name, field)

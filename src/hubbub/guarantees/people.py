@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from hubbub.errors import WrongUse
+from hubbub.guarantees.definitions import Neighbours
+
 
 class Whose(Enum):
     """Whose data may differ between the two data sets that must look alike."""
@@ -21,23 +24,52 @@ class Whose(Enum):
     """The one row that was kept of a person; before the choice nobody need be like a person with several rows."""
     POPULATION = "population"
     """A person of the population from which the table was collected as a sample, whether or not they came into it."""
+    VERTEX = "vertex"
+    """A person of a graph, with all their edges; the graph without them has the same vertices."""
+    EDGE = "edge"
+    """One edge of a graph; a person with several is in several promises."""
+    BALLOTS = "ballots"
+    """A voter with the ballot that they cast; the official record of the election is public and the same for both."""
 
 
 ROW: Final = "row"
 """The unit where each row is taken to be one person."""
+BALLOT: Final = "ballot"
+"""The unit of an election."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class People:
-    """The people that a promise is about: whose, and which column says who is who (none: each row is a person)."""
+    """The people that a promise is about: whose, and which column says who is who (none: each row is a person).
+
+    In a graph nobody needs a column: who a person is, `whose` says.
+    """
 
     whose: Whose = Whose.TABLE
     person: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.in_graph and self.person is not None:
+            raise WrongUse("the people of a graph are its vertices, or its edges, and no column says who they are")
+
+    @property
+    def in_graph(self) -> bool:
+        """Whether they are people, or edges, of a graph."""
+        return self.whose in (Whose.VERTEX, Whose.EDGE)
+
     @property
     def unit(self) -> str:
-        """The person column, or "row"."""
+        """The person column, or "row"; in a graph "vertex" or "edge", of a vote "ballot"."""
+        if self.in_graph:
+            return self.whose.value
+        if self.whose is Whose.BALLOTS:
+            return BALLOT
         return ROW if self.person is None else self.person
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """How two data sets differ that must look alike: a vertex of a graph stays, and its edges are replaced."""
+        return Neighbours.REPLACE if self.whose is Whose.VERTEX else Neighbours.ADD_REMOVE
 
     @property
     def difference(self) -> str:
@@ -53,6 +85,12 @@ class People:
                     f"two populations, of which one has {who} more; the table is a random sample of it. Two given "
                     "tables need not look alike"
                 )
+            case Whose.VERTEX:
+                return "two graphs on the same vertices, which differ in nothing but the edges of one vertex"
+            case Whose.EDGE:
+                return "two graphs on the same vertices, of which one has one edge more"
+            case Whose.BALLOTS:
+                return "two piles of ballots, of which one has one ballot more, beside the same official record"
 
     def __str__(self) -> str:
         unit = "each row a person" if self.person is None else f"by {self.person}"
@@ -63,3 +101,9 @@ class People:
                 return f"the kept rows, one of each person, {unit}"
             case Whose.POPULATION:
                 return f"the population that the table was collected from, {unit}"
+            case Whose.VERTEX:
+                return "the people of the graph, each a vertex with all its edges"
+            case Whose.EDGE:
+                return "the edges of the graph, each by itself"
+            case Whose.BALLOTS:
+                return "the voters, each ballot one of them, given the official record"

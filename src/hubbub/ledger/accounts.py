@@ -289,7 +289,7 @@ def admit(earlier: Sequence[Entered], new: Entered, dataset: str, *, count: int 
     if len(declared) > 1:
         raise Refused(
             f"{dataset} was collected in one way, and this release declares another than an earlier one; declare the "
-            "same, or give other people a name of their own with --dataset"
+            "same, or give other people a name of their own with `dataset`"
         )
     if together.holds:
         return together
@@ -300,7 +300,7 @@ def admit(earlier: Sequence[Entered], new: Entered, dataset: str, *, count: int 
         f"no theorem covers this release together with the {count or len(earlier)} that {dataset} already has "
         f"(differential privacy: {together.differential.why}; zero-knowledge: {together.zero_knowledge.why}; "
         f"crowd-blending: {together.crowd_blending.why}); make it differentially private without a delta "
-        "(--epsilon 1, declared bins), or give other people a name of their own with --dataset"
+        "(`epsilon=1`, declared bins), or give other people a name of their own with `dataset`"
     )
 
 
@@ -318,13 +318,15 @@ def _one_unit(earlier: Sequence[Entered], new: Entered, dataset: str) -> None:
         raise Refused(
             f"release {each.number} of {dataset} is about people by {was}, and this one by {now}: promises about "
             f"unlike people do not add up, because removing one person by {was} may remove many by {now}, or the other "
-            f"way round; release by {was}, or give the people by {now} a name of their own with --dataset if nobody is "
+            f"way round; release by {was}, or give the people by {now} a name of their own with `dataset` if nobody is "
             "in both"
         )
 
 
 def _unit(charge: Charge) -> str:
-    return "row" if charge.people is None else charge.people.unit
+    if charge.people is None:
+        return "row"
+    return f"{charge.people.unit} of a graph" if charge.people.in_graph else charge.people.unit
 
 
 def _second(first: Entered, new: Entered, dataset: str) -> str:
@@ -332,17 +334,17 @@ def _second(first: Entered, new: Entered, dataset: str) -> str:
     about = "promises nothing to large crowds" if promise is None else f"is {promise}"
     beside = ""
     if promise is not None:
-        beside = ": with --epsilon E both together are (k, max(2 E, e + E))-crowd-blending (Prop. 8, exact crowds)"
+        beside = ": with `epsilon=E` both together are (k, max(2 E, e + E))-crowd-blending (Prop. 8, exact crowds)"
     return (
         f"{dataset} already has release {first.number} ({first.charge.what}), which {about}. A second release that "
         "shows exact numbers of crowds of the same people is refused: one can be subtracted from the other, and people "
         f"who are hidden in both come to light (Proposition 7). Four ways out:\n"
         f"  - publish a function of release {first.number}, such as sums of its numbers\n"
         f"  - make this release differentially private{beside}\n"
-        f"  - draw a fresh secret sample for each release (--sample 0.1), since zero-knowledge privacy composes; too "
+        f"  - draw a fresh secret sample for each release (`sample=0.1`), since zero-knowledge privacy composes; too "
         f"late for release {first.number}, which counted everybody, but not for the next table\n"
         "  - publish both tables as one cube: a single release by all the columns of both, before either is out\n"
-        "If these are other people, give them a name of their own with --dataset NAME."
+        "If these are other people, give them a name of their own with `dataset=NAME`."
     )
 
 

@@ -24,7 +24,7 @@ from typing import Any
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.guarantees.people import People
 from hubbub.kind import Reservation
-from hubbub.ledger import anchor, key, places, sources
+from hubbub.ledger import anchor, key, meeting, places, sketch, sources
 from hubbub.ledger.accounts import Entered, admit
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.page import CREATED, Entry, Page
@@ -34,6 +34,7 @@ from hubbub.ledger.records import (
     COMMITTED,
     DERIVED,
     KEY,
+    PEOPLE,
     POLICY,
     RESERVED,
     UNIT,
@@ -45,6 +46,7 @@ from hubbub.ledger.running import Running, check_totals
 from hubbub.ledger.store import Store
 from hubbub.noise.source import SystemSource
 from hubbub.tables.identity import Identity
+from hubbub.tables.sketch import Chosen, Notice
 from hubbub.wire.canonical import digest, read
 from hubbub.wire.exact_json import plain, restored
 
@@ -82,7 +84,7 @@ class Ledger:
             charge = replace(charge, partition=digest([charge.partition, content]))
         with self._store.adding(self._founding) as page:
             _one_spelling(page, name)
-            sources.one_name(name, source, page.marked)
+            sources.one_name(name, source, page.marked, lambda other: Running(page, other).standing.spent > 0)
             before = Running(page, name)
             new = Entered(number=before.standing.reserved + 1, charge=charge)
             together = admit(before.standing.together, new, name, count=before.standing.spent)
@@ -100,6 +102,32 @@ class Ledger:
             nonce=nonce,
             hash=entry.hash,
         )
+
+    def notice(self, place: Reservation, *, other_people: bool = False) -> Notice:
+        """What an engine tells before it counts by a person column: who is in the table.
+
+        Guarantee: `tell` refuses if these people are known under another name (:func:`hubbub.ledger.meeting.meet`),
+        and else notes them; nothing of what it is told leaves the ledger. It is to be told before noise is drawn: then
+        the place can be given up at no cost.
+        """
+        with self._store.adding(self._founding) as page:
+            secret = meeting.secret(page)
+
+        def tell(chosen: Chosen) -> None:
+            known = sketch.sketch(chosen, secret)
+            with self._store.adding(self._founding) as page:
+                share = _policy(page, place.dataset).overlap
+                meeting.meet(
+                    page,
+                    place.dataset,
+                    place.nonce,
+                    known,
+                    share=sketch.SHARE if share is None else share,
+                    other_people=other_people,
+                )
+
+        turn = int.from_bytes(hashlib.blake2b(b"rank", key=secret, digest_size=8).digest(), "big")
+        return Notice(turn=turn, most=sketch.MOST, tell=tell)
 
     def commit(self, place: Reservation, release_sha256: str, certificate_sha256: str) -> None:
         """Enter the digest of what is about to be visible. The same bytes again, or another form of the same numbers,
@@ -209,7 +237,7 @@ class Ledger:
         what they say was spent is forgotten.
         """
         if not self.path.exists():
-            raise WrongUse(f"there is no ledger {str(self.path)!r}; name the one that was moved with --ledger")
+            raise WrongUse(f"there is no ledger {str(self.path)!r}; name the one that was moved with `ledger`")
         missing: list[int] = []
 
         def note(entries: Sequence[Entry]) -> list[int]:
@@ -279,7 +307,7 @@ def dataset_name(text: str) -> str:
     if not re.fullmatch(r"[^\W_][\w.*-]{0,99}", text):
         raise WrongUse(
             f"a dataset is named with letters, digits, '.', '-' and '_', at most 100 of them, not {text[:40]!r}; "
-            "choose one with --dataset"
+            "choose one with `dataset`"
         )
     return text
 
@@ -310,7 +338,7 @@ def _one_spelling(page: Page, name: str) -> None:
     if other is not None:
         raise Refused(
             f"the ledger has a dataset {other!r}, whose name differs from {name!r} only in capitals or the form of its "
-            f"letters; use --dataset {other} for the same people, and another name for others"
+            f"letters; use `dataset={other}` for the same people, and another name for others"
         )
 
 
@@ -325,6 +353,8 @@ def _marks(entry: Entry) -> Iterator[tuple[str, str]]:
         yield f"name:{_folded(entry.dataset)}", ""
     if "nonce" in entry.body:
         yield f"nonce:{entry.body['nonce']}", str(entry.number)
+    if entry.kind == PEOPLE:
+        yield meeting.MARK, ""
     if entry.kind == RESERVED:
         yield from sources.marks(entry.body.get("source", ""))
 

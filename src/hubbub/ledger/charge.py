@@ -50,7 +50,7 @@ class Charge:
 
     @property
     def differential(self) -> DifferentialPrivacy | None:
-        """The smallest loss under add/remove, if it is finite."""
+        """The smallest loss under the relation that its people have (add/remove in a table), if it is finite."""
         return min(self._bounded(), key=lambda each: (each.epsilon, each.delta), default=None)
 
     @property
@@ -59,11 +59,12 @@ class Charge:
         return min((each for each in self._bounded() if not each.delta), key=lambda each: each.epsilon, default=None)
 
     def _bounded(self) -> list[DifferentialPrivacy]:
+        neighbours = Neighbours.ADD_REMOVE if self.people is None else self.people.neighbours
         return [
             each
             for each in self.promises
             if isinstance(each, DifferentialPrivacy)
-            and each.neighbours is Neighbours.ADD_REMOVE
+            and each.neighbours is neighbours
             and not isinstance(each.epsilon, Infinite)
         ]
 
@@ -96,7 +97,8 @@ def charge(spec: Spec) -> Charge:
     """What a release asks of the ledger.
 
     Guarantee: every promise in it holds for adding or removing one person of the table (with `kept_rows`, those to
-    crowds for the table of kept rows alone), whatever was declared about how the table was collected.
+    crowds for the table of kept rows alone), whatever was declared about how the table was collected; for a graph, for
+    other edges of one vertex, or for one edge more or less, as its people say.
     """
     alone, together = spec.alone(), spec.together()
     return Charge(

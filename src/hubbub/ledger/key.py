@@ -39,7 +39,7 @@ def _write(file: Path, secret: bytes) -> None:
     except OSError:
         raise Refused(
             f"the key of the ledger could not be written to {str(file)!r}, so nothing is published; check the "
-            "folder, or choose another with --ledger"
+            "folder, or choose another with `ledger`"
         ) from None
 
 

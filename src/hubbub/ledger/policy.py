@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 from hubbub.errors import Refused, WrongUse
-from hubbub.exact import Infinite, Loss, rounded, to_float, to_text
+from hubbub.exact import Infinite, Loss, to_text
+from hubbub.figures import short
 from hubbub.guarantees.aggregates import robust
 from hubbub.guarantees.definitions import (
     BernoulliSample,
@@ -15,6 +17,7 @@ from hubbub.guarantees.definitions import (
     RobustSample,
     ZeroKnowledge,
 )
+from hubbub.guarantees.people import Whose
 from hubbub.ledger.accounts import Total, Totals
 
 
@@ -27,16 +30,17 @@ class Policy:
     zero_knowledge_rate: Fraction | None = None  # how much of the data it may be fair to know, all samples together
     delta: Fraction | None = None  # of each notion that has one
     crowd: int | None = None  # the smallest k
+    overlap: Fraction | None = None  # the largest share of its people who may be in a dataset of another name
 
     def __post_init__(self) -> None:
-        for name in ("differential_epsilon", "zero_knowledge_epsilon", "zero_knowledge_rate", "delta"):
+        for name in ("differential_epsilon", "zero_knowledge_epsilon", "zero_knowledge_rate", "delta", "overlap"):
             value = getattr(self, name)
             if value is not None and value < 0:
                 raise WrongUse(f"a cap must not be negative, and {name.replace('_', '-')} is; choose one like 1")
-        for name in ("zero_knowledge_rate", "delta"):
+        for name, like in (("zero_knowledge_rate", "0.1"), ("delta", "1e-6"), ("overlap", "0.05")):
             value = getattr(self, name)
             if value is not None and value > 1:
-                raise WrongUse(f"{name.replace('_', '-')} is a probability, so at most 1; choose one like 1e-6")
+                raise WrongUse(f"{name.replace('_', '-')} is a share, so at most 1; choose one like {like}")
 
     def __bool__(self) -> bool:
         return any(getattr(self, name) is not None for name in self.__slots__)
@@ -70,10 +74,17 @@ class Policy:
         if self.crowd is not None:
             crowds = _capped(together.crowd_blending, "crowd-blending privacy", dataset)
             assert isinstance(crowds, CrowdBlending)
+            step = together.crowd_blending.derivation
+            if step is not None and step.people is not None and step.people.whose is Whose.KEPT_ROWS:
+                raise Refused(
+                    f"the policy of {dataset} asks for crowds of people, and this release has crowds of kept rows, one "
+                    "of each person: somebody with rows in two bins has no equal; count people with one row each, or "
+                    "use `epsilon`"
+                )
             if crowds.k < self.crowd:
                 raise Refused(
                     f"the policy of {dataset} asks for crowds of at least {self.crowd}, and this release has "
-                    f"{crowds.k}; use --crowd {self.crowd}"
+                    f"{crowds.k}; use `crowd={self.crowd}`"
                 )
 
     def differential(self, together: Totals) -> DifferentialPrivacy | None:
@@ -84,27 +95,25 @@ class Policy:
         return basic if isinstance(basic, DifferentialPrivacy) else None
 
     def _check_delta(self, together: Totals, cap: Fraction, dataset: str) -> None:
-        for total, notion in (
-            (together.differential, "differential privacy"),
-            (together.zero_knowledge, "zero-knowledge privacy"),
-            (together.outlier, "outlier privacy"),
-        ):
-            delta = getattr(total.guarantee, "delta", None)
-            if delta is not None:
-                _within(delta, cap, notion, "delta", dataset)
+        for notion, delta in _deltas(together):
+            _within(delta, cap, notion, "delta", dataset)
 
 
 def left(policy: Policy, together: Totals | None) -> dict[str, str]:
-    """What each cap leaves to spend, as exact text; "nothing" where a capped notion no longer holds."""
+    """What each cap leaves to spend, as exact text; "nothing" where a capped notion no longer holds.
+
+    Of a rate that is what a further sample may have: samples of rates p and q together are one of p + q - pq.
+    """
     told = {}
     differential = policy.differential(together) if together else None
     knowledge = together.zero_knowledge.guarantee if together else None
+    rate = share(knowledge) if isinstance(knowledge, ZeroKnowledge) else None
     spent: dict[str, tuple[Fraction | None, Loss | None]] = {
         "differential_epsilon": (policy.differential_epsilon, getattr(differential, "epsilon", None)),
         "zero_knowledge_epsilon": (policy.zero_knowledge_epsilon, getattr(knowledge, "epsilon", None)),
+        "zero_knowledge_rate": (policy.zero_knowledge_rate, rate),
+        "delta": (policy.delta, max((delta for _, delta in _deltas(together)), default=None) if together else None),
     }
-    deltas = [getattr(each, "delta", None) for each in (differential, knowledge) if each is not None]
-    spent["delta"] = (policy.delta, max((delta for delta in deltas if delta is not None), default=None))
     for name, (cap, used) in spent.items():
         if cap is None:
             continue
@@ -112,9 +121,23 @@ def left(policy: Policy, together: Totals | None) -> dict[str, str]:
             told[name] = to_text(cap)
         elif used is None or isinstance(used, Infinite) or used > cap:
             told[name] = "nothing"
+        elif name == "zero_knowledge_rate":
+            told[name] = to_text((cap - used) / (1 - used) if used < 1 else cap)
         else:
             told[name] = to_text(cap - used)
     return told
+
+
+def _deltas(together: Totals) -> Iterator[tuple[str, Fraction]]:
+    """The delta of each notion that has one and still holds."""
+    for notion, total in (
+        ("differential privacy", together.differential),
+        ("zero-knowledge privacy", together.zero_knowledge),
+        ("outlier privacy", together.outlier),
+    ):
+        delta = getattr(total.guarantee, "delta", None)
+        if delta is not None:
+            yield notion, delta
 
 
 def share(promise: ZeroKnowledge) -> Fraction | None:
@@ -145,4 +168,4 @@ def _short(value: Loss) -> str:
     text = to_text(value)
     if len(text) <= 24 or isinstance(value, Infinite):
         return text
-    return f"about {to_float(rounded(value, up=True, digits=6), round_up=True):.6g}"
+    return f"about {short(value, 6)}"

@@ -24,6 +24,8 @@ DERIVED: Final = "derived"
 POLICY: Final = "policy"
 UNIT: Final = "unit"
 KEY: Final = "key"
+PEOPLE: Final = "people"  # who is in a dataset
+SECRET: Final = "secret"  # the key of the words by which people are known
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,6 +52,7 @@ class Account:
     dataset: str
     policy: Policy = field(default_factory=Policy)
     records: list[Record] = field(default_factory=list)
+    apart: tuple[str, ...] = ()  # datasets declared to hold other people, though their ids are the same
 
     @property
     def spent(self) -> list[Entered]:
@@ -91,6 +94,8 @@ def fold(entries: Sequence[Entry], only: str | None = None) -> dict[str, Account
         body = entry.body
         if entry.kind == POLICY:
             account.policy = restored(Policy, body["policy"])
+        elif entry.kind == PEOPLE:
+            account.apart = tuple(sorted(body["apart"]))
         elif entry.kind == UNIT:
             people = restored(People, body["people"])
             for each in account.records:

@@ -30,11 +30,22 @@ def marks(source: Any) -> Iterator[tuple[str, str]]:
             yield mark, part.path
 
 
-def one_name(name: str, source: Identity, known: Callable[[str], Iterable[tuple[str, str]]]) -> None:
+def content(source: Any) -> tuple[str, ...]:
+    """What stands in an entry as content: the same for two entries only if nothing was touched in between."""
+    return tuple(restored(Identity, source).content())
+
+
+def one_name(
+    name: str,
+    source: Identity,
+    known: Callable[[str], Iterable[tuple[str, str]]],
+    counts: Callable[[str], bool] = lambda dataset: True,
+) -> None:
     """Refuse a table that shares something with one of another name.
 
     Guarantee: returns only if no file of the table (by its place, by itself under another place, or by its bytes) was
-    part of a table released under another name. `known` gives, for a mark, each dataset that has it and the path.
+    part of a table released under another name. `known` gives, for a mark, each dataset that has it and the path;
+    `counts` says whether anything was promised under a name: of one that was given up undrawn, nothing was.
     """
     others = {
         dataset
@@ -42,11 +53,12 @@ def one_name(name: str, source: Identity, known: Callable[[str], Iterable[tuple[
         for dataset, path in known(mark)
         if dataset != name and (not mark.startswith("file:") or _is_still_there(mark, path))
     }
+    others = {dataset for dataset in others if counts(dataset)}
     if not others:
         return
     listed = " and ".join(map(repr, sorted(others)))
     what = "the same table, or a part of it," if len(source.parts) > 1 else "the same table"
-    use = f"use --dataset {min(others)}" if len(others) == 1 else "release the tables one by one, each under its name"
+    use = f"use `dataset={min(others)}`" if len(others) == 1 else "release the tables one by one, each under its name"
     raise Refused(
         f"{what} was released before as {listed}, and under a second name its people would be promised twice; {use}, "
         "or leave out the files they share"

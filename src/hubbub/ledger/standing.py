@@ -175,6 +175,7 @@ def _losses(one: DifferentialPrivacy | None, two: DifferentialPrivacy | None) ->
     return DifferentialPrivacy(
         epsilon=_short(one.epsilon + two.epsilon),
         delta=min(_shortened(total_delta((one.delta, two.delta))), Fraction(1)),
+        neighbours=one.neighbours,  # the same of both: it follows from the people
         group=min(one.group, two.group),
     )
 

@@ -172,7 +172,7 @@ class Store:
         except OSError:
             raise Refused(
                 f"the ledger {str(self.path)!r} cannot be written, so nothing is published; check the folder, or "
-                "choose another with --ledger"
+                "choose another with `ledger`"
             ) from None
 
 

@@ -1,6 +1,6 @@
 """The designs that reach a promise, each with what a release of it would promise and how exact it would be.
 
-A design is the words of ``hubbub release histogram``. Its promise is not computed here but derived by the same code
+A design is the words of a release. Its promise is not computed here but derived by the same code
 that derives a release's, from the same words; so the certificate will say what the plan says.
 """
 
@@ -39,7 +39,7 @@ SHARES: Final = (Fraction(1), Fraction(3, 4), Fraction(1, 2), Fraction(1, 4))  #
 _DIGITS: Final = 6
 _SMALLEST: Final = Fraction(1, 10**9)  # of a rate: nobody draws one person in a billion
 
-Words = Mapping[str, Any]
+Asked = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class Design:
     `stated` is the promise of the certificate that `promise` is, or follows from.
     """
 
-    words: Words
+    words: Asked
     spec: Histogram
     stated: Derivation
     promise: Derivation
@@ -81,7 +81,7 @@ class Design:
             flag = "--" + name.replace("_", "-")
             flags += [flag] if value is True else [flag, str(value)]
         columns = [part for spec in by for part in ("--by", spec)]
-        return shlex.join(["hubbub", "release", "histogram", file, *who, *columns, *flags, "--out", out])
+        return shlex.join(["hubbub", "release", self.spec.kind.name, file, *who, *columns, *flags, "--out", out])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ def plan(request: Request) -> Plan:
         try:
             found.append(_design(request, words))
         except HubbubError as error:
-            left_out[str(error)] = None
+            left_out[error.marked] = None
     if not found:
         reasons = "; ".join(left_out) or "no rate was given"
         raise Refused(f"nothing reaches this promise: {reasons}")
@@ -112,7 +112,7 @@ def plan(request: Request) -> Plan:
     return Plan(designs=tuple(found), left_out=tuple(left_out))
 
 
-def _design(request: Request, words: Words) -> Design:
+def _design(request: Request, words: Asked) -> Design:
     spec = histogram(request.by, **_as_words(words))
     found = _reached(spec, request)
     if found is None:
@@ -123,7 +123,7 @@ def _design(request: Request, words: Words) -> Design:
     return Design(words=words, spec=spec, stated=stated, promise=promise, expected=hoped)
 
 
-def _as_words(words: Words) -> dict[str, Any]:
+def _as_words(words: Asked) -> dict[str, Any]:
     own = ("crowd", "delta", "outlier", "show_above", "channel", "sample", "collected", "scale_up", "at_delta")
     named = {name: value for name, value in words.items() if name in own}
     rest = {name: value for name, value in words.items() if name not in own}
@@ -138,7 +138,7 @@ def _as_words(words: Words) -> dict[str, Any]:
 # --- what may do it ---------------------------------------------------------------------------------------------
 
 
-def _candidates(request: Request, left_out: dict[str, None]) -> Iterator[Words]:
+def _candidates(request: Request, left_out: dict[str, None]) -> Iterator[Asked]:
     e = request.epsilon
     if request.want is Want.OUTLIER:
         yield from _outlier(request)
@@ -165,14 +165,14 @@ def _candidates(request: Request, left_out: dict[str, None]) -> Iterator[Words]:
         yield from _crowds(request, rate, {**sample, "at_delta": _brief(request.delta)}, left_out)
 
 
-def _plain(e: Fraction, more: Words) -> Iterator[Words]:
+def _plain(e: Fraction, more: Asked) -> Iterator[Asked]:
     """Noise on every count, as it is or cut off at 0."""
     if _drawable(e):
         yield {"epsilon": to_text(e), **more}
         yield {"outlier": to_text(e), **more}
 
 
-def _crowds(request: Request, rate: Fraction, more: Words, left_out: dict[str, None]) -> Iterator[Words]:
+def _crowds(request: Request, rate: Fraction, more: Asked, left_out: dict[str, None]) -> Iterator[Asked]:
     """Exact counts from k on, and below nothing, or as little noise as the target lets."""
     most = request.epsilon if request.want is Want.DISTRIBUTIONAL else largest_inner(request.epsilon, rate)
     smallest = None
@@ -183,7 +183,7 @@ def _crowds(request: Request, rate: Fraction, more: Words, left_out: dict[str, N
         try:
             k = request.k if request.k is not None else smallest_crowd(goal, rate)
         except Refused as refusal:
-            left_out[str(refusal)] = None
+            left_out[refusal.marked] = None
             continue
         reason = why_not(goal, k, rate)
         if k > request.shape.people:
@@ -197,7 +197,7 @@ def _crowds(request: Request, rate: Fraction, more: Words, left_out: dict[str, N
         smallest = k if not loss else smallest
 
 
-def _outlier(request: Request) -> Iterator[Words]:
+def _outlier(request: Request) -> Iterator[Asked]:
     curve = request.curve
     assert curve is not None
     yield {"outlier": str(curve)}
@@ -303,14 +303,14 @@ def read_rates(text: str | None) -> tuple[Fraction, ...]:
         return ()
     first, dots, last = text.partition("..")
     if dots:
-        low, high = rational(first, "--rate"), rational(last, "--rate")
+        low, high = rational(first, "`rate`"), rational(last, "`rate`")
         if low > high:
-            raise WrongUse(f"--rate takes a range that rises, not {text[:40]!r}; put the smaller rate first")
+            raise WrongUse(f"`rate` takes a range that rises, not {text[:40]!r}; put the smaller rate first")
         found = [low + (high - low) * Fraction(i, 4) for i in range(5)] if low < high else [low]
     else:
-        found = [rational(part, "--rate") for part in text.split(",")]
+        found = [rational(part, "`rate`") for part in text.split(",")]
     if not all(_SMALLEST <= rate < 1 for rate in found):
-        raise WrongUse("--rate takes rates of at least 1e-9 and below 1, like 0.1 or 0.05..0.2; choose such rates")
+        raise WrongUse("`rate` takes rates of at least 1e-9 and below 1, like 0.1 or 0.05..0.2; choose such rates")
     return tuple(sorted(set(found)))
 
 
@@ -327,32 +327,32 @@ def request(
 ) -> Request:
     """The request that these words make, or one sentence that says what is missing."""
     if want is Want.OUTLIER and curve is None:
-        raise WrongUse("outlier privacy is wanted for a curve; add --curve, like --curve 1:0.01,101:1")
+        raise WrongUse("outlier privacy is wanted for a curve; add `curve`, like `curve=1:0.01,101:1`")
     if want is not Want.OUTLIER and curve is not None:
-        raise WrongUse("--curve goes with --want outlier; leave it out")
+        raise WrongUse("`curve` goes with `want=outlier`; leave it out")
     if want is Want.CROWD_BLENDING and k is None:
-        raise WrongUse("crowd-blending is wanted for a crowd; add --k, like --k 20")
+        raise WrongUse("crowd-blending is wanted for a crowd; add `k`, like `k=20`")
     if want in (Want.ZERO_KNOWLEDGE, Want.DIFFERENTIAL, Want.DISTRIBUTIONAL) and epsilon is None:
-        raise WrongUse(f"{want.value} privacy is wanted for a loss; add --epsilon, like --epsilon 0.5")
+        raise WrongUse(f"{want.value} privacy is wanted for a loss; add `epsilon`, like `epsilon=0.5`")
     if want in (Want.ZERO_KNOWLEDGE, Want.DISTRIBUTIONAL) and not rates:
-        raise WrongUse(f"{want.value} privacy is about a secret sample; add --rate, like --rate 0.05..0.2")
+        raise WrongUse(f"{want.value} privacy is about a secret sample; add `rate`, like `rate=0.05..0.2`")
     if want is Want.DISTRIBUTIONAL and len(rates) > 1:
-        raise WrongUse("for distributional privacy --rate is a fact about the table, at most which people came into it")
+        raise WrongUse("for distributional privacy `rate` is a fact about the table, at most which people came into it")
     if want in (Want.CROWD_BLENDING, Want.OUTLIER) and rates:
-        raise WrongUse(f"{want.value} privacy is about the table itself; leave out --rate")
-    wanted = rational(epsilon, "--epsilon") if epsilon is not None else Fraction(0)
-    allowed = rational(delta, "--delta") if delta is not None else Fraction(0)
+        raise WrongUse(f"{want.value} privacy is about the table itself; leave out `rate`")
+    wanted = rational(epsilon, "`epsilon`") if epsilon is not None else Fraction(0)
+    allowed = rational(delta, "`delta`") if delta is not None else Fraction(0)
     if wanted < 0 or not 0 <= allowed < 1:
-        raise WrongUse("--epsilon must be at least 0, and --delta at least 0 and below 1; choose such numbers")
+        raise WrongUse("`epsilon` must be at least 0, and `delta` at least 0 and below 1; choose such numbers")
     if want is Want.CROWD_BLENDING and allowed:
-        raise WrongUse("crowd-blending has no delta; leave out --delta")
+        raise WrongUse("crowd-blending has no delta; leave out `delta`")
     return Request(
         want=want,
         shape=shape,
         by=tuple(by),
         epsilon=wanted,
         delta=allowed,
-        k=None if k is None else whole(k, "--k", least=2),
+        k=None if k is None else whole(k, "`k`", least=2),
         curve=None if curve is None else read(curve).curve,
         rates=rates,
     )

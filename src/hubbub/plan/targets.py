@@ -7,14 +7,15 @@ and what it returns was checked.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import Final
 
+from hubbub.bisection import first
 from hubbub.errors import Refused, WrongUse
-from hubbub.exact import Exact, ball, loss, precision, rational, rounded, to_float, to_text, whole
+from hubbub.exact import Exact, ball, loss, precision, rational, rounded, to_text, whole
+from hubbub.figures import short
 from hubbub.guarantees.closeness import mixed
 from hubbub.sampling.amplification import (
     Amplified,
@@ -42,7 +43,7 @@ class Want(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """(epsilon, delta) for everybody after a secret sample, by a histogram that loses `inner` below k (0: hides)."""
+    """(epsilon, delta) for everybody after a secret sample, by counts that lose `inner` below k (0: hidden)."""
 
     want: Want
     epsilon: Fraction
@@ -52,11 +53,11 @@ class Target:
     @classmethod
     def of(cls, want: Want, epsilon: Exact, delta: Exact, inner: Exact = 0) -> Target:
         """With its numbers read and checked."""
-        e, d, below = loss(epsilon, "--epsilon"), rational(delta, "--delta"), loss(inner, "the noise below k")
+        e, d, below = loss(epsilon, "`epsilon`"), rational(delta, "`delta`"), loss(inner, "the noise below k")
         if not isinstance(e, Fraction) or not isinstance(below, Fraction):
             raise WrongUse("an epsilon that is planned for must be finite; give a number")
         if not 0 <= d < 1:
-            raise WrongUse(f"--delta must be at least 0 and below 1, not {to_text(d)}; choose one like 1e-9")
+            raise WrongUse(f"`delta` must be at least 0 and below 1, not {to_text(d)}; choose one like 1e-9")
         return cls(want=want, epsilon=e, delta=d, inner=below)
 
     def setting(self, k: int, rate: Fraction) -> Setting:
@@ -89,7 +90,7 @@ def smallest_crowd(goal: Target, rate: Exact) -> int:
         if high > LARGEST:
             raise Refused(why_no_crowd(goal, p))
     low = max(high // 2, 1)
-    return _first(lambda k: meets(goal, k, p), low, high)
+    return first(lambda k: meets(goal, k, p), low, high)
 
 
 def largest_rate(goal: Target, k: Exact) -> Fraction:
@@ -97,18 +98,18 @@ def largest_rate(goal: Target, k: Exact) -> Fraction:
 
     Guarantee: :func:`meets` holds for the rate, and not for one that is larger in its last digit.
     """
-    crowd = whole(k, "--k", least=2)
+    crowd = whole(k, "`k`", least=2)
     _possible(goal)
     # Between 10^-n and 10^(1-n), the largest rate has `_DIGITS` digits.
     size = next((n for n in range(1, 40) if meets(goal, crowd, Fraction(1, 10**n))), None)
     if size is None:
         raise Refused(
-            f"no rate reaches delta {_short(goal.delta)} with k = {crowd}: at every epsilon the delta is at least "
+            f"no rate reaches delta {short(goal.delta, 3)} with k = {crowd}: at every epsilon the delta is at least "
             "rate^k; raise k or delta"
         )
     unit = Fraction(1, 10 ** (size + _DIGITS - 1))
     steps = 10 ** (_DIGITS - 1)  # of the unit: 10^-size
-    above = _first(lambda n: n * unit >= 1 or not meets(goal, crowd, n * unit), steps, 10 * steps)
+    above = first(lambda n: n * unit >= 1 or not meets(goal, crowd, n * unit), steps, 10 * steps)
     return (above - 1) * unit
 
 
@@ -117,7 +118,7 @@ def epsilon_of(goal: Target, k: Exact, rate: Exact) -> Amplified:
 
     Guarantee: that of :func:`hubbub.sampling.amplification.epsilon_at`.
     """
-    return epsilon_at(goal.setting(whole(k, "--k", least=2), _rate(rate)), goal.delta)
+    return epsilon_at(goal.setting(whole(k, "`k`", least=2), _rate(rate)), goal.delta)
 
 
 def largest_inner(epsilon: Fraction, rate: Fraction) -> Fraction:
@@ -144,16 +145,16 @@ def why_not(goal: Target, k: int, rate: Fraction) -> str | None:
     if least > goal.delta:
         power = "k" if goal.want is not Want.DISTRIBUTIONAL else "k - 1"
         return (
-            f"with k = {k} and a rate of {to_text(rate)} the delta is at least {_short(least)} at every epsilon, "
+            f"with k = {k} and a rate of {to_text(rate)} the delta is at least {short(least, 3)} at every epsilon, "
             f"because a whole crowd may be sampled at once (the rate to the power of {power}); raise k, or lower "
             "the rate"
         )
     needed = epsilon_at(goal.setting(k, rate), goal.delta).epsilon
     reached = delta_at(goal.setting(k, rate), goal.epsilon).delta
-    epsilon = _short(needed) if isinstance(needed, Fraction) else "more than any"
+    epsilon = short(needed, 3) if isinstance(needed, Fraction) else "more than any"
     return (
         f"with k = {k} and a rate of {to_text(rate)} the delta at epsilon {to_text(goal.epsilon)} is "
-        f"{_short(reached)}, and delta {_short(goal.delta)} needs epsilon {epsilon}; raise k or lower the rate"
+        f"{short(reached, 3)}, and delta {short(goal.delta, 3)} needs epsilon {epsilon}; raise k or lower the rate"
     )
 
 
@@ -164,7 +165,7 @@ def why_no_crowd(goal: Target, rate: Fraction) -> str:
     """
     return (
         f"no crowd of up to {LARGEST:,} people reaches epsilon {to_text(goal.epsilon)} and delta "
-        f"{_short(goal.delta)} at a rate of {to_text(rate)}; allow a larger epsilon, or lower the rate"
+        f"{short(goal.delta, 3)} at a rate of {to_text(rate)}; allow a larger epsilon, or lower the rate"
     )
 
 
@@ -172,24 +173,12 @@ def _possible(goal: Target) -> None:
     if goal.delta == 0:
         raise Refused(
             "crowds alone never reach delta = 0: at every epsilon the delta is at least rate^k, because a whole crowd "
-            "may be sampled at once; allow a delta like 1e-9, or add noise to every count (--epsilon)"
+            "may be sampled at once; allow a delta like 1e-9, or add noise to every count (`epsilon`)"
         )
 
 
-def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """The smallest n in low..high where a condition that stays true holds (it holds at high)."""
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low
-
-
 def _rate(value: Exact) -> Fraction:
-    rate = rational(value, "--rate")
+    rate = rational(value, "`rate`")
     if not 0 < rate < 1:
-        raise WrongUse(f"--rate must lie between 0 and 1, not {to_text(rate)}; choose one like 0.1")
+        raise WrongUse(f"`rate` must lie between 0 and 1, not {to_text(rate)}; choose one like 0.1")
     return rate
-
-
-def _short(value: Fraction) -> str:
-    return f"{to_float(rounded(value, up=True, digits=3), round_up=True):.3g}" if value else "0"

@@ -10,16 +10,23 @@ from collections.abc import Mapping
 import hubbub
 from hubbub.kind import Release
 from hubbub.report import words
+from hubbub.report.heading import NOTHING_SAID, Heading
 from hubbub.report.numbers import table
 from hubbub.report.page import PAGE, STYLE
-from hubbub.report.picture import picture
+from hubbub.report.picture import NOT_DRAWN, picture
 from hubbub.report.text import escaped, isolated, sentence, visible
 
 _TITLE = 400  # signs
 
 
-def report(release: Release, *, files: Mapping[str, str] | None = None, digest: str | None = None) -> str:
-    """The page as text. It depends on nothing but the release and the names and digest of its files."""
+def report(
+    release: Release,
+    *,
+    files: Mapping[str, str] | None = None,
+    digest: str | None = None,
+    heading: Heading = NOTHING_SAID,
+) -> str:
+    """The page as text. It depends on nothing but the release, the names and digest of its files, and its heading."""
     title = release.spec.words().title
     return PAGE.substitute(
         software=f"hubbub {hubbub.__version__}",
@@ -27,7 +34,8 @@ def report(release: Release, *, files: Mapping[str, str] | None = None, digest: 
         plain_title=escaped(title, _TITLE),
         title=isolated(visible(title, _TITLE)),
         summary=words.summary(release),
-        picture=picture(release.result.drawing()),
+        facts=words.facts(release, files, heading),
+        picture=_picture(release),
         hidden=" ".join(map(sentence, release.result.sentences())) or "Nothing.",
         table=table(release),
         promises="".join(map(words.promise, release.promises)),
@@ -35,3 +43,11 @@ def report(release: Release, *, files: Mapping[str, str] | None = None, digest: 
         not_promised=words.not_promised(release),
         check=words.check(files, digest),
     )
+
+
+def _picture(release: Release) -> str:
+    """The picture, or that there is none: numbers without a picture are better than none."""
+    try:
+        return picture(release.result.drawing())
+    except Exception:
+        return NOT_DRAWN

@@ -5,6 +5,7 @@ from __future__ import annotations
 from string import Template
 from typing import Final
 
+from hubbub.charts.flow_svg import STYLE as FLOW_STYLE
 from hubbub.charts.svg import STYLE as CHART_STYLE
 
 PAGE: Final = Template(
@@ -23,6 +24,7 @@ PAGE: Final = Template(
 <header>
 <h1>$title</h1>
 <p class="lead">$summary</p>
+$facts
 <nav aria-label="On this page"><a href="#numbers">The numbers</a> <a href="#promises">What is promised</a>
 <a href="#assumptions">What is assumed</a> <a href="#not-promised">What is not promised</a>
 <a href="#check">How to check it</a></nav>
@@ -78,6 +80,9 @@ h3 { font-size: 1.05rem; margin: 0 0 .4rem; }
 small { font-size: .8rem; font-weight: 400; color: var(--quiet); margin-left: .4rem; }
 p { margin: .5rem 0; }
 .lead { font-size: 1.15rem; color: var(--soft); }
+.facts { display: flex; flex-wrap: wrap; gap: .4rem 1.6rem; margin: 1rem 0; font-size: .9rem; }
+.facts dt { font-weight: 400; font-size: .8rem; color: var(--quiet); margin: 0; }
+.facts dd { overflow-wrap: anywhere; }
 nav { font-size: .85rem; margin: 1rem 0; display: flex; flex-wrap: wrap; gap: .3rem 1.1rem; }
 a { color: var(--link); }
 figure { margin: 1.6rem 0; }
@@ -104,15 +109,23 @@ dd { margin: .1rem 0 0; }
 ul { margin: .3rem 0; padding-left: 1.3rem; }
 li { margin: .3rem 0; }
 footer { color: var(--quiet); font-size: .8rem; margin-top: 3rem; padding-bottom: 2rem; }
+@media screen and (max-width: 640px) {
+  th, td { padding: .28rem .45rem; }
+  th { min-width: 3.4rem; }
+  .scroll { max-height: 32rem; }
+}
 @media print {
   :root { font-size: 11pt; }
   nav { display: none; }
   .scroll { max-height: none; overflow: visible; border: 0; }
   thead th { position: static; }
-  figure, article, tr { break-inside: avoid; }
-  h2, h3 { break-after: avoid; }
+  figure, tr, .claim, li { break-inside: avoid; }
+  h2, h3, dt { break-after: avoid; }
+  p, dd, pre { orphans: 3; widows: 3; }
+  .chart { max-height: 17cm; }
+  a { color: inherit; text-decoration: none; }
   details::details-content { content-visibility: visible; height: auto; }
 }
 """
 
-STYLE: Final = _LOOKS + CHART_STYLE
+STYLE: Final = _LOOKS + CHART_STYLE + FLOW_STYLE

@@ -2,21 +2,46 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from hubbub.charts.flow_svg import responsive_flow
 from hubbub.charts.svg import Bar, Panel, Words, responsive
-from hubbub.drawing import Bars, Drawing
+from hubbub.drawing import Bars, Drawing, Flow, FlowColumn, FlowLink
 from hubbub.report.text import sentence, visible
+
+NOT_DRAWN: Final = "<p>There is no chart, because it could not be drawn when this page was made.</p>"
 
 
 def picture(drawing: Drawing | None) -> str:
     """The chart with its caption as HTML."""
     if drawing is None:
         return "<p>There is nothing to draw.</p>"
+    if isinstance(drawing, Flow):
+        chart, note = responsive_flow(shown_flow(drawing)), sentence(drawing.note)
+        return f"<figure>\n{chart}\n<figcaption>{note}</figcaption>\n</figure>"
     panels = _panels(drawing)
     words = Words(
         title="Bars of the published numbers", told=_told(drawing), by=visible(drawing.by), numbers=drawing.numbers
     )
     chart = responsive(panels, words, upright=drawing.upright)
     return f"<figure>\n{chart}\n<figcaption>{_caption(drawing)}</figcaption>\n</figure>"
+
+
+def shown_flow(flow: Flow) -> Flow:
+    """With names that can be shown."""
+    return Flow(
+        columns=tuple(
+            FlowColumn(each.heading, visible(each.note), tuple((visible(name), number) for name, number in each.piles))
+            for each in flow.columns
+        ),
+        links=tuple(
+            FlowLink(each.column, visible(each.origin), visible(each.target), each.ballots) for each in flow.links
+        ),
+        order=tuple(map(visible, flow.order)),
+        winner=visible(flow.winner),
+        plain=tuple(map(visible, flow.plain)),
+        told=visible(flow.told, 1000),
+    )
 
 
 def _panels(drawing: Bars) -> list[Panel]:

@@ -6,6 +6,7 @@ Labels and column names come from strangers: they are cut, signs that do not sho
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -45,7 +46,7 @@ def label(text: str | None) -> str:
 
 def sentence(text: str, *, begins_with_a_name: bool = False) -> str:
     """Words of ours, which may have a stranger's name in them, for HTML."""
-    told = text.strip()
+    told = re.sub(r"(?<=\d)\u00a0(?=%)", " ", text.strip())
     begins_with_a_name = begins_with_a_name or told.startswith(("k ", "k,"))
     first = told[:1] if begins_with_a_name else told[:1].upper()
     return escaped(f"{first}{told[1:]}{'' if told.endswith('.') else '.'}", _A_PARAGRAPH)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
-from hubbub.explain import crowd_words, formula, in_numbers, meaning, steps, title
+from hubbub.explanation import crowd_words, formula, in_numbers, meaning, steps, title
 from hubbub.guarantees.derivation import Derivation
 from hubbub.kind import Release
+from hubbub.report.heading import Heading
 from hubbub.report.text import escaped, isolated, items, lines, name, sentence, visible
 
 _SUMMARY: Final = 2000  # signs
@@ -17,6 +19,23 @@ _SUMMARY: Final = 2000  # signs
 def summary(release: Release) -> str:
     """The release in one sentence."""
     return f"{isolated(visible(release.spec.words().published, _SUMMARY))}."
+
+
+def facts(release: Release, files: Mapping[str, str] | None, heading: Heading) -> str:
+    """Whose numbers these are, of when, and where their files are."""
+    place = release.place
+    told = {
+        "Published by": isolated(visible(heading.publisher, 200)) if heading.publisher else "",
+        "Dataset": name(place.dataset) if place is not None else "",
+        "Date": f"{isolated(visible(heading.date, 200))}, as declared" if heading.date else "",
+        "Files": ", ".join(_link(Path(file).name) for file in (files or {}).values()),
+    }
+    rows = "".join(f"<div><dt>{term}</dt><dd>{text}</dd></div>" for term, text in told.items() if text)
+    return f'<dl class="facts">{rows}</dl>' if rows else ""
+
+
+def _link(file: str) -> str:
+    return f'<a href="{escaped(quote(file), 1000)}">{escaped(file)}</a>'
 
 
 def promise(step: Derivation) -> str:

@@ -16,7 +16,7 @@ setting                    the mechanism                                        
 ``distributional_crowd``   crowd-blending                                          uneven, the person surely in it
 =========================  ======================================================  ===============================
 
-Everything is for one release of one sample, with people drawn independently: a coarse and a fine histogram of
+Everything is for one release of one sample, with people drawn independently: a coarse and a fine table of counts of
 the same sample have delta = p Pr[Bin(n, p) >= k] at every epsilon.
 """
 
@@ -35,7 +35,7 @@ from hubbub.sampling.amplified import floor as floor
 from hubbub.sampling.sampled_crowd import Case
 
 THEOREM_A: Final = "Theorem A (crowd-blending and a secret sample)"
-HISTOGRAM: Final = "Theorem A (a histogram, whose bins blend exactly, and a secret sample)"
+BINS: Final = "Theorem A (a histogram, whose bins blend exactly, and a secret sample)"
 SUPPRESSION: Final = "Theorem A (counts below k hidden, and a secret sample; the exact curve)"
 ROBUST: Final = "Theorem 16, sharp (crowd-blending and a sample of uneven rates)"
 DISTRIBUTIONAL: Final = "Theorem 22, sharp (outlier privacy and a distribution over data sets)"
@@ -56,8 +56,8 @@ def crowd_blending(k: Exact, epsilon: Exact, rate: Exact) -> Setting:
 def exact_or_suppressed(k: Exact, rate: Exact) -> Setting:
     """Exact counts of at least k, the others hidden, on a sample that takes each person with probability `rate`.
 
-    Guarantee: what follows from this setting is the exact curve of that histogram (Theorem A, section 2), and so of any
-    (k, 0)-crowd-blending mechanism, which can be no worse.
+    Guarantee: what follows from this setting is the exact curve of that table of counts (Theorem A, section 2), and so
+    of any (k, 0)-crowd-blending mechanism, which can be no worse.
     """
     p = _rate(rate)
     return Setting(theorem=SUPPRESSION, cases=(_case(p, p, _crowd(k), _EXACT, _EXACT),))
@@ -71,7 +71,7 @@ def noisy_below(k: Exact, epsilon: Exact, rate: Exact) -> Setting:
     suppression, and the exact one where noisy counts are marked as such; below that, and unmarked, an upper bound.
     """
     p = _rate(rate)
-    return Setting(theorem=HISTOGRAM, cases=(_case(p, p, _crowd(k), _finite(epsilon), _EXACT),))
+    return Setting(theorem=BINS, cases=(_case(p, p, _crowd(k), _finite(epsilon), _EXACT),))
 
 
 def robust(
@@ -81,7 +81,7 @@ def robust(
 
     Guarantee: what follows from this setting holds however the rates below `rate_high` are spread, and whoever the
     exempt are, sampled with at most `rate_max` (Theorem 16 without its factor and without its lower limit: by convexity
-    the worst rates are 0 and `rate_high`). With `bins`, the mechanism is a histogram, whose people blend exactly.
+    the worst rates are 0 and `rate_high`). With `bins`, the mechanism is a table of counts, whose people blend exactly.
     """
     p, crowd, close = _rate(rate_high), _crowd(k), _finite(epsilon)
     few = whole(exempt, "the number of exempt people")

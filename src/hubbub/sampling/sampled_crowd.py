@@ -35,13 +35,13 @@ D is the largest Y(Q) - R Y(P) for suppressed counts, hence 1 - R + R L_n(1/R): 
 **The worst n.** b for n + 1 is p times b shifted plus (1 - p) b. So U_n(R) + h F(K - 2) grows by
 p ((1 - h) b_(K-2) - R b_(K-1)) while b_(K-2) > R b_(K-1), and no longer after that (convexity): one peak, at
 K - 2 + ceil((1 - h)(K - 1)(1 - p)/(p R)). L_n(R) has one peak at K - 2 + ceil(R (K - 1)(1 - p)/p).
-With beta = 0 (people of one bin of a histogram are exactly interchangeable) joining is one such function, and the
+With beta = 0 (people of one bin of a table of counts are exactly interchangeable) joining is one such function, and the
 supremum of leaving is max{sup L(g'), kappa_eta sup L(g' e^-eta)}. With beta > 0 both are sums of two functions of n
 whose peaks lie apart, and the best n lies between the peaks, where one function rises and the other falls: an
 interval is bounded by the better end for each, and halved until nothing in it can win.
 
 eta = beta = 0 is suppression, and no (k, 0)-crowd-blending mechanism is worse. eta = beta = epsilon is any
-(k, epsilon)-crowd-blending mechanism. eta = epsilon and beta = 0 is a histogram with noise below k. p_t = 1 is
+(k, epsilon)-crowd-blending mechanism. eta = epsilon and beta = 0 is a table of counts with noise below k. p_t = 1 is
 distributional privacy. Gehrke, Hay, Lui, Pass 2012, Theorems 13 and 16; Lui, Pass 2015, Theorem 22; the proofs stand
 in docs/theorem-map.md.
 """

@@ -5,9 +5,9 @@ is (ln(1 + p (e^epsilon - 1)), p delta)-zero-knowledge private with respect to R
 paper has twice the logarithm and (2 + p (e^epsilon - 1)) p delta.
 
 Theorem A1', pure mechanisms only, where a blank row lies half way between any two rows, so that blanking costs
-epsilon/2: ln((1 - p + p y^2)/(1 - p + p y)), y = e^(epsilon/2). This is so for a histogram whose blank is in no bin and
-for an average whose noise is continuous and whose blank is 1/2; not for integer counts of rows of two values, where
-1/2 is off the lattice. There the blank is a fair coin, and it is ln(1 + (p/2) (e^epsilon - 1)).
+epsilon/2: ln((1 - p + p y^2)/(1 - p + p y)), y = e^(epsilon/2). This is so for a table of counts whose blank is in no
+bin and for an average whose noise is continuous and whose blank is 1/2; not for integer counts of rows of two values,
+where 1/2 is off the lattice. There the blank is a fair coin, and it is ln(1 + (p/2) (e^epsilon - 1)).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Blank(Enum):
     ANY = "any row"
     """Theorem A1: nothing is known about it."""
     HALF_WAY = "half way between any two rows"
-    """Theorem A1': a histogram whose blank is in no bin."""
+    """Theorem A1': a table of counts whose blank is in no bin."""
     COIN = "a fair coin"
     """Rows of two values."""
 

@@ -46,11 +46,11 @@ def histogram(
     if isinstance(by, str):
         raise WrongUse("by is a list of columns, even for one column; put it in brackets, like by=['department']")
     if not by:
-        raise WrongUse("a histogram needs at least one column; add --by COLUMN")
+        raise WrongUse("a histogram needs at least one column; add `by=COLUMN`")
     axes = tuple(parse(spec) for spec in by)
     columns = [axis.column for axis in axes]
     if len(set(columns)) != len(columns):
-        raise WrongUse("each column can be used once; combine its bins into one --by")
+        raise WrongUse("each column can be used once; combine its bins into one `by`")
     who = unit or Unit()
     if who.distinct is not None and epsilon is not None:
         epsilon = rational(epsilon, "epsilon") / who.distinct  # what is said is the total, over all bins of a person
@@ -73,14 +73,15 @@ def histogram(
     if target >= 1:
         raise WrongUse(f"at-delta must be below 1, not {target}; choose one like 1e-9")
     if scale_up and rate is None:
-        raise WrongUse("scale-up needs the rate at which people are sampled; add --sample RATE")
+        raise WrongUse("`scale_up` needs the rate at which people are sampled; add `sample=RATE`")
     if who.expected_rows:
         expected_rows.check(made.channel)
         if rate is not None and not scale_up:
-            raise WrongUse("expected rows are those of everybody in the table; add --scale-up, or drop --sample")
+            raise WrongUse("expected rows are those of everybody in the table; add `scale_up=True`, or drop `sample`")
     if who.distinct is not None and rate is not None:
         raise WrongUse(
-            "a person in several bins cannot be sampled by thinning the counts; drop --sample or use one-row-per-person"
+            "a person in several bins cannot be sampled by thinning the counts; drop `sample` or use "
+            "`one_row_per_person=True`"
         )
     return Histogram(
         axes=axes,
@@ -105,9 +106,9 @@ def _found(
 ) -> Made:
     """Noise that is shown above the smallest threshold for which bins may be found in the data."""
     if not found:
-        raise WrongUse("delta is what it costs to find bins in the data, and these are declared; leave out --delta")
+        raise WrongUse("delta is what it costs to find bins in the data, and these are declared; leave out `delta`")
     if epsilon is None or crowd is not None or outlier is not None or show_above is not None:
-        raise WrongUse("delta goes with --epsilon alone: noise on every count, shown above a threshold; add --epsilon")
+        raise WrongUse("`delta` goes with `epsilon` alone: noise that is shown above a threshold; add `epsilon=E`")
     return make("warped", curve=rational(epsilon, "epsilon"), show_above=smallest_threshold(epsilon, delta))
 
 
@@ -123,24 +124,24 @@ def _by_intent(
     if channel is not None:
         extra = {"epsilon": epsilon, "show_above": show_above} | dict(options)
         if crowd is not None or outlier is not None:
-            raise WrongUse("channel names the mechanism itself; drop --crowd and --outlier, or drop --channel")
+            raise WrongUse("`channel` names the mechanism itself; drop `crowd` and `outlier`, or drop `channel`")
         return make(channel, **extra)
     if any(value is not None and value is not False for value in options.values()):
         named = next(name for name, value in options.items() if value is not None and value is not False)
-        raise WrongUse(f"--{named.replace('_', '-')} belongs to a channel; add --channel NAME")
+        raise WrongUse(f"`{named}` belongs to a channel; add `channel=NAME`")
     if outlier is not None:
         if crowd is not None or epsilon is not None:
-            raise WrongUse("an outlier curve says everything; drop --crowd and --epsilon")
+            raise WrongUse("an outlier curve says everything; drop `crowd` and `epsilon`")
         return make("warped", curve=outlier, show_above=show_above)
     if show_above is not None:
-        raise WrongUse("show-above goes with an outlier curve; add --outlier CURVE, like --outlier 1:0.01,101:1")
+        raise WrongUse("`show_above` goes with an outlier curve; add `outlier=CURVE`, like `outlier=1:0.01,101:1`")
     if crowd is not None:
         return (
             make("exact-or-suppressed", k=crowd) if epsilon is None else make("noisy-below", k=crowd, epsilon=epsilon)
         )
     if epsilon is not None:
         return make("geometric", epsilon=epsilon)
-    raise WrongUse("say how people are protected: --crowd 20, --epsilon 1, --outlier 1:0.01,101:1 or --channel NAME")
+    raise WrongUse("say how people are protected: `crowd=20`, `epsilon=1`, `outlier=1:0.01,101:1` or `channel=NAME`")
 
 
 def _rate(value: Exact, what: str) -> Fraction:
@@ -164,14 +165,14 @@ def _collected(rate: Exact | None, between: tuple[Exact, Exact] | None, exempt: 
         return Collected(low=low, high=high, exempt=spared)
     if spared:
         raise WrongUse(
-            "exempt people are those outside a declared sampling rate; add --collected or --collected-between"
+            "exempt people are those outside a declared sampling rate; add `collected` or `collected_between`"
         )
     return None
 
 
 _OWN: Final = (
     Option(name="by", takes="SPEC", many=True, help="A column and its bins; repeat it for several columns."),
-    Option(name="crowd", takes="K", help="Exact counts of at least K, the others hidden (with --epsilon: noisy)."),
+    Option(name="crowd", takes="K", help="Exact counts of at least K, the others hidden (with `epsilon`: noisy)."),
     Option(name="outlier", takes="CURVE", help="A loss for each crowd size, like 1:0.01,101:1 (warped noise)."),
     Option(name="one_row_per_person", takes=None, help="Keep one row of each person, chosen secretly and uniformly."),
     Option(
@@ -181,7 +182,7 @@ _OWN: Final = (
     ),
     Option(name="expected_rows", takes=None, help="Intervals for what is kept on average, not for what was kept now."),
     Option(name="sample", takes="P", help="Use a fresh secret sample: each person with probability P."),
-    Option(name="scale_up", takes=None, help="With --sample: estimates and intervals for everybody."),
+    Option(name="scale_up", takes=None, help="With `sample`: estimates and intervals for everybody."),
     Option(name="collected", takes="P", help="Declare that people came into the table with probability P."),
     Option(name="collected_between", takes="LOW HIGH", parts=2, help="The same with rates between LOW and HIGH."),
     Option(name="exempt", takes="N", default="0", help="How many people may have been collected in any other way."),
@@ -218,9 +219,9 @@ KIND: Final = Kind(
 
 SPEC is a column alone (its values are found in the data, where hidden bins may be absent), column=a,b,null,other
 (these values), column:0..100:10 (a range in steps), column:[0,20000,50000,inf) (edges) or
-column:month:2024-01..2024-12 (dates). Say how people are protected: --crowd K; --crowd K --epsilon E; --epsilon E;
---epsilon E --delta D (bins found in the data: noise, shown above the smallest threshold that D allows);
---outlier CURVE; or --channel NAME with its own options.
+column:month:2024-01..2024-12 (dates). Say how people are protected: `crowd=K`; `crowd=K` `epsilon=E`; `epsilon=E`;
+`epsilon=E` `delta=D` (bins found in the data: noise, shown above the smallest threshold that D allows);
+`outlier=CURVE`; or `channel=NAME` with its own options.
 
 Exit code 3 and the sentence about several rows for one person tell something about the data: they are for you
 alone. What is released about the same people under one name adds up in the ledger (hubbub ledger show).""",

@@ -4,12 +4,16 @@
 
     department                       every value that occurs (only where an absent bin means a hidden one)
     department=Police,Fire,null      these values; `null` is the bin of missing values, `other` that of all the rest
+    diagnosis=@codes.txt,other       the values in a file, one on each line
     age:0..100:10                    0 <= age < 100 in steps of 10; append ,null or ,other as above
     salary:[0,20000,50000,inf)       from each edge up to, not including, the next
     hired:month                      calendar months (day, month, quarter or year) that occur
     hired:month:2024-01..2024-12     these months
+    smoker:boolean                   true and false, however they are written
 
-A value with a comma, or a text that reads null or other, is written in double quotes: ``city="Washington, DC","null"``.
+How numbers and dates are written is said after the bins, like ``,money`` or ``,date=%m/%d/%Y``
+(:mod:`hubbub.tables.reading`). A value with a comma or an @ in front, or a text that reads null or other, is written in
+double quotes: ``city="Washington, DC","null"``.
 Whoever fits none of the declared bins is left out, by a rule that does not look at anybody else. Not-a-number is a
 missing value; an infinite number is in no interval, and an infinite date in no period. Text is compared sign by sign,
 so that an accented letter written as one sign and the same letter written as two are two values.
@@ -31,6 +35,9 @@ from typing import ClassVar, TypeAlias
 from hubbub.errors import WrongUse
 from hubbub.exact import INFINITY, Loss, positive, rational, to_text
 from hubbub.guarantees.derivation import Assumption
+from hubbub.tables import reading
+from hubbub.tables.reading import BOOLEAN, DATE
+from hubbub.tables.values_file import values_in
 
 NULL, OTHER = "null", "other"
 MOST_BINS = 10**8
@@ -46,6 +53,7 @@ class Values:
     values: tuple[str, ...]
     null: bool = False
     other: bool = False
+    reads: str = ""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -65,6 +73,7 @@ class Edges:
     open_below: bool = False  # the first edge is minus infinity and is not listed
     null: bool = False
     other: bool = False
+    reads: str = ""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -86,6 +95,7 @@ class Steps:
     steps: int
     null: bool = False
     other: bool = False
+    reads: str = ""
 
     @property
     def edges(self) -> tuple[Fraction, ...]:
@@ -110,6 +120,7 @@ class Dates:
     last: datetime.date
     null: bool = False
     other: bool = False
+    reads: str = ""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -132,6 +143,7 @@ class Discovered:
     kind: ClassVar[str] = "discovered"
     column: str
     unit: str | None = None
+    reads: str = ""
 
 
 Declared: TypeAlias = Values | Edges | Steps | Dates
@@ -166,14 +178,17 @@ def declared_size(axes: Sequence[Axis]) -> int | None:
 
 def rule(axis: Axis) -> Assumption:
     """What happens to values that are not listed."""
-    given = (("column", axis.column),)
+    given: tuple[tuple[str, str], ...] = (("column", axis.column),)
+    written, read = "", ""
+    if axis.reads:
+        given, written, read = (*given, ("reads", axis.reads)), "; cells are read as {reads}", ".read"
     if isinstance(axis, Discovered):
         says = "{column}: every value of {column} that occurs is a bin, and so is a missing value"
-        return Assumption("bins.found", says, given)
+        return Assumption(f"bins.found{read}", f"{says}{written}", given)
     missing = "missing values are a bin" if axis.null else "missing values count as not listed"
     rest = "all other values are one bin" if axis.other else "people with any other value are left out"
     name = f"bins.{'null' if axis.null else 'no-null'}.{'other' if axis.other else 'left-out'}"
-    return Assumption(name, f"{{column}}: {missing}; {rest}", given)
+    return Assumption(f"{name}{read}", f"{{column}}: {missing}; {rest}{written}", given)
 
 
 def parse(spec: str) -> Axis:
@@ -186,7 +201,8 @@ def parse(spec: str) -> Axis:
     if match[2] is None:
         return Discovered(column)
     if match[2] == "=":
-        return _values(column, match[3])
+        is_file = match[3].strip().startswith("@")
+        return _from_file(column, match[3].strip()) if is_file else _values(column, match[3])
     return _binned(column, match[3].strip())
 
 
@@ -201,6 +217,17 @@ def _values(column: str, text: str) -> Values:
     listed, null, other = _listed(column, text)
     if len(set(listed)) != len(listed):
         raise WrongUse(f"the values of {column} are listed twice somewhere; list each once")
+    if other and OTHER in listed:
+        raise WrongUse(f"{column} has two bins labelled other, the listed value and all the rest; leave one out")
+    return Values(column, tuple(listed), null, other)
+
+
+def _from_file(column: str, text: str) -> Values:
+    """The values in a file, and after its name whether null and other are bins too."""
+    path, null, other = _extras(text.removeprefix("@"))
+    listed = values_in(path.strip(), column)
+    if len(set(listed)) != len(listed):
+        raise WrongUse(f"the file with the values of {column} has one of them twice; leave it there once")
     if other and OTHER in listed:
         raise WrongUse(f"{column} has two bins labelled other, the listed value and all the rest; leave one out")
     return Values(column, tuple(listed), null, other)
@@ -230,20 +257,34 @@ def _unquoted(token: str) -> str:
 
 
 def _binned(column: str, text: str) -> Axis:
-    body, null, other = _extras(text)
+    rest, null, other = _extras(text)
+    body, reads = _reading(rest, column)
+    if body == BOOLEAN:
+        if reads:
+            raise WrongUse(f"booleans are read in every way that is usual; write {column}:boolean")
+        return Values(column, ("false", "true"), null, other, BOOLEAN)
     if body.startswith("["):
-        return replace(_edges(column, body), null=null, other=other)
+        return replace(_edges(column, body), null=null, other=other, reads=_of_numbers(reads, column))
     unit, _, span = body.partition(":")
     if unit in UNITS:
+        if reads and not reads.startswith(DATE):
+            raise WrongUse(f"the dates of {column} are no {reads}; say how they are written, like date=%m/%d/%Y")
         if not span:
             if null or other:
                 raise WrongUse(f"{column}:{unit} without a span finds its bins in the data, null included; give a span")
-            return Discovered(column, unit)
-        return replace(_dates(column, unit, span), null=null, other=other)
-    return replace(_range(column, body), null=null, other=other)
+            return Discovered(column, unit, reads)
+        return replace(_dates(column, unit, span), null=null, other=other, reads=reads)
+    return replace(_range(column, body), null=null, other=other, reads=_of_numbers(reads, column))
+
+
+def _of_numbers(reads: str, column: str) -> str:
+    if reads.startswith(DATE):
+        raise WrongUse(f"{column} is cut at numbers, and date= is about dates; use {column}:month, or drop date=")
+    return reads
 
 
 def _extras(text: str) -> tuple[str, bool, bool]:
+    """What is left without null and other at its end, and whether they were there."""
     null = other = False
     while True:
         body, comma, word = text.rpartition(",")
@@ -253,11 +294,24 @@ def _extras(text: str) -> tuple[str, bool, bool]:
             return text.strip(), null, other
 
 
+def _reading(text: str, column: str) -> tuple[str, str]:
+    """The bins, and how cells are written if that is said after them."""
+    body, dated, pattern = text.partition(f",{DATE}")
+    if dated:
+        return body.strip(), reading.dates(pattern.strip(), column)
+    words = []
+    while match := re.fullmatch(r"(.*),\s*([a-z]+|decimal=(?:,|[^,]*))", text, re.DOTALL):
+        text = match[1]
+        words.append(match[2].strip())
+    return text.strip(), reading.numbers(words, column)
+
+
 def _range(column: str, text: str) -> Steps:
     match = re.fullmatch(r"([^:]+)\.\.([^:]+):([^:]+)", text)
     if not match:
         raise WrongUse(
-            f"the bins of {column} are written {column}:0..100:10, {column}:[0,50,100) or {column}:month, "
+            f"the bins of {column} are written {column}:0..100:10, {column}:[0,50,100) or {column}:month, with money, "
+            "decimal=, or date=%m/%d/%Y after a comma if cells are written so, "
             f"not {text[:40]!r}"
         )
     what = f"a bound of {column}"

@@ -87,11 +87,8 @@ class Counts(Result):
 
     @property
     def exact(self) -> bool:
-        """Whether no published number leaves a doubt."""
-        shown = self.shown
-        values = self.published.values[shown]
-        alike = (self.low[shown] == values) & (self.high[shown] == values)
-        return bool(alike.all()) and not self.spec.scale_up
+        """Whether no published number can leave a doubt, whatever was published."""
+        return self.spec.channel.certain and not self.spec.scale_up
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Labels are not made here: there may be millions."""

@@ -11,6 +11,7 @@ from hubbub.channels.catalogue import parameters, restore
 from hubbub.errors import CheckFailed, HubbubError
 from hubbub.exact import to_text
 from hubbub.tables.bins import UNITS, Axis, Dates, Discovered, Edges, Steps, Values, declared_size, size
+from hubbub.tables.reading import BOOLEAN, NUMBERS, problem
 from hubbub.tables.unit import Collected, Unit
 from hubbub.wire.canonical import Plain, digest
 from hubbub.wire.exact_json import agrees, plain, restored
@@ -24,7 +25,7 @@ _MOST_STEPS = 10_000_000
 def described(spec: Histogram) -> dict[str, Plain]:
     """The release as JSON, with its bins as they are once the schema was read."""
     return {
-        "bins": [plain(axis) for axis in spec.axes],
+        "bins": [_written(axis) for axis in spec.axes],
         "channel": {"name": spec.channel.name, **parameters(spec.channel)},  # type: ignore[dict-item]
         "unit": plain(spec.unit),
         "sample": None if spec.sample is None else to_text(spec.sample),
@@ -34,6 +35,13 @@ def described(spec: Histogram) -> dict[str, Plain]:
         "scale_up": spec.scale_up,
         "lowered": spec.lowered,
     }
+
+
+def _written(axis: Axis) -> Plain:
+    """An axis as JSON; how its cells are read is there if it was said, so that what was written earlier is the same."""
+    told = plain(axis)
+    assert isinstance(told, dict)
+    return {name: value for name, value in told.items() if name != "reads" or value}
 
 
 def upgraded(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -91,7 +99,9 @@ def _read(given: Any) -> Histogram:
 
 
 def _is_partition(axis: Axis) -> bool:
-    """Whether nobody is in two of its bins."""
+    """Whether nobody is in two of its bins, and its cells are read in a way that is known."""
+    if problem(axis.reads) or not _fits(axis):
+        return False
     match axis:
         case Values():
             listed = (*axis.values, "other") if axis.other else axis.values
@@ -106,6 +116,15 @@ def _is_partition(axis: Axis) -> bool:
             return axis.unit is None or axis.unit in UNITS
 
 
+def _fits(axis: Axis) -> bool:
+    """Whether such cells are read for such bins."""
+    if axis.reads == BOOLEAN:
+        return isinstance(axis, Values) and axis.values == ("false", "true")
+    if axis.reads in NUMBERS:
+        return isinstance(axis, Edges | Steps)
+    return not axis.reads or isinstance(axis, Dates) or (isinstance(axis, Discovered) and axis.unit is not None)
+
+
 def partition(spec: Histogram) -> str | None:
     """A name for the partition that the bins make of people, or None if a person has no fixed place in it.
 
@@ -114,4 +133,4 @@ def partition(spec: Histogram) -> str | None:
     """
     if spec.unit.one_row_per_person or spec.unit.distinct is not None:
         return None
-    return digest({"bins": [plain(axis) for axis in spec.axes], "person": spec.unit.person})
+    return digest({"bins": [_written(axis) for axis in spec.axes], "person": spec.unit.person})

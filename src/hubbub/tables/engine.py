@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from hubbub.noise.source import Source
 from hubbub.tables.bins import Axis
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import Schema
+from hubbub.tables.sketch import Notice
 
 
 class Repeats(Enum):
@@ -55,6 +56,11 @@ class Engine(Protocol):
 
     def identity(self) -> Identity:
         """What the table is, whatever it is called. Private: it stays in the ledger."""
+        ...
+
+    def noticing(self, notice: Notice) -> Self:
+        """The same table, which tells `notice` who is in it before it counts by a person column, and before `source` is
+        used; what that refuses is not counted."""
         ...
 
     def count(self, question: Question, source: Source) -> Counted:

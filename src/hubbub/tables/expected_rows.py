@@ -34,7 +34,7 @@ from hubbub.channels.estimate import intervals
 from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.shown import exact_from, hides
 from hubbub.errors import WrongUse
-from hubbub.tables.scaling import is_certain, population_estimate, split
+from hubbub.tables.scaling import population_estimate, split
 
 _SLACK: Final = 1e-6
 _STEPS: Final = 80  # of a bisection between real numbers
@@ -45,7 +45,7 @@ def check(channel: Channel) -> None:
     if hides(channel) and exact_from(channel) is None:
         raise WrongUse(
             "intervals for the expected rows are known where counts are exact or hidden, and where nothing is hidden; "
-            "leave out --expected-rows, or use --crowd or --epsilon"
+            "leave out `expected_rows`, or use `crowd` or `epsilon`"
         )
 
 
@@ -58,7 +58,7 @@ def expected_intervals(
     coverage; and a bin with a larger mu than a hidden one's interval holds is hidden with probability at most 1 -
     coverage. An interval contains the estimate.
     """
-    certain = is_certain(channel)
+    certain = channel.certain
     low, high = intervals(channel, published, coverage if certain else split(coverage))
     doubt = float(1 - coverage) / (1 if certain else 2)
     first, rate = exact_from(channel) or 0, float(p)

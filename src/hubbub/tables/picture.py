@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 RANKED: Final = 60  # bars with a label each
 ALONG_AN_ORDER: Final = 400  # thin bars along ranges or dates, in all panels together
 PANELS: Final = 12
+_NUMBER: Final = re.compile(r"-?\d{1,18}(\.\d{1,18})?", re.ASCII)
 _MISSING: Final = "(missing)"
 _EMPTY: Final = "(empty text)"
 
@@ -52,8 +54,24 @@ def chosen(counts: Counts) -> Chosen:
         if fits and (panels is None or (sizes[panels] or 0) <= PANELS):
             return Chosen(np.arange(counts.bins), along, panels, ordered[along])
     shown = np.flatnonzero(counts.shown)
+    natural = _in_order(counts, shown)
+    if natural is not None:
+        return Chosen(natural, 0, None, upright=True)
     largest = np.argsort(-counts.published.values[shown], kind="stable")[:RANKED]
     return Chosen(shown[largest], 0 if len(axes) == 1 else None)
+
+
+def _in_order(counts: Counts, shown: NDArray[Any]) -> NDArray[Any] | None:
+    """The bins of one axis that was found in the data, if they are dates or numbers, in that order."""
+    axis = counts.axes[0]
+    if len(counts.axes) > 1 or not isinstance(axis, Discovered) or not 0 < len(shown) <= ALONG_AN_ORDER:
+        return None
+    texts = [names[0] for names in labels(counts, shown)]
+    if axis.unit is None and not all(text is None or _NUMBER.fullmatch(text) for text in texts):
+        return None
+    if axis.unit is not None:
+        return shown[sorted(range(len(texts)), key=lambda i: (texts[i] is None, texts[i] or ""))]
+    return shown[sorted(range(len(texts)), key=lambda i: (texts[i] is None, Fraction(texts[i] or 0)))]
 
 
 def bars(counts: Counts) -> Bars | None:

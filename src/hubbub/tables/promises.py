@@ -13,15 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 from hubbub.channels.catalogue import parameters
 from hubbub.channels.channel import Channel
-from hubbub.channels.geometric import Geometric, Group
-from hubbub.channels.noisy_below import NoisyBelow
 from hubbub.channels.sampled import (
     collected_crowd_blending,
     distributional,
     sampled_crowd_blending,
     sampled_differential,
 )
-from hubbub.channels.simple_outliers import SimpleNoisy
 from hubbub.channels.warped import Warped
 from hubbub.errors import Refused
 from hubbub.exact import Infinite, rounded
@@ -34,7 +31,7 @@ from hubbub.guarantees.definitions import (
     SimpleOutlier,
     StaircaseOutlier,
 )
-from hubbub.guarantees.derivation import DMNS, GHLP, HERE, LUI_PASS, Assumption, Derivation, Theorem, stated, texts
+from hubbub.guarantees.derivation import DMNS, HERE, Assumption, Derivation, Theorem, stated, texts
 from hubbub.guarantees.implications import outlier_to_differential, simple_outlier_to_crowd_blending, to_outlier
 from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.thinned_curve import on_a_sample
@@ -44,27 +41,6 @@ from hubbub.tables.unit import Collected
 
 if TYPE_CHECKING:
     from hubbub.tables.histogram import Histogram
-
-_NOTES = "Bogdanov's lecture notes on crowd-blending and outlier privacy"
-
-STATEMENTS: Final = {
-    "exact-or-suppressed": Theorem(
-        "channel.exact-or-suppressed", "counts below k hidden, the others exact", f"{GHLP}, section 3"
-    ),
-    "noisy-below": Theorem("channel.noisy-below", "noise on counts below k, the others exact", f"{GHLP}, section 3"),
-    "geometric": Theorem("channel.geometric", "two-sided geometric noise", DMNS),
-    "group": Theorem("channel.group", "two-sided geometric noise for groups", f"{LUI_PASS}, Example 6"),
-    "simple-suppressed": Theorem("channel.simple-suppressed", "Theorem 8", f"{LUI_PASS}, Example 2"),
-    "simple-noisy": Theorem("channel.simple-noisy", "Theorem 9", f"{LUI_PASS}, Example 3"),
-    "outlier-suppressed": Theorem("channel.outlier-suppressed", "Theorem 15, exact", f"{LUI_PASS}, Example 4; {HERE}"),
-    "outlier-noisy": Theorem("channel.outlier-noisy", "Theorem 16, sharp", f"{LUI_PASS}, Example 5; {HERE}"),
-    "staircase": Theorem("channel.staircase", "Theorem 18 and the staircase lemma", f"{LUI_PASS}, Example 7; {HERE}"),
-    "lower-bound": Theorem("channel.lower-bound", "Theorem 20", f"{LUI_PASS}, Example 8; {HERE}"),
-    "lecture": Theorem("channel.lecture", "Theorem 8 of the notes, with constants", f"{_NOTES}; {HERE}"),
-    "warped": Theorem("channel.warped", "Theorem W1", HERE),
-}
-"""The statement behind each channel's own claim, and where it stands."""
-
 
 PARTITION: Final = Assumption("public-partition", "the bins are a public partition")
 EVERY_BIN: Final = Assumption("every-bin", "every declared bin is published, empty ones too")
@@ -90,8 +66,8 @@ def promises(spec: Histogram) -> tuple[Derivation, ...]:
     """
     own = _own(spec)
     if spec.unit.distinct is not None:
-        return (_several_bins(_differential(own) or own, spec, spec.unit.distinct),)
-    bounded, crowds, unmarked = _differential(own), _crowds(own), _unmarked(spec.channel)
+        return (_several_bins(_differential(own, spec) or own, spec, spec.unit.distinct),)
+    bounded, crowds, unmarked = _differential(own, spec), _crowds(own), spec.channel.unmarked
     found = [own]
     if spec.sample is not None:
         if not isinstance(own.conclusion, DifferentialPrivacy):  # that is amplified below
@@ -104,11 +80,6 @@ def promises(spec: Histogram) -> tuple[Derivation, ...]:
         told = _collected(own, crowds, bounded or own, spec.collected, spec.at_delta, unmarked)
         found += [replace(of_people(step), people=population) for step in told]
     return tuple(found)
-
-
-def _unmarked(channel: Channel) -> bool:
-    """Whether counts below a crowd get noise that is not marked."""
-    return isinstance(channel, SimpleNoisy) or (isinstance(channel, NoisyBelow) and not channel.tagged)
 
 
 def of_people(step: Derivation) -> Derivation:
@@ -141,7 +112,7 @@ def _own(spec: Histogram) -> Derivation:
     )
     own = stated(
         spec.channel.claim,
-        theorem=STATEMENTS[spec.channel.name],
+        theorem=spec.channel.card.statement,
         numbers=tuple((name, _text(value)) for name, value in parameters(spec.channel).items() if value is not None),
         assumptions=assumptions,
         people=spec.unit.crowds if crowds else spec.unit.people,
@@ -178,10 +149,11 @@ def _with_found_bins(own: Derivation, spec: Histogram) -> Derivation:
 
 def _several_bins(own: Derivation, spec: Histogram, most: int) -> Derivation:
     """A person in at most B bins loses at most B times as much, where every count loses the same."""
-    if not isinstance(own.conclusion, DifferentialPrivacy) or not _alike(spec.channel):
+    one = spec.channel.claim
+    if not _is_flat(spec.channel) and (not isinstance(one, DifferentialPrivacy) or one.delta):
         raise Refused(
-            "a person in several bins is covered by plain noise only (--epsilon, or --channel group); "
-            "for the others keep one row of each person (--one-row-per-person)"
+            "a person in several bins is covered by plain noise only (`epsilon`, or `channel=group`); "
+            "for the others keep one row of each person (`one_row_per_person=True`)"
         )
     claim = own.conclusion
     assert isinstance(claim, DifferentialPrivacy) and not isinstance(claim.epsilon, Infinite)
@@ -194,20 +166,35 @@ def _several_bins(own: Derivation, spec: Histogram, most: int) -> Derivation:
     )
 
 
-def _alike(channel: Channel) -> bool:
-    """Whether every count loses the same."""
-    flat = isinstance(channel, Warped) and len(channel.curve.pieces) == 1 and not channel.curve.pieces[0].rate
-    return flat or isinstance(channel, Geometric | Group)
+def _is_flat(channel: Channel) -> bool:
+    """Whether it is the warped channel of one finite level: noise cut off at 0."""
+    if not isinstance(channel, Warped) or len(channel.curve.pieces) > 1:
+        return False
+    return not channel.curve.pieces[0].rate and not isinstance(channel.curve.limit, Infinite)
 
 
-def _differential(own: Derivation) -> Derivation | None:
-    """Differential privacy, where the losses of all crowds are bounded."""
+def _differential(own: Derivation, spec: Histogram) -> Derivation | None:
+    """Differential privacy, where the losses of all crowds are bounded.
+
+    A claim with a delta pays it for small losses of small crowds. Where the channel loses no more than the top of its
+    curve without any, as when all of it is computed from a first noise, everybody is promised that.
+    """
     claim = own.conclusion
     if isinstance(claim, SimpleOutlier | StaircaseOutlier):
         own, claim = to_outlier(own), to_outlier(own).conclusion
-    if isinstance(claim, OutlierPrivacy) and not isinstance(claim.curve.limit, Infinite):
+    if not isinstance(claim, OutlierPrivacy) or isinstance(claim.curve.limit, Infinite):
+        return None
+    top = claim.curve.limit
+    proof = next((each for each in spec.channel.proofs if not each.delta and each.curve.limit <= top), None)
+    if not claim.delta or proof is None:
         return outlier_to_differential(own)
-    return None
+    pure = Derivation(
+        conclusion=DifferentialPrivacy(epsilon=proof.curve.limit),
+        theorem=Theorem("channel.pure", "the loss of the whole channel, without a delta", HERE),
+        premises=(own,),
+        numbers=(("because_out", proof.reason), *texts(epsilon_out=proof.curve.limit)),
+    )
+    return _with_found_bins(pure, spec) if spec.discovered else pure
 
 
 def _crowds(own: Derivation) -> Derivation | None:
@@ -233,7 +220,7 @@ def _sampled(
     if not isinstance(bounded.conclusion, DifferentialPrivacy):
         raise Refused(
             "no theorem turns this channel's promise and a secret sample into a promise to everybody; "
-            "use --crowd, --epsilon or an outlier curve that ends, or leave out --sample"
+            "use `crowd`, `epsilon` or an outlier curve that ends, or leave out `sample`"
         )
     return list(sampled_differential(bounded, p))
 
@@ -250,5 +237,5 @@ def _collected(
         return list(sampled_differential(bounded, sample.p))
     raise Refused(
         "what such a sample drawn by somebody else buys is known for crowds, and at one rate for plain noise; use "
-        "--crowd, or --epsilon with --collected RATE, or leave out --collected"
+        "`crowd`, or `epsilon` with `collected=RATE`, or leave out `collected`"
     )

@@ -21,29 +21,15 @@ from numpy.typing import NDArray
 from hubbub.binomial_law import at_least, at_most
 from hubbub.channels.channel import Channel, Published
 from hubbub.channels.estimate import intervals
-from hubbub.channels.exact_or_suppressed import ExactOrSuppressed
 from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.shown import exact_from, hides
-from hubbub.channels.simple_outliers import SimpleSuppressed
-from hubbub.channels.warped import Warped
-from hubbub.exact import INFINITY, ball
+from hubbub.exact import ball
 from hubbub.tables.shown_sample import ShownSample, shown_sample
 
 
 def split(coverage: Fraction) -> Fraction:
     """The coverage to ask of the channel so that half of the doubt is left for the sampling."""
     return (1 + coverage) / 2
-
-
-def is_certain(channel: Channel) -> bool:
-    """Whether an interval for the count never misses it.
-
-    What is published either follows from the count, or is the same toss for all counts of a stretch, which the interval
-    then holds as a whole.
-    """
-    if isinstance(channel, Warped):
-        return all(piece.rate == 0 and (piece.value == 0 or piece.value is INFINITY) for piece in channel.curve.pieces)
-    return isinstance(channel, ExactOrSuppressed | SimpleSuppressed)
 
 
 @lru_cache(maxsize=65536)
@@ -113,7 +99,7 @@ def population_intervals(
     coverage; and a bin with a count outside the interval of a hidden outcome has that outcome with probability at most
     1 - coverage. An interval contains the estimate.
     """
-    certain = is_certain(channel)
+    certain = channel.certain
     low, high = intervals(channel, published, coverage if certain else split(coverage))
     doubt = (1 - coverage) / (1 if certain else 2)
     hidden = np.array([name.startswith(SUPPRESSED) for name in published.names], dtype=bool)[published.tags]

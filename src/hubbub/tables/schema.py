@@ -9,6 +9,7 @@ from enum import Enum
 from hubbub.errors import WrongUse
 from hubbub.exact import to_text
 from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values
+from hubbub.tables.reading import BOOLEAN
 
 _MOST_COMPARISONS = 4096
 
@@ -48,7 +49,10 @@ def column(schema: Schema, name: str) -> Holds:
         return schema[name]
     if schema.public:
         raise WrongUse(f"there is no column {name!r}; there are {', '.join(map(repr, schema))}")
-    raise WrongUse(f"there is no column {name!r}; the first line of the file must name the columns: look at it")
+    raise WrongUse(
+        f"there is no column {name!r}; the first line of the file must name the columns: look at it, or name them with "
+        "`no_header` if it is data"
+    )
 
 
 def resolved(axes: tuple[Axis, ...], schema: Schema) -> tuple[Axis, ...]:
@@ -71,6 +75,7 @@ def check(axis: Axis, holds: Holds) -> None:
     name = axis.column
     if holds is Holds.OTHER:
         raise WrongUse(f"the column {name} holds {holds.value}; choose another column")
+    _check_reading(axis, holds)
     if isinstance(axis, Values) and holds is Holds.BOOLEAN and not {*axis.values} <= {"false", "true"}:
         raise WrongUse(f"the column {name} holds booleans, whose values are false and true; use {name}=false,true")
     if isinstance(axis, Dates) or (isinstance(axis, Discovered) and axis.unit):
@@ -78,8 +83,18 @@ def check(axis: Axis, holds: Holds) -> None:
             raise WrongUse(f"the column {name} holds {holds.value} and not dates; use {name}:0..100:10")
     elif isinstance(axis, Edges | Steps):
         if holds in (Holds.DATE, Holds.BOOLEAN):
-            raise WrongUse(f"the column {name} holds {holds.value} and cannot be cut at numbers; use {name}:month")
+            instead = f"{name}:month" if holds is Holds.DATE else f"{name}=false,true"
+            raise WrongUse(f"the column {name} holds {holds.value} and cannot be cut at numbers; use {instead}")
         _check_edges(axis, holds)
+
+
+def _check_reading(axis: Axis, holds: Holds) -> None:
+    """Only text has to be told how it is written; booleans may also be the numbers 0 and 1."""
+    wanted = (Holds.TEXT, Holds.BOOLEAN, Holds.INTEGER) if axis.reads == BOOLEAN else (Holds.TEXT,)
+    if axis.reads and holds not in wanted:
+        raise WrongUse(
+            f"the column {axis.column} holds {holds.value}, which are read as they are; drop {axis.reads} from its bins"
+        )
 
 
 def _check_edges(axis: Edges | Steps, holds: Holds) -> None:

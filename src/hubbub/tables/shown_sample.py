@@ -68,7 +68,7 @@ def shown_sample(channel: Channel, p: Fraction, found: bool) -> ShownSample:
     if steady is None or steady > _WIDEST:
         raise WrongUse(
             "the noise of this channel spreads over too many counts for intervals that are right given that a bin is "
-            "shown; leave out --scale-up, or use a larger epsilon"
+            "shown; leave out `scale_up`, or use a larger epsilon"
         )
     chances = [arb(0) if found and not m else chance_shown(channel, m) for m in range(max(steady, 1) + 1)]
     logs = [float(chance.log().mid()) if chance > 0 else -math.inf for chance in chances]

@@ -24,13 +24,13 @@ class Unit:
 
     def __post_init__(self) -> None:
         if (self.one_row_per_person or self.distinct is not None) and self.person is None:
-            raise WrongUse("choosing among a person's rows needs the person column; add --person COLUMN")
+            raise WrongUse("choosing among a person's rows needs the person column; add `person=COLUMN`")
         if self.one_row_per_person and self.distinct is not None:
             raise WrongUse("one-row-per-person and distinct exclude each other; choose one of them")
         if self.expected_rows and not self.chooses:
             raise WrongUse(
-                "expected rows are those of people with several; add --one-row-per-person or --distinct B, or leave it "
-                "out"
+                "expected rows are those of people with several; add `one_row_per_person=True` or `distinct=B`, or "
+                "leave it out"
             )
         if self.distinct is not None:
             object.__setattr__(self, "distinct", whole(self.distinct, "distinct", least=1))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from hubbub.channels.catalogue import CATALOGUE, parameters
+from hubbub.channels.catalogue import parameters
+from hubbub.channels.channel import Channel
+from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.shown import hides
 from hubbub.exact import Infinite, to_text
 from hubbub.guarantees.curve import Reading
@@ -19,8 +21,6 @@ from hubbub.tables.labels import is_ranges
 if TYPE_CHECKING:
     from hubbub.tables.counts import Counts
     from hubbub.tables.histogram import Histogram
-
-_HOW: Final = {"warped": "noise that is the larger the fewer people a bin has"}
 
 
 def words(spec: Histogram) -> Words:
@@ -50,8 +50,8 @@ def _whose(spec: Histogram) -> str:
 
 def method(spec: Histogram) -> str:
     """What was done to the counts."""
-    given = parameters(spec.channel)
-    how = _HOW.get(spec.channel.name) or re.sub(r" \([^)]*\)$", "", CATALOGUE[spec.channel.name].summary)
+    given, card = parameters(spec.channel), spec.channel.card
+    how = card.how or re.sub(r" \([^)]*\)$", "", card.summary)
     if "k" in given:
         how = re.sub(r"\bk\b", str(given["k"]), how)
     return how if given.get("show_above") is None else f"{how}, and values up to {given['show_above']} hidden"
@@ -85,13 +85,13 @@ def interval_words(spec: Histogram) -> str:
     percent, rest = to_text(100 * spec.coverage), to_text(100 * (1 - spec.coverage))
     what = f"the true number of {in_words(spec, of_interval(spec)).removeprefix('the ')}"
     if not hides(spec.channel):
-        return f"The interval of a bin holds {what}, with a chance of at least {percent}\u00a0%"
-    told = f"Of a bin that shows a number, the interval holds {what}, with a chance of at least {percent}\u00a0%"
+        return f"The interval of a bin holds {what}, with a chance of at least {percent} %"
+    told = f"Of a bin that shows a number, the interval holds {what}, with a chance of at least {percent} %"
     if spec.discovered:
         return told
     return (
         f"{told}; of a hidden bin it says something else: a bin with more than that would be hidden with a chance of "
-        f"at most {rest}\u00a0%"
+        f"at most {rest} %"
     )
 
 
@@ -110,7 +110,7 @@ def notes(counts: Counts) -> tuple[str, ...]:
         )
     if spec.unit.chooses:
         told.append("How many people have at least one row in a bin is not told, and no number here estimates it.")
-    if counts.published.values.min(initial=0) < 0:
+    if _below_nothing(spec.channel):
         told.append("Noise can push a number below 0; the estimate beside it can be true.")
     if any(map(is_ranges, counts.axes)):
         told.append("[a,b) is from a up to, and not including, b.")
@@ -137,6 +137,12 @@ def bin_rate(spec: Histogram) -> Fraction:
     promise = spec.promises()[0].premises[0].conclusion
     assert isinstance(promise, DifferentialPrivacy) and not isinstance(promise.epsilon, Infinite)
     return promise.epsilon
+
+
+def _below_nothing(channel: Channel) -> bool:
+    """Whether a number below 0 can come out."""
+    law = channel.law(0)
+    return any(bool(law.mass(-1, tag) > 0) for tag in law.tags if not tag.startswith(SUPPRESSED))
 
 
 def _remarks(spec: Histogram) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from hubbub.voting.punishing import mix_probability
 from hubbub.voting.threshold import ForGain, Margin, threshold
 from hubbub.voting.voters_needed import Needed, voters_needed
 
-KINDS: Final = {
+CALLED: Final = {
     "repeated-plurality": margins.REPEATED_PLURALITY,
     "approximate-runoff": margins.APPROXIMATE_RUNOFF,
     "scoring-elimination": margins.SCORING,
@@ -64,7 +64,7 @@ class Assurance:
     kind: str = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kind", KINDS[self.rule])
+        object.__setattr__(self, "kind", CALLED[self.rule])
 
     @property
     def empty(self) -> bool:
@@ -247,9 +247,9 @@ def assurance(
     coarseness `at` none gains more than `bound` (Theorem B1); mixed with the punishing rule at `chance` none gains
     anything for utilities that are `worth`-coarse (Lemma 81, corrected).
     """
-    if rule not in KINDS:
-        raise WrongUse(f"a margin belongs to one of {', '.join(KINDS)}, not to {rule[:40]!r}")
-    kind, m, r = KINDS[rule], candidates, points_range
+    if rule not in CALLED:
+        raise WrongUse(f"a margin belongs to one of {', '.join(CALLED)}, not to {rule[:40]!r}")
+    kind, m, r = CALLED[rule], candidates, points_range
     needed = None
     if voters is None:
         if coarseness is None:

@@ -106,7 +106,7 @@ def open_text(path: str | Path, encoding: str | None = None) -> BallotText:
             asked = codecs.lookup(encoding).name
         except LookupError:
             raise WrongUse(
-                "there is no such encoding; --encoding is one like utf-8, utf-16, cp1252 or latin-1"
+                "there is no such encoding; `encoding` is one like utf-8, utf-16, cp1252 or latin-1"
             ) from None
     with _opened(where) as file:
         first = file.read(4)
@@ -117,7 +117,7 @@ def open_text(path: str | Path, encoding: str | None = None) -> BallotText:
     if (asked is None or asked in _UTF_8) and _is_utf_8(where):
         found = asked or "utf-8"
     elif asked in _UTF_8:
-        raise WrongUse("the ballot file is not text in UTF-8; name its --encoding, like cp1252")
+        raise WrongUse("the ballot file is not text in UTF-8; name its `encoding`, like cp1252")
     else:
         found = asked or FALLBACK
     text = BallotText(where, found, escapes=False, looked_through=False)
@@ -190,7 +190,7 @@ def _decoded(raw: bytes, encoding: str, line: int) -> str:
     except UnicodeDecodeError as error:
         at = line + raw.count(b"\n", 0, error.start)
         raise WrongUse(
-            f"line {at}: the ballot file is not text in {encoding.upper()}; save it as UTF-8, or name its --encoding"
+            f"line {at}: the ballot file is not text in {encoding.upper()}; save it as UTF-8, or name its `encoding`"
         ) from error
 
 

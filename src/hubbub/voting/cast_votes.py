@@ -179,7 +179,7 @@ def _meanings(cells: Sequence[str], table: Coded, reading: Reading, candidates: 
     except NotListed as error:
         codes = [code for code, cell in enumerate(table.cells) if cell == error.cell or error.cell in _parts(cell)]
         lines = [table.lines[int(np.argmax((table.rows == code).any(axis=1)))] for code in codes]
-        raise WrongUse(f"line {min(lines)}: {error}") from error
+        raise WrongUse(f"line {min(lines)}: {error.marked}") from error
 
 
 Kept = dict[Marks, tuple[int, int]]  # ballots marked like this, and the line of the first

@@ -51,7 +51,7 @@ class Chance:
             return 0
         i = below(len(names), self._source)
         alike = (Fraction(1, len(names)),) * len(names)
-        self.draws.append(Draw(why=why, among=tuple(names), chances=alike, chosen=names[i]))
+        self.draws.append(Draw(why=why, among=tuple(names), chances=alike, chosen=names[i], number=i, of=len(names)))
         return i
 
 

@@ -97,7 +97,7 @@ def asked_columns(text: str) -> dict[str, tuple[str, ...]]:
         what = text[at:equals].strip() if equals >= 0 else ""
         if what not in ASKED:
             raise WrongUse(
-                "--columns says which column is which, like ballot=ID,rank=Rank,candidate=Name,count=N or ranks=a/b/c; "
+                "`columns` says which column is which, like ballot=ID,rank=Rank,candidate=Name,count=N or ranks=a/b/c; "
                 'a name with a comma or a slash goes in quotes, ranks="a, b"/"c/d", and #3 is the third column'
             )
         names: list[str] = []
@@ -105,7 +105,7 @@ def asked_columns(text: str) -> dict[str, tuple[str, ...]]:
         while end == "/":
             part = _PART.match(text, at)
             if part is None:
-                raise WrongUse("--columns has a quotation mark that is not closed, or something after one that is")
+                raise WrongUse("`columns` has a quotation mark that is not closed, or something after one that is")
             names.append(part[1][1:-1].replace('""', '"') if part[1].startswith('"') else part[1].strip())
             at, end = part.end(), part[2]
         out[what] = tuple(names)
@@ -127,7 +127,7 @@ def _option(header: Sequence[str], what: str, columns: Sequence[int]) -> str:
         plain = header[i] and lowered.count(lowered[i]) == 1 and not header[i].startswith("#")
         name = header[i] if plain else f"#{i + 1}"
         names.append('"' + name.replace('"', '""') + '"' if re.search(r'[,/"]', name) else name)
-    return f"--columns {shlex.quote(what + '=' + '/'.join(names))}"
+    return f"`columns={shlex.quote(what + '=' + '/'.join(names))}`"
 
 
 def find_columns(
@@ -271,7 +271,7 @@ def chosen_contest(contests: Sequence[str], asked: str | None, header: Sequence[
         return contests[0]
     which = ", ".join(f'"{name}"' for name in contests[:_SHOWN])
     example = next((name for name in contests if name), contests[0])
-    raise WrongUse(f"line 1: the file holds the contests {which}; say which, like --contest {shlex.quote(example)}")
+    raise WrongUse(f"line 1: the file holds the contests {which}; say which, like `contest={shlex.quote(example)}`")
 
 
 def _rank_of(name: str) -> Iterator[tuple[int, str]]:

@@ -28,7 +28,7 @@ from hubbub.voting.ballots import Ballots
 from hubbub.voting.labels import label_names, near_equal, numbers_for_names
 from hubbub.voting.reading import Reading, overvoted, settled
 
-FORMATS: Final = (*preflib.KINDS, preflib.CATEGORIES, "blt", "abif", "csv")
+FORMATS: Final = (*preflib.ENDINGS, preflib.CATEGORIES, "blt", "abif", "csv")
 
 _TWO_NUMBERS = re.compile(r"\s*\d+\s*,\s*\d+\s*,?\s*")
 _DATA_TYPE = re.compile(r"^#\s*DATA TYPE:\s*(\w+)\s*$", re.MULTILINE)
@@ -88,7 +88,7 @@ def _read(
     candidates: Sequence[str] | None,
     contest: str | None,
 ) -> BallotFile:
-    if kind in preflib.KINDS or kind == preflib.CATEGORIES:
+    if kind in preflib.ENDINGS or kind == preflib.CATEGORIES:
         return preflib.read(text.text(), kind, rules, listed=candidates)
     if kind == "blt":
         return blt.read(text.text(), rules)
@@ -109,7 +109,7 @@ def _kind(path: str | Path, format: str | None) -> str:
         return "csv"
     if kind not in FORMATS and not (kind == "txt" and format is None):
         raise WrongUse(
-            f"a ballot file is one of {', '.join(FORMATS)}, by its ending or by name (--format); this is none of them"
+            f"a ballot file is one of {', '.join(FORMATS)}, by its ending or by name (`format`); this is none of them"
         )
     return kind
 
@@ -148,10 +148,10 @@ def write(ballots: Ballots, path: str | Path, *, title: str = "") -> None:
     kind = Path(path).suffix.removeprefix(".").lower()
     if kind == "csv":
         text = cast_votes.write(ballots)
-    elif kind in preflib.KINDS:
+    elif kind in preflib.ENDINGS:
         text = preflib.write(ballots, kind, title=title, name=Path(path).name)
     else:
-        raise WrongUse(f"ballots are written to {', '.join((*preflib.KINDS, 'csv'))} files, by their ending")
+        raise WrongUse(f"ballots are written to {', '.join((*preflib.ENDINGS, 'csv'))} files, by their ending")
     try:
         Path(path).write_text(text, encoding="utf-8")
     except OSError as error:

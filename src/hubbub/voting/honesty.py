@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from hubbub.exact import Infinite, rounded, to_float, to_text
+from hubbub.exact import Infinite, to_text
+from hubbub.figures import short
 from hubbub.voting import margins
 from hubbub.voting.choices import REAL, Choices, choices
 from hubbub.voting.coarse import coarse_sentence, covers
@@ -215,9 +216,9 @@ def _mixed(rule: Mix, voters: int, candidates: int, truncated: bool, eta: Fracti
     needed = inner.eta * voters * pairs * (1 - q) / (q if truncated else 2 * q)
     if needed > 1:
         return inner
-    apart = to_float(rounded(needed, up=True, digits=3), round_up=True)
+    apart = short(needed, 3)
     coarse = (
-        f"her utilities for two candidates are equal or at least {apart:.3g} apart, and to order otherwise those that "
+        f"her utilities for two candidates are equal or at least {apart} apart, and to order otherwise those that "
         "are worth the same to her is no lie"
     )
     return replace(

@@ -24,7 +24,7 @@ from hubbub.voting.ballot_file import BallotFile, Levels, gather, weight_of
 from hubbub.voting.ballots import Ballots, checked_candidates
 from hubbub.voting.reading import Reading
 
-KINDS: Final = ("soc", "soi", "toc", "toi")
+ENDINGS: Final = ("soc", "soi", "toc", "toi")
 CATEGORIES: Final = "cat"
 _CATEGORY_REMARK: Final = "the categories of the file were read as ranks, the first the best"
 
@@ -88,7 +88,7 @@ def _named(
     if listed is None:
         return _candidates(fields, stated_at, names, kind)
     if fields or names:
-        raise WrongUse("the file has a header that names its candidates; leave --candidates out")
+        raise WrongUse("the file has a header that names its candidates; leave `candidates` out")
     return checked_candidates(listed)
 
 
@@ -97,7 +97,7 @@ def _candidates(fields: dict[str, str], stated_at: dict[str, int], names: dict[i
     if not _WHOLE.fullmatch(stated):
         raise WrongUse(
             "line 1: a PrefLib file starts with lines like # NUMBER ALTERNATIVES: 3; if this one has none, name the "
-            "candidates 1, 2, ... on the lines of a text file, --candidates FILE, or is this another format?"
+            "candidates 1, 2, ... on the lines of a text file, `candidates=FILE`, or is this another format?"
         )
     declared = fields.get("DATA TYPE", kind)
     if declared != kind:

@@ -151,7 +151,7 @@ def ranking_of(
         if len(fresh) < len(rank):
             if reading.repeats in (None, "refuse"):
                 raise WrongUse(
-                    f"{where}: a candidate is there twice, which the rule repeats=refuse forbids; --repeats first "
+                    f"{where}: a candidate is there twice, which the rule repeats=refuse forbids; `repeats=first` "
                     "takes the best rank"
                 )
             noted.add("repeats")

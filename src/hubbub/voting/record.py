@@ -5,8 +5,9 @@
     {"wire": "tally/1", "ballots": {"digest", "candidates", "voters"}, "rule": {...}, "reading": {...},
      "file": {...}, "dice": "the public words" or null, "draws": [...], "rounds": [...], "winners": [...]}
 
-Its canonical bytes (:mod:`hubbub.wire.canonical`) are what is signed. Equal counts give equal bytes on every
-machine: names, whole numbers and exact texts are all that is in it.
+Equal counts give equal canonical bytes (:mod:`hubbub.wire.canonical`) on every machine: names, whole numbers and exact
+texts are all that is in it. A signed result is what :meth:`CountRecord.to_sign` gives with a signature such as a
+certificate has (:mod:`hubbub.certificate`), under a format of its own, so that neither can pass for the other.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 
+import hubbub
 from hubbub.errors import CheckFailed
 from hubbub.exact import to_text
 from hubbub.noise.source import PublicDice, ReplaySource, Source
@@ -35,6 +37,7 @@ from hubbub.voting.stv_result import Seats
 from hubbub.wire.canonical import canonical
 
 WIRE: Final = "tally/1"
+FORMAT: Final = "hubbub count 1"
 
 Answer = Result | Seats
 
@@ -90,8 +93,12 @@ class CountRecord:
         }
 
     def canonical(self) -> bytes:
-        """The bytes to sign."""
+        """Equal counts, equal bytes."""
         return canonical(self.as_json())
+
+    def to_sign(self) -> dict[str, Any]:
+        """A result, but for its signature."""
+        return {"format": FORMAT, "software": f"hubbub {hubbub.__version__}", "count": self.as_json()}
 
 
 def draw_as_json(draw: Draw) -> dict[str, Any]:

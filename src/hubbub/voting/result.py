@@ -31,8 +31,8 @@ class Draw:
     among: tuple[str, ...]
     chances: tuple[Fraction, ...]
     chosen: str
-    number: int = 0
-    of: int = 1
+    number: int
+    of: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

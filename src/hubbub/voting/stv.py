@@ -81,7 +81,7 @@ class TransferableVote:
         if self.seats >= len(ballots.strictly(self.name).candidates):
             raise WrongUse(
                 f"{self.seats} seats and {len(ballots.candidates)} candidates: all are elected without a count; give "
-                "the number of seats with --seats"
+                "the number of seats with `seats`"
             )
         count = _Count(ballots, self, Chance(source))
         count.run()

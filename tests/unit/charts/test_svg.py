@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from hubbub.charts.svg import WIDTHS, Bar, Panel, Words, _length, _scale, _wrapped, drawn, responsive
+from hubbub.charts.svg import WIDTHS, Bar, Panel, Words, _scale, drawn, responsive, text_length, wrapped
 
 WORDS = Words(title="Bars", told="Two bars.", by="kind", numbers="people")
 
@@ -85,14 +85,14 @@ def test_no_label_is_cut(width: int, several: bool) -> None:
     told = {text.replace(" ", "") for text in texts(root)}
     assert {label.replace(" ", "") for label in LONG} <= told
     for line in root.iter("tspan"):
-        assert _length(line.text or "") <= width
+        assert text_length(line.text or "") <= width
     tall = float(root.attrib["viewBox"].split()[3])
     assert all(rect["y"] + rect["height"] < tall for rect in kinds(root, "rect", "bar"))
 
 
 def test_text_is_wrapped_between_words_where_it_can_be() -> None:
-    assert _wrapped("two words", 40) == ["two", "words"]
-    assert "".join(_wrapped("W" * 50, 100)) == "W" * 50
+    assert wrapped("two words", 40) == ["two", "words"]
+    assert "".join(wrapped("W" * 50, 100)) == "W" * 50
 
 
 @pytest.mark.parametrize("number", [1, 10, 400])

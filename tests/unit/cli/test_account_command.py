@@ -389,7 +389,7 @@ def test_a_curve_falls_and_the_paper_lies_above(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", ["png", "html"])
 def test_a_curve_is_drawn(tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hubbub.cli.account_answer.POINTS", 13)
+    monkeypatch.setattr("hubbub.account.tradeoff.POINTS", 13)
     place = tmp_path / f"curve.{ending}"
     told = run(f"crowd --k 20 --rate 0.1 --curve {place}")
     assert told.exit_code == 0, told.output

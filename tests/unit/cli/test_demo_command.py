@@ -18,6 +18,7 @@ def run(*args: str) -> Result:
 
 
 TOWN = ["millbrook.parquet", "release.csv", "certificate.json", "report.html"]
+NETWORK = ["friends.csv", "votes.html", *(f"network/{name}" for name in TOWN[1:])]
 
 
 def test_the_demo_writes_its_files_and_one_object(tmp_path: Path) -> None:
@@ -28,8 +29,14 @@ def test_the_demo_writes_its_files_and_one_object(tmp_path: Path) -> None:
     answer = json.loads(result.stdout)
     assert (answer["employees"], answer["managers"], answer["candidates"]) == (9900, 100, 40)
     assert answer["chart"] == str(folder / "salaries.html")
-    assert answer["files"] == [str(folder / name) for name in (*TOWN, "salaries.html", "salaries.png")]
-    assert all(Path(file).stat().st_size > 1000 for file in answer["files"])
+    assert answer["files"] == [str(folder / name) for name in (*TOWN, "salaries.html", "salaries.png", *NETWORK)]
+    assert all(Path(file).stat().st_size > (100 if file.endswith(".csv") else 1000) for file in answer["files"])
+    friends = answer["friends"]
+    assert [each["of"] for each in friends["answers"]] == ["average-degree"]
+    assert friends["guessed"]["sampled"] + 0.2 < friends["guessed"]["private"] <= friends["guessed"]["exact"]
+    assert friends["guarantees"][0]["aggregate"] == "RSN(77, 1)"
+    chart = Path(friends["chart"]).read_text(encoding="utf-8")
+    assert ("<svg" in chart, "<script" in chart, "http://" in chart) == (True, False, False)
     town = answer["millbrook"]
     assert (town["residents"], town["rows_published"] + town["rows_suppressed"]) == (40_000, town["bins"])
     assert [town[key] for key in ("table", "release", "certificate", "report")] == answer["files"][:4]
@@ -42,7 +49,7 @@ def test_the_demo_writes_its_files_and_one_object(tmp_path: Path) -> None:
     assert "Plain noise gives the managers" in page
     assert 'src="http' not in page
     assert "import(" not in page.partition("<body>")[2]
-    assert len(answer["try_next"]) == 2
+    assert len(answer["try_next"]) == 3
     for command in answer["try_next"]:
         name, *words = shlex.split(command)
         tried = CliRunner().invoke(commands, words, catch_exceptions=False)
@@ -55,7 +62,9 @@ def test_without_altair_there_are_tables_and_a_word(tmp_path: Path, monkeypatch:
     shown = run("--out", "demo")
     assert shown.exit_code == 0
     assert "pip install 'hubbub[charts]'" in shown.stderr
-    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == sorted([*TOWN, "publisher.key", "ledger"])
+    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == sorted(
+        [*TOWN, "ledger", "publisher.key", "friends.csv", "votes.html", "network"]
+    )
     assert "Open demo/report.html first" in shown.stdout
     assert "salaries.html" not in shown.stdout
     assert "Promised, (20, 0)-crowd-blending: Everybody either has at least 20 people" in shown.stdout
@@ -68,13 +77,14 @@ def test_without_altair_there_are_tables_and_a_word(tmp_path: Path, monkeypatch:
     check = next(line for line in lines if line.startswith("  hubbub verify "))
     assert CliRunner().invoke(commands, shlex.split(check)[1:]).exit_code == 0, check
     assert max(len(line) for line in lines if not line.startswith("  hubbub ")) <= 80
-    assert [line.split()[1] for line in lines[-2:]] == ["release", "release"]
+    assert [line.split()[1:3] for line in lines[-3:]] == [*2 * [["release", "histogram"]], ["graph", "release"]]
+    assert "are guessed from the private histograms" in " ".join(lines)
 
 
 def test_without_altair_the_chart_is_null(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hubbub.charts.available", lambda: False)
     answer = json.loads(run("--out", str(tmp_path), "--json").stdout)
-    assert (answer["chart"], answer["files"]) == (None, [str(tmp_path / name) for name in TOWN])
+    assert (answer["chart"], answer["files"]) == (None, [str(tmp_path / name) for name in (*TOWN, *NETWORK)])
 
 
 def test_a_folder_that_cannot_be_made_is_said_before_anything_else(tmp_path: Path) -> None:

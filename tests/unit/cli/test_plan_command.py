@@ -68,7 +68,8 @@ def test_every_design_is_a_command_that_the_release_takes(line: str, tmp_path: P
     pq.write_table(table, tmp_path / "people.parquet")
     answer = ask(f"{line} --file {tmp_path}/people.parquet --out {tmp_path}/out")
     for number, design in enumerate(answer["designs"]):
-        words = [*shlex.split(design["command"])[1:], "--json", "--ledger", f"{tmp_path}/ledger-{number}.db"]
+        more = ["--json", "--replace", "--ledger", f"{tmp_path}/ledger-{number}.db"]
+        words = [*shlex.split(design["command"])[1:], *more]
         result = CliRunner().invoke(commands, words, catch_exceptions=False)
         assert result.exit_code == 0, (design["command"], result.stderr)
         told = json.loads(result.stdout)

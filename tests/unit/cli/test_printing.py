@@ -88,7 +88,7 @@ def test_json_says_the_same_word(out: Path) -> None:
 def test_a_tally_lets_nothing_act(monkeypatch: pytest.MonkeyPatch) -> None:
     ballots = Ballots.of((LABEL, "b", "c"), {(LABEL, "b"): 2, ("b", "c"): 1, ("c", "b"): 1})
     read = BallotFile(ballots=ballots, format="invented", title=LABEL, reading=Reading())
-    monkeypatch.setattr("hubbub.cli.vote._read", lambda *_: read)  # our own readers refuse most of these signs
+    monkeypatch.setattr("hubbub.cli.vote.read_ballots", lambda *_: read)  # our own readers refuse most of these signs
     for rule in ("instant-runoff", "repeated-plurality", "random-dictator"):
         for more in ((), ("--compare",), ("--json",)):
             done = run("vote", "tally", "file", "--rule", rule, *more)

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pytest
 
 from hubbub.demo import millbrook
-from hubbub.verify import verify
+from hubbub.verification import verify
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hubbub.engines.bin_sql import code, code_where, identifier, key, literal, text
+from hubbub.engines.bin_sql import code, code_where, key, text
+from hubbub.engines.cell_sql import identifier, literal
 from hubbub.engines.column import NUMBERS, Column, column
 from hubbub.errors import WrongUse
 from hubbub.exact import INFINITY, Infinite, to_text

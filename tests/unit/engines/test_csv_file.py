@@ -10,7 +10,7 @@ from typing import NoReturn
 import pytest
 
 from hubbub.engines.csv_file import csv_header, csv_relation
-from hubbub.engines.duckdb import open_file
+from hubbub.engines.files import open_file
 from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import all_labels, parse
@@ -118,7 +118,7 @@ def test_without_a_header_there_is_one_sentence(tmp_path: Path, content: bytes) 
 
 def test_two_columns_of_one_name_get_one_sentence(tmp_path: Path) -> None:
     for header in (b"town,town", b"town,Town", b"column1,"):
-        with pytest.raises(WrongUse, match=r"two columns of the CSV have one name.*; rename one of them"):
+        with pytest.raises(WrongUse, match=r"^columns 1 and 2 of the CSV have one name.*; rename one of them"):
             open_file(written(tmp_path, header + b"\nBath,York\n"))
 
 
@@ -135,7 +135,7 @@ def test_a_file_that_may_not_be_read_gets_one_sentence(tmp_path: Path, monkeypat
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
     path = written(tmp_path, PLAIN)
-    monkeypatch.setattr("hubbub.engines.csv_file.open", closed, raising=False)
+    monkeypatch.setattr("hubbub.engines.plain_copy.open", closed, raising=False)
     with pytest.raises(WrongUse, match=r"^the file .* cannot be read \(Permission denied\); check who may read it$"):
         open_file(path)
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hubbub.engines.csv_records import BUFFERED, _end_of_record, _whole, copy_without, giants
-from hubbub.engines.duckdb import open_file
+from hubbub.engines.files import open_file
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
 from hubbub.tables.engine import Question

@@ -15,7 +15,8 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 import pytest
 
-from hubbub.engines.duckdb import open_file, open_frame, open_table
+from hubbub.engines.files import open_file
+from hubbub.engines.frames import open_frame, open_table
 from hubbub.engines.mended import has_unreadable_text, mended
 from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from hubbub.engines.duckdb import open_frame
+from hubbub.engines.frames import open_frame
 from hubbub.engines.scratch import Scratch
 from hubbub.errors import WrongUse
 

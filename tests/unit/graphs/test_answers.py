@@ -41,12 +41,13 @@ def run(graph: Graph, asked: GraphSpec, label: str = "answers") -> tuple[Answer,
 def test_one_count_is_zero_knowledge_and_differentially_private() -> None:
     one, private = promises(spec(CONN))
     assert one.conclusion == ZeroKnowledge(epsilon=Fraction(1), aggregate=ExplorationSample(k=500, s=45))
-    assert one.theorem == THEOREM
+    assert one.theorem.name == THEOREM
     assert VERTEX in one.assumptions
     claim = private.conclusion
     assert isinstance(claim, DifferentialPrivacy)
     assert isinstance(claim.epsilon, Fraction)
-    assert claim.epsilon == Fraction(40) / spec(CONN).scale(CONN) < Fraction(1, 2)
+    exact = Fraction(40) / spec(CONN).scale(CONN)
+    assert exact <= claim.epsilon < exact * (1 + Fraction(1, 10**5)) < Fraction(1, 2)
 
 
 def test_degrees_need_the_friends_of_the_samples_only() -> None:
@@ -56,7 +57,7 @@ def test_degrees_need_the_friends_of_the_samples_only() -> None:
 
 def test_several_counts_of_one_sample_and_by_composition() -> None:
     together, composed, private = promises(spec(CONN, EUL, DEG, epsilon="0.25"))
-    assert together.theorem == TOGETHER
+    assert together.theorem.name == TOGETHER
     for derivation, k in ((together, 500), (composed, 1500)):
         claim = derivation.conclusion
         assert isinstance(claim, ZeroKnowledge)
@@ -114,7 +115,7 @@ def test_the_answers_are_the_counts_with_their_noise() -> None:
     assert found[3].value == Fraction(2 * found[4].edges, PEOPLE)  # one draw for both
     assert found[0].distance == Fraction(found[0].edges) / (PEOPLE * MAX_DEGREE // 2)
     assert found[4].distance is None
-    assert "noise of scale" in found[0].sentence()
+    assert len(found[0].cells()) == 4
 
 
 def test_intervals_are_right_as_often_as_they_say() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
 from itertools import product
 
 import pytest
@@ -11,20 +10,16 @@ import pytest
 from hubbub.errors import WrongUse
 from hubbub.exact import ball
 from hubbub.graphs.distances import edges_away, facts
-from hubbub.graphs.graph import Neighbours, neighbours
+from hubbub.graphs.graph import Neighbours
 from hubbub.graphs.noise_scale import epsilon_for, epsilon_together, scale_for, spread
 from hubbub.graphs.samplers import Seen, explore, offset, share, walk
-from hubbub.graphs.simulator import Points, exact_loss, rounded_law, simulate
+from hubbub.graphs.simulator import exact_loss, rounded_law, simulate
 from hubbub.graphs.statistics import Sampling, Size, Statistic, bounds
 from hubbub.noise.source import ScriptedSource
-from tests.unit.graphs.small_graphs import all_facts, graph_of, pairs, representatives
+from tests.unit.graphs.simulated import N, around, law, neighbouring, worst_loss
+from tests.unit.graphs.small_graphs import graph_of, pairs, representatives
 
 COUNTS = [Statistic.CONNECTIVITY, Statistic.EULERIAN, Statistic.CYCLE_FREENESS, Statistic.EDGES]
-
-
-@cache
-def around(mask: int, n: int) -> Neighbours:
-    return neighbours(graph_of(mask, n))
 
 
 @pytest.mark.parametrize("of", COUNTS)
@@ -50,42 +45,6 @@ def test_a_walk_stops_at_s_vertices() -> None:
     triangle = around(sum(1 << i for i, (_, b) in enumerate(pairs(6)) if b <= 2), 6)
     assert explore(triangle, 0, 4) == Seen(found=True, size=3, degrees=6, odd=0, degree=2)
     assert not explore(triangle, 0, 3).found
-
-
-@cache
-def law(ofs: tuple[Statistic, ...], mask: int, k: int, s: int) -> Points:
-    return rounded_law(ofs, around(mask, N), Sampling(k=k, s=s))
-
-
-N = 5
-WITHOUT = [mask for mask in range(2 ** len(pairs(N))) if not mask & (2 ** (N - 1) - 1)]  # vertex 0 has no edges
-
-
-def neighbouring(of: tuple[Statistic, ...], d: int) -> dict[int, set[tuple[int, ...]]]:
-    """graph without the edges of vertex 0 -> the counts of all graphs that have edges there, degree at most d."""
-    known = all_facts(N)
-    values = list(zip(*(edges_away(each, known).tolist() for each in of), strict=True))  # type: ignore[attr-defined]
-    small = (known.largest_degree <= d).tolist()  # type: ignore[attr-defined]
-    found: dict[int, set[tuple[int, ...]]] = {}
-    for mask in WITHOUT:
-        counts = {values[mask | edges] for edges in range(2 ** (N - 1)) if small[mask | edges]}
-        if counts:
-            found[mask] = counts
-    return found
-
-
-def worst_loss(ofs: tuple[Statistic, ...], d: int, how: Sampling, scales: list[Fraction]) -> float:
-    """Over all graphs with five vertices and all people; equal laws are compared once."""
-    met: set[tuple[frozenset[tuple[tuple[int, ...], Fraction]], tuple[int, ...]]] = set()
-    worst = ball(0)
-    for mask, counts in neighbouring(ofs, d).items():
-        simulated = law(ofs, mask, how.k, how.s)
-        name = frozenset(simulated.items())
-        for count in counts:
-            if (name, count) not in met:
-                met.add((name, count))
-                worst = worst.max(exact_loss(simulated, count, scales))
-    return float(worst.upper())
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(1), Fraction(3)])

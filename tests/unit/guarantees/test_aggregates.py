@@ -11,10 +11,8 @@ from hubbub.errors import FloatRefused, WrongUse
 from hubbub.guarantees.aggregates import (
     Aggregate,
     BernoulliSample,
-    EdgeSample,
     ExplorationSample,
     NeighbourhoodSample,
-    NodeSample,
     RandomSample,
     RobustSample,
     covers,
@@ -49,11 +47,6 @@ def robust_sample(low: str, high: str, exempt: int = 0, highest: str | None = No
 )
 def test_texts(aggregate: Aggregate, text: str) -> None:
     assert str(aggregate) == text
-
-
-def test_short_names_of_the_graph_samples() -> None:
-    assert EdgeSample is ExplorationSample
-    assert NodeSample is NeighbourhoodSample
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,6 @@ import numpy as np
 import pyarrow as pa
 
 import hubbub.release
-from hubbub import charts
 from hubbub.channels.estimate import intervals
 from hubbub.errors import HubbubError, Refused
 from hubbub.finishing import finish
@@ -32,8 +31,9 @@ from hubbub.staging import CERTIFICATE, unfinished
 from hubbub.tables import counting
 from hubbub.tables.asking import histogram
 from hubbub.tables.engine import Counted, Question
+from hubbub.tables.identity import Identity
 from hubbub.tables.schema import Holds
-from hubbub.verify import verify
+from hubbub.verification import verify
 
 PROTOCOL = ("release.py", "files.py", "staging.py", "finishing.py", "certificate.py", "ledger/")
 SOURCE = str(Path(hubbub.release.__file__).parent) + os.sep
@@ -42,6 +42,9 @@ Line = tuple[str, int]
 
 class Few:
     """An engine with three bins."""
+
+    def identity(self) -> Identity:
+        return Identity()
 
     def columns(self) -> dict[str, Holds]:
         return {"a": Holds.TEXT}
@@ -59,7 +62,6 @@ def release(home: Path) -> None:
         return publish(*given)
 
     counting._published = marked  # type: ignore[assignment]
-    charts.available = lambda: False  # a chart takes a second, and there are hundreds of kills
     spec = histogram(["a=x,y,z"], epsilon=1)
     save(perform(spec, Few(), Ledger(home / "ledger" / "ledger.db"), "town"), home / "out")
 

@@ -78,21 +78,43 @@ def test_zero_knowledge_is_capped_by_loss_and_by_what_may_be_known() -> None:
 
 
 def test_delta_is_capped_under_each_notion_that_has_one() -> None:
-    tight = Policy(delta=Fraction(1, 10**6))
+    assert EXAMPLE_4.curve is not None
+    tight = Policy(delta=EXAMPLE_4.curve.delta)
     tight.check(together(EXAMPLE_4), "town")
     tight.check(together(PLAIN, CROWD), "town")
-    assert "delta of differential privacy" in exceeds(tight, together(EXAMPLE_4, EXAMPLE_4))
+    assert "delta of outlier privacy" in exceeds(tight, together(EXAMPLE_4, EXAMPLE_4))
     endless = charge(outlier="1:0,21:inf")
     assert "delta of outlier privacy" in exceeds(tight, together(EXAMPLE_4, EXAMPLE_4, endless))
     fresh = charge(crowd=20, sample="0.1", at_delta="1e-9")
     assert "delta of" in exceeds(Policy(delta=Fraction(1, 10**10)), together(fresh))
     assert left(tight, together(EXAMPLE_4)) == {"delta": "0"}
-    assert left(tight, together(CROWD)) == {"delta": "0.000001"}
+    assert left(tight, together(CROWD)) == {"delta": to_text(EXAMPLE_4.curve.delta)}
+
+
+def test_what_is_left_of_delta_counts_outlier_privacy_too() -> None:
+    endless = charge(outlier="1:0,21:inf")  # no differential privacy beside it
+    spent = together(EXAMPLE_4, endless)
+    assert spent.differential.guarantee is None
+    lost = getattr(spent.outlier.guarantee, "delta")  # noqa: B009
+    assert 0 < lost <= Fraction(1, 10**6)
+    cap = Fraction(3, 10**6)
+    assert rational(left(Policy(delta=cap), spent)["delta"]) == cap - lost
+
+
+def test_what_is_left_of_a_rate_is_what_a_further_sample_may_have() -> None:
+    cap = Policy(zero_knowledge_rate=Fraction("0.19"))
+    assert left(cap, None) == {"zero_knowledge_rate": "0.19"}
+    rest = rational(left(cap, together(SAMPLED))["zero_knowledge_rate"])
+    assert rest == Fraction(1, 10)
+    cap.check(together(SAMPLED, charge(crowd=20, sample=rest)), "town")
+    exceeds(cap, together(SAMPLED, charge(crowd=20, sample=rest + Fraction(1, 1000))))
+    assert left(cap, together(CROWD)) == {"zero_knowledge_rate": "nothing"}
+    assert left(cap, together(SAMPLED, SAMPLED, SAMPLED)) == {"zero_knowledge_rate": "nothing"}
 
 
 def test_crowds_have_a_least_size() -> None:
     Policy(crowd=20).check(together(CROWD), "town")
-    assert "--crowd 21" in exceeds(Policy(crowd=21), together(CROWD))
+    assert "crowd=21" in exceeds(Policy(crowd=21), together(CROWD))
 
 
 @pytest.mark.parametrize(

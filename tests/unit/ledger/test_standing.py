@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from hubbub.errors import CheckFailed, Refused
 from hubbub.guarantees.definitions import DifferentialPrivacy, ZeroKnowledge
+from hubbub.guarantees.weakening import is_weaker
 from hubbub.ledger import anchor, running
 from hubbub.ledger.accounts import Entered, admit, totals
 from hubbub.ledger.book import Ledger
@@ -49,6 +50,41 @@ def test_stand_ins_say_of_one_more_release_what_all_releases_say(earlier: list[s
             admit(short.together, one, "town", count=short.spent)
     else:
         assert told(admit(short.together, one, "town", count=short.spent)) == wanted
+
+
+@settings(max_examples=60)
+@given(names, st.sampled_from(sorted(KINDS)))
+@example(["plain"] * 6, "plain by b")
+@example(["sampled plain"] * 5, "sampled plain")
+def test_what_stand_ins_lose_at_a_delta_is_what_all_releases_lose(earlier: list[str], new: str) -> None:
+    """The sums of growths are carried along, so nothing is lost by adding up."""
+    *before, one = releases(*earlier, new)
+    short = [*standing(before, reserved=len(before)).together, one]
+    assert totals(short).adaptive.guarantee == totals([*before, one]).adaptive.guarantee
+
+
+@settings(max_examples=40)
+@given(st.lists(st.integers(min_value=0, max_value=len(KINDS)), min_size=1, max_size=6))
+@example([len(KINDS), len(KINDS)])
+def test_stand_ins_never_promise_more_than_all_releases(which: list[int]) -> None:
+    """They may promise less: what crowds lose by an exchange and by a removal is one number in a stand-in, so exact
+    crowds are lost as soon as two releases that have crowds are added up."""
+    pure = Entered(number=1, charge=_pure_crowds())
+    listed = [*releases(*sorted(KINDS)), pure]
+    many = [replace(listed[i], number=number) for number, i in enumerate(which, 1)]
+    whole, short = totals(many), totals(standing(many, reserved=len(many)).together)
+    for notion in ("differential", "adaptive", "zero_knowledge", "crowd_blending", "outlier", "population"):
+        said, true = getattr(short, notion).guarantee, getattr(whole, notion).guarantee
+        if said is not None:
+            assert true is not None
+            assert said == true or is_weaker(said, true), (notion, said, true)
+            if notion != "crowd_blending":
+                assert said == true, notion
+
+
+def _pure_crowds() -> Charge:
+    """Crowds, and differential privacy without a delta, in one release."""
+    return replace(charge("noisy crowd"), promises=(*charge("noisy crowd").promises, *charge("plain").promises))
 
 
 @settings(max_examples=60)

@@ -29,7 +29,7 @@ from hubbub.release import save
 from hubbub.staging import CERTIFICATE, unfinished
 from hubbub.tables.asking import histogram
 from hubbub.tables.table import Table
-from hubbub.verify import verify
+from hubbub.verification import verify
 from tests.fresh import counts
 from tests.fresh import open as open_fresh
 from tests.fresh import opened as open_table
@@ -474,7 +474,7 @@ def test_the_same_file_under_a_second_name_is_refused(tmp_path: Path) -> None:
     parquet.write_table(TOWN, tmp_path / "town.parquet")
     open_table(tmp_path / "town.parquet", ledger=tmp_path / "l.db").histogram(["dept=a,b,c"], crowd=5)
     again = open_table(tmp_path / "town.parquet", dataset="village", ledger=tmp_path / "l.db")
-    with pytest.raises(Refused, match=r"released before as 'town'.*--dataset town"):
+    with pytest.raises(Refused, match=r"released before as 'town'.*dataset=town"):
         again.histogram(["age:0..100:10"], crowd=5)
 
 

@@ -18,7 +18,7 @@ from hubbub.ledger.durable import sha256
 from hubbub.release import save
 from hubbub.staging import CERTIFICATE, unfinished
 from hubbub.tables.asking import histogram
-from hubbub.verify import verify
+from hubbub.verification import verify
 from tests.fresh import opened as open_table
 from tests.unit.ledger.disk import Disk
 

@@ -116,20 +116,20 @@ def test_rates_are_read() -> None:
     assert read_rates("0.1..0.1") == (Fraction(1, 10),)
     assert read_rates(None) == ()
     for text in ("0.2..0.1", "0..0.5", "1", "0.5,2"):
-        with pytest.raises(WrongUse, match="--rate takes"):
+        with pytest.raises(WrongUse, match="rate takes"):
             read_rates(text)
 
 
 @pytest.mark.parametrize(
     ("want", "words", "says"),
     [
-        (Want.OUTLIER, {}, "add --curve"),
+        (Want.OUTLIER, {}, "add curve"),
         (Want.DIFFERENTIAL, {"epsilon": 1, "curve": "1"}, "leave it out"),
-        (Want.CROWD_BLENDING, {"epsilon": 1}, "add --k"),
+        (Want.CROWD_BLENDING, {"epsilon": 1}, "add k"),
         (Want.CROWD_BLENDING, {"epsilon": 1, "k": 20, "delta": "1e-9"}, "no delta"),
-        (Want.CROWD_BLENDING, {"k": 20, "rates": (Fraction(1, 2),)}, "leave out --rate"),
-        (Want.DIFFERENTIAL, {}, "add --epsilon"),
-        (Want.ZERO_KNOWLEDGE, {"epsilon": 1}, "add --rate"),
+        (Want.CROWD_BLENDING, {"k": 20, "rates": (Fraction(1, 2),)}, "leave out rate"),
+        (Want.DIFFERENTIAL, {}, "add epsilon"),
+        (Want.ZERO_KNOWLEDGE, {"epsilon": 1}, "add rate"),
         (Want.DISTRIBUTIONAL, {"epsilon": 1, "rates": (Fraction(1, 2), Fraction(1, 3))}, "a fact about the table"),
         (Want.DIFFERENTIAL, {"epsilon": -1}, "at least 0"),
     ],

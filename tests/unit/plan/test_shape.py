@@ -63,7 +63,7 @@ def test_a_bad_histogram_is_refused(tmp_path: Path, text: str, says: str) -> Non
 
 
 def test_what_a_shape_needs() -> None:
-    with pytest.raises(WrongUse, match="needs --people and --bins"):
+    with pytest.raises(WrongUse, match="needs people and bins"):
         read("zipf", 100, None)
     with pytest.raises(WrongUse, match="a CSV file that can be read"):
         read("gaussian", 100, 10)

@@ -9,7 +9,16 @@ import pytest
 from hubbub.errors import Refused, WrongUse
 from hubbub.exact import INFINITY
 from hubbub.guarantees.closeness import mixed
-from hubbub.plan.targets import Target, Want, epsilon_of, largest_inner, largest_rate, meets, smallest_crowd, why_not
+from hubbub.plan.targets import (
+    Target,
+    Want,
+    epsilon_of,
+    largest_inner,
+    largest_rate,
+    meets,
+    smallest_crowd,
+    why_not,
+)
 
 ZK = Target.of(Want.ZERO_KNOWLEDGE, "0.5", "1e-9")
 
@@ -68,11 +77,11 @@ def test_why_something_is_impossible() -> None:
         smallest_crowd(Target.of(Want.ZERO_KNOWLEDGE, 0, "1e-9"), "0.1")
     with pytest.raises(WrongUse, match="about the table itself"):
         smallest_crowd(Target.of(Want.OUTLIER, "0.5", "1e-9"), "0.1")
-    with pytest.raises(WrongUse, match="--rate must lie between"):
+    with pytest.raises(WrongUse, match="rate must lie between"):
         smallest_crowd(ZK, 1)
     with pytest.raises(Refused, match="no rate reaches"):
         largest_rate(Target.of(Want.ZERO_KNOWLEDGE, "0.5", "1e-200"), 2)
-    with pytest.raises(WrongUse, match="--delta must be"):
+    with pytest.raises(WrongUse, match="delta must be"):
         Target.of(Want.ZERO_KNOWLEDGE, "0.5", 1)
     with pytest.raises(WrongUse, match="finite"):
         Target.of(Want.ZERO_KNOWLEDGE, "inf", "1e-9")

@@ -64,8 +64,8 @@ def test_a_release_lists_the_large_bins() -> None:
     ("by", "words", "says"),
     [
         (["town=Bath"], {"epsilon": 1, "delta": "1e-6"}, "these are declared"),
-        (["town"], {"crowd": 20, "delta": "1e-6"}, "with --epsilon alone"),
-        (["town"], {"outlier": "1", "delta": "1e-6"}, "with --epsilon alone"),
+        (["town"], {"crowd": 20, "delta": "1e-6"}, "with epsilon alone"),
+        (["town"], {"outlier": "1", "delta": "1e-6"}, "with epsilon alone"),
         (["town"], {"epsilon": 1, "delta": 2}, "below 1"),
         (["town"], {"epsilon": 1, "delta": 0}, "above 0"),
     ],

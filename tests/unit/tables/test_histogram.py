@@ -103,11 +103,11 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("epsilon must lie between", {"epsilon": "1e9"}),
     ("epsilon must be a number", {"epsilon": "one"}),
     ("an outlier curve says everything", {"outlier": "1:1", "crowd": 5}),
-    ("show-above goes with an outlier curve", {"epsilon": 1, "show_above": 5}),
-    ("drop --crowd and --outlier", {"channel": "geometric", "crowd": 5}),
+    ("show_above goes with an outlier curve", {"epsilon": 1, "show_above": 5}),
+    ("drop crowd and outlier", {"channel": "geometric", "crowd": 5}),
     ("there is no channel", {"channel": "laplace"}),
-    ("--k belongs to a channel", {"epsilon": 1, "options": {"k": 5}}),
-    ("--epsilon-a belongs to a channel", {"epsilon": 1, "options": {"epsilon_a": 1}}),
+    ("k belongs to a channel", {"epsilon": 1, "options": {"k": 5}}),
+    ("epsilon_a belongs to a channel", {"epsilon": 1, "options": {"epsilon_a": 1}}),
     ("sample must lie between 0 and 1", {"crowd": 5, "sample": 0}),
     ("sample must lie between 0 and 1", {"crowd": 5, "sample": 1}),
     ("sample must lie between 0 and 1", {"crowd": 5, "sample": "1.5"}),
@@ -120,7 +120,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("coverage must lie between 0 and 1", {"crowd": 5, "coverage": "95"}),
     ("at-delta must be above 0", {"crowd": 5, "at_delta": 0}),
     ("at-delta must be below 1", {"crowd": 5, "at_delta": 2}),
-    ("add --sample RATE", {"crowd": 5, "scale_up": True}),
+    ("add sample=RATE", {"crowd": 5, "scale_up": True}),
     ("cannot be sampled by thinning", {"epsilon": 1, "sample": "0.1", "unit": Unit(person="id", distinct=2)}),
 ]
 
@@ -139,15 +139,15 @@ def test_words_that_cannot_be_right_get_one_sentence(sentence: str, words: dict[
     "words",
     [
         {"epsilon": 0.1},
-        {"crowd": 20.0},
-        {"crowd": 20, "epsilon": 0.5},
+        {"crowd": 20.1},
+        {"crowd": 20, "epsilon": 0.3},
         {"crowd": 20, "sample": 0.05},
         {"crowd": 20, "collected": 0.05},
         {"crowd": 20, "collected_between": (0.03, 0.06)},
         {"crowd": 20, "at_delta": 1e-9},
         {"crowd": 20, "coverage": 0.95},
-        {"outlier": 0.5},
-        {"outlier": "1:1", "show_above": 5.0},
+        {"outlier": 0.3},
+        {"outlier": "1:1", "show_above": 5.1},
     ],
     ids=str,
 )
@@ -159,8 +159,8 @@ def test_floats_are_refused_everywhere(words: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("unit", "sentence"),
     [
-        ({"one_row_per_person": True}, "add --person COLUMN"),
-        ({"distinct": 2}, "add --person COLUMN"),
+        ({"one_row_per_person": True}, "add person=COLUMN"),
+        ({"distinct": 2}, "add person=COLUMN"),
         ({"person": "id", "distinct": 2, "one_row_per_person": True}, "choose one of them"),
         ({"person": "id", "distinct": 0}, "at least 1"),
         ({"person": "id", "distinct": "2.5"}, "whole number"),
@@ -190,5 +190,5 @@ def test_finding_bins_costs_the_chance_that_one_person_shows() -> None:
 
 def test_finding_bins_is_refused_where_every_bin_shows_a_number() -> None:
     for made in (Geometric(Fraction(1)), NoisyBelow(5, Fraction(1)), channel("warped", curve="1:1")):
-        with pytest.raises(Refused, match="declare the values, like --by department=Police,Fire,other"):
+        with pytest.raises(Refused, match="declare the values, like by=department=Police,Fire,other"):
             discovery_cost(made)

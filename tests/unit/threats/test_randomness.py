@@ -46,8 +46,8 @@ def test_13_epsilon_as_a_float_is_refused_and_text_is_what_it_says() -> None:
     for words in (
         {"epsilon": 0.1},
         {"epsilon": np.float64(0.1)},
-        {"crowd": 20.0},
-        {"crowd": 20, "epsilon": 0.5},
+        {"crowd": 20.1},
+        {"crowd": 20, "epsilon": 0.3},
         {"epsilon": 1, "sample": 0.1},
         {"epsilon": 1, "coverage": 0.9},
         {"crowd": 20, "collected": 0.1},

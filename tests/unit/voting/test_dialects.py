@@ -67,9 +67,9 @@ def test_every_dialect_loads(name: str, counts: dict[tuple[str, ...], int]) -> N
         ("CvrExport.json", "Dominion's JSON .* export the cast-vote records as CSV"),
         ("cdf.xml", "common data format .* export the cast-vote records as CSV"),
         ("blt_opts.blt", "line 3: a weight is a number of identical ballots"),
-        ("comma_hdr.csv", """this one has "1st, choice", "a/b", c; .* --columns 'ranks="1st, choice"/"a/b"/c'"""),
-        ("dup.csv", r"\(Ballot, Rank 1, Rank 1, Rank 2\); .* --columns 'ranks=#2/Rank 2'"),
-        ("nohdr.soi", "--candidates FILE"),
+        ("comma_hdr.csv", """this one has "1st, choice", "a/b", c; .* columns='ranks="1st, choice"/"a/b"/c'"""),
+        ("dup.csv", r"\(Ballot, Rank 1, Rank 1, Rank 2\); .* columns='ranks=#2/Rank 2'"),
+        ("nohdr.soi", "candidates=FILE"),
     ],
 )
 def test_what_is_refused_says_what_was_seen_and_what_to_type(name: str, sentence: str) -> None:
@@ -125,7 +125,7 @@ def test_a_contest_of_several_is_chosen_by_name() -> None:
         "Cast Vote Record,Mayor Choice 1 of 2,Mayor Choice 2 of 2,Clerk Choice 1 of 2,Clerk Choice 2 of 2\n"
         "1,Ann,Bob,Cid,Dee\n"
     )
-    with pytest.raises(WrongUse, match='contests "Mayor", "Clerk"; say which, like --contest Mayor'):
+    with pytest.raises(WrongUse, match='contests "Mayor", "Clerk"; say which, like contest=Mayor'):
         parse(text)
     assert parse(text, contest="clerk").ballots.counts() == {("Cid", "Dee"): 1}
     with pytest.raises(WrongUse, match="say which"):
@@ -143,9 +143,7 @@ def test_grids_of_forms_and_words_for_ranks() -> None:
 
 def test_columns_of_numbers_may_be_either_and_that_is_said() -> None:
     text = "Voter,1,2\n7,2,1\n"
-    with pytest.raises(
-        WrongUse, match=r"may be ranks or candidates; say which: --columns ranks=1/2 or --columns grid=1/2"
-    ):
+    with pytest.raises(WrongUse, match=r"may be ranks or candidates; say which: columns=ranks=1/2 or columns=grid=1/2"):
         parse(text)
     assert parse(text, columns="grid=1/2").ballots.counts() == {("2", "1"): 1}
     assert parse(text, columns="ranks=1/2").ballots.counts() == {("2", "1"): 1}
@@ -185,8 +183,8 @@ def test_rows_of_empty_cells_are_told() -> None:
 @pytest.mark.parametrize(
     ("columns", "sentence"),
     [
-        ("rank1", "--columns says which column is which"),
-        ("who=a", "--columns says which column is which"),
+        ("rank1", "columns says which column is which"),
+        ("who=a", "columns says which column is which"),
         ('ranks="a', "quotation mark"),
         ("ranks=x/y", "there is no column 'x' for ranks; the columns are id, a, b"),
         ("ranks=#2/a", "a column is named twice for ranks"),

@@ -53,7 +53,7 @@ def test_what_cannot_be_opened_or_is_no_text_is_refused(tmp_path: Path) -> None:
         read(tmp_path / "missing.soi")
     with pytest.raises(WrongUse, match="line 2: the ballot file is not text in CP1252"):
         read(file(tmp_path, "b.csv", b"rank1\nA\x81\n"))
-    with pytest.raises(WrongUse, match="not text in UTF-8; name its --encoding"):
+    with pytest.raises(WrongUse, match="not text in UTF-8; name its encoding"):
         read(file(tmp_path, "b.csv", b"rank1\n\xff\n"), encoding="utf8")
     with pytest.raises(WrongUse, match="no such encoding"):
         read(file(tmp_path, "b.csv", b"rank1\n\xff\n"), encoding="klingon")

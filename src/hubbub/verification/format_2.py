@@ -19,7 +19,7 @@ from hubbub.exact import INFINITY, Loss, rational
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import Whose
 from hubbub.kind import Spec
-from hubbub.verify.noting import Notes
+from hubbub.verification.noting import Notes
 
 FORMAT: Final = "hubbub certificate 2"
 

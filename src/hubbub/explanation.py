@@ -164,18 +164,22 @@ def formula(derivation: Derivation) -> str:
 
 
 def _meaning(guarantee: Guarantee, people: People | None) -> str:
-    data, row = _data(people)
+    data, one = _data(people)
+    in_graph = people is not None and people.in_graph
     match guarantee:
         case DifferentialPrivacy(neighbours=Neighbours.REPLACE, group=group):
             within = _within(guarantee.epsilon, guarantee.delta)
-            return f"Change the data of {_people(group, row)} of {data} to anything else: {within}."
+            changed = "edges" if in_graph else "data"
+            return f"Change the {changed} of {_people(group, one)} of {data} to anything else: {within}."
         case DifferentialPrivacy(group=group):
             within = _within(guarantee.epsilon, guarantee.delta)
-            return f"Take {_people(group, row)} out of {data}, or put them in: {within}."
+            them = "it" if one == "edge" and group == 1 else "them"
+            return f"Take {_people(group, one)} out of {data}, or put {them} in: {within}."
         case ZeroKnowledge(group=group):
+            hidden = f"edges of {_people(group)} taken away" if in_graph else f"data of {_people(group)} hidden"
             return (
                 f"Whatever somebody can find out about {_people(group)} from the release, they could find out without "
-                f"it from {_sampled(guarantee.aggregate)}, with the data of {_people(group)} hidden: "
+                f"it from {_sampled(guarantee.aggregate)}, with the {hidden}: "
                 f"{_within(guarantee.epsilon, guarantee.delta)}."
             )
         case CrowdBlending(k=1):
@@ -220,17 +224,24 @@ def _crowd(guarantee: Guarantee) -> str:
             return ""
 
 
-def _data(people: People | None) -> tuple[str, bool]:
-    """What people are in, and whether each row is a person."""
+def _data(people: People | None) -> tuple[str, str]:
+    """What people are in, and what one of them is called."""
     if people is None:
-        return "the data", False
+        return "the data", "person"
+    one = "row" if people.person is None else "person"
     match people.whose:
         case Whose.TABLE:
-            return "the table", people.person is None
+            return "the table", one
         case Whose.KEPT_ROWS:
-            return "the kept rows", True
+            return "the kept rows", "row"
         case Whose.POPULATION:
-            return "the population that the table was collected from", people.person is None
+            return "the population that the table was collected from", one
+        case Whose.VERTEX:
+            return "the graph", "person"
+        case Whose.EDGE:
+            return "the graph", "edge"
+        case Whose.BALLOTS:
+            return "the ballots", "ballot"
 
 
 def _not_promised(guarantee: Guarantee, people: People | None) -> str:
@@ -239,6 +250,8 @@ def _not_promised(guarantee: Guarantee, people: People | None) -> str:
             "anything to somebody known to be in the table: two tables that differ in one person may well tell them "
             "apart with certainty."
         )
+    if people is not None and people.whose is Whose.EDGE:
+        return "anything to a person with all their edges: what is protected is one edge, and nothing larger."
     match guarantee:
         case DifferentialPrivacy(neighbours=Neighbours.REPLACE):
             return "that nobody learns how many people there are, or learns about you from the data of others."
@@ -315,7 +328,8 @@ def _sampled(aggregate: Aggregate) -> str:
         case ExplorationSample(k=k, s=s):
             return f"the raw data and links of {k} people picked at random and of those around them, {s} for each"
         case NeighbourhoodSample(k=k, radius=radius):
-            return f"the raw data and links of {k} people picked at random and of all within {radius} links of them"
+            near = "their friends" if radius == 1 else f"all within {radius} links of them"
+            return f"the raw data and links of {k} people picked at random and of {near}"
 
 
 def _rates(sample: BernoulliSample | RobustSample) -> str:
@@ -327,9 +341,9 @@ def _rates(sample: BernoulliSample | RobustSample) -> str:
     return f"{common}, but for {_people(sample.exempt)} with up to {to_text(sample.highest)}"
 
 
-def _people(number: int, row: bool = False) -> str:
-    one, several = ("one row", "rows") if row else ("one person", "people")
-    return one if number == 1 else f"up to {number} {several}"
+def _people(number: int, one: str = "person") -> str:
+    several = "people" if one == "person" else f"{one}s"
+    return f"one {one}" if number == 1 else f"up to {number} {several}"
 
 
 def _listed(texts: list[str]) -> str:

@@ -1,7 +1,7 @@
-"""What a sample buys a histogram, as sharply as it is proved: the exact curve of its channel, or of all like it.
+"""What a sample buys a table of counts, as sharply as it is proved: the exact curve of its channel, or of all like it.
 
-People of one bin blend exactly, so the worst histogram whose counts below k lose at most epsilon is marked noise, and
-where exact counts are not marked the channel's own curve is lower still (:mod:`hubbub.channels.own_curve`).
+People of one bin blend exactly, so the worst table of counts whose counts below k lose at most epsilon is marked noise,
+and where exact counts are not marked the channel's own curve is lower still (:mod:`hubbub.channels.own_curve`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from hubbub.guarantees.derivation import Assumption
 from hubbub.sampling.amplification import Amplified, Setting, epsilon_at
 from hubbub.sampling.sampled_crowd import Case
 
-EXACT_HISTOGRAM: Final = "Theorem A (the exact curve of histograms whose bins blend exactly, and a secret sample)"
+EXACT_BINS: Final = "Theorem A (the exact curve of histograms whose bins blend exactly, and a secret sample)"
 UNMARKED_NOISE: Final = "The exact curve of unmarked noise below k (Theorem A for its laws, and a secret sample)"
 
 UNMARKED: Final = Assumption(
@@ -29,12 +29,12 @@ UNMARKED: Final = Assumption(
 
 
 def sharpest(setting: Setting, delta: Exact, *, unmarked: bool = False) -> Amplified:
-    """The smallest epsilon that is proved at `delta` for a histogram in every case of `setting`.
+    """The smallest epsilon that is proved at `delta` for a table of counts in every case of `setting`.
 
     Guarantee: as :func:`~hubbub.sampling.amplification.epsilon_at`, for a mechanism that publishes each bin of a public
     partition by itself and loses at most the `removal` of a case below its crowd; with `unmarked`, for noise below k
-    that is not marked. `theorem` names what was used: the curve of all such histograms, that of unmarked noise, or that
-    of the setting where these are not worked out.
+    that is not marked. `theorem` names what was used: the curve of all such tables of counts, that of unmarked noise,
+    or that of the setting where these are not worked out.
     """
     found = [_one(setting, case, delta, unmarked) for case in setting.cases]
     return max(found, key=lambda each: each.epsilon)
@@ -49,7 +49,7 @@ def _one(setting: Setting, case: Case, delta: Exact, unmarked: bool) -> Amplifie
     )
     if found.theorem != own_curve.THEOREM:
         return replace(found, theorem=setting.theorem)
-    return replace(found, theorem=UNMARKED_NOISE if unmarked else EXACT_HISTOGRAM)
+    return replace(found, theorem=UNMARKED_NOISE if unmarked else EXACT_BINS)
 
 
 def _drawn(case: Case) -> bool:

@@ -22,8 +22,8 @@ from hubbub.kind import Spec
 from hubbub.ledger.book import dataset_name, released
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.key import ALGORITHM, signed
-from hubbub.verify import format_2, format_3
-from hubbub.verify.noting import Failed, Notes, printable
+from hubbub.verification import format_2, format_3
+from hubbub.verification.noting import Failed, Notes, printable
 from hubbub.wire.canonical import LARGEST, read
 
 _LONGEST: Final = 100  # characters of a certificate's own text in a sentence
@@ -102,6 +102,38 @@ class Checked:
         """What cannot be seen from here and is taken for granted."""
         return tuple(dict.fromkeys(text for step in self.promises for text in step.all_assumptions()))
 
+    @property
+    def not_checked(self) -> tuple[str, ...]:
+        """What was not, and what cannot be, checked."""
+        return (*CANNOT_KNOW, *(f"whether this is so: {text}" for text in self.assumptions))
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """What it would take for somebody known to have signed it and for every file to be there; with marks."""
+        told = []
+        if self.signer is None:
+            told.append(
+                "anybody can sign with a key of their own, so get the publisher's by another way and give it with "
+                "`key` or hubbub trust add"
+            )
+        if self.missing:
+            told.append(f"put {', '.join(self.missing)} beside the certificate, or give `release`")
+        return tuple(told)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "passed": self.passed,
+            "whole": self.whole,
+            "verdict": self.verdict,
+            "signer": self.signer,
+            "public_key": self.public_key,
+            "files": list(self.files),
+            "files_missing": list(self.missing),
+            "checks": [{"what": each.what, "passed": each.passed, "found": each.found} for each in self.checks],
+            "not_checked": list(self.not_checked) if self.passed else [],
+            "free_text": list(self.free) if self.passed else [],
+        }
+
 
 def load(path: str | Path) -> bytes:
     """The bytes of a certificate file."""
@@ -117,13 +149,15 @@ def verify(
     *,
     folder: str | Path | None = None,
     release: str | Path | None = None,
+    official: str | Path | None = None,
     key: str | None = None,
     dataset: str | None = None,
     known: Callable[[str], str | None] = lambda key: None,
 ) -> Checked:
     """Check a certificate, the files that it names if they are in `folder`, and whether `key` signed it.
 
-    `release` is the release itself, if it has another name; `known` says whose a public key is.
+    `release` is the release itself, if it has another name; `official` a public record that the release must stand
+    beside (ballots do); `known` says whose a public key is.
 
     Guarantee: if it passes, the bytes are the canonical form of a certificate signed by the key it names, every promise
     in it is, or follows from, what this program derives from the described release for the people it names, and the
@@ -134,6 +168,8 @@ def verify(
     seen: dict[str, Any] = {}
     with suppress(Failed):
         _check(notes, seen, data, folder, release, key, dataset, known)
+        if official is not None:
+            notes.add(seen["spec"].beside(Path(official)))
     return Checked(tuple(notes.done), **seen)
 
 
@@ -157,7 +193,7 @@ def _check(
     notes.note("format", isinstance(form, str) and form in _FORMATS, str(form), wrong=other)
     layout = _FORMATS[form]
     signature = body.pop(SIGNATURE, None)
-    whose = _signature(notes, body, signature, key)
+    whose = check_signature(notes, body, signature, key)
     seen |= {"public_key": whose, "signer": "the key that was given" if key is not None else known(whose)}
     _entry(notes, body, dataset)
     files = layout.files(notes, body)
@@ -182,7 +218,8 @@ def _check(
     layout.rest(notes, body)
 
 
-def _signature(notes: Notes, body: Mapping[str, Any], signature: Any, key: str | None) -> str:
+def check_signature(notes: Notes, body: Mapping[str, Any], signature: Any, key: str | None) -> str:
+    """Whether it fits what is signed; returns the public key."""
     parts: dict[str, Any] = signature if isinstance(signature, dict) else {}
     right = set(parts) == {"algorithm", "public_key", "value"} and all(isinstance(part, str) for part in parts.values())
     wrong = f"it must be signed with {ALGORITHM}; get the original"

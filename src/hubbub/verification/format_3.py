@@ -13,7 +13,7 @@ from hubbub.guarantees.definitions import Guarantee
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.weakening import is_weaker
 from hubbub.kind import Spec
-from hubbub.verify.noting import Notes
+from hubbub.verification.noting import Notes
 from hubbub.wire.exact_json import agrees, restored
 
 RETIRED: Final[frozenset[str]] = frozenset()

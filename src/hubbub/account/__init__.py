@@ -1,0 +1,29 @@
+"""The theorems as a calculator: what follows from what, ours and the papers'. No data is read.
+
+Every function returns a frozen answer with its numbers, `as_json()` and `sentences()`; numbers are certified and
+rounded up. ``hubbub account`` prints them.
+
+>>> from hubbub import account
+>>> account.crowd(k=20, rate="0.1").ask(delta="1e-6").sentences()[0][:60]
+'Promised to everybody in the population: (0.182989, 1e-06)-z'
+"""
+
+from hubbub.account.averaging import NoisyMean as NoisyMean
+from hubbub.account.averaging import mean as mean
+from hubbub.account.following import TARGETS as TARGETS
+from hubbub.account.following import Composed as Composed
+from hubbub.account.following import Converted as Converted
+from hubbub.account.following import Grouped as Grouped
+from hubbub.account.following import compose as compose
+from hubbub.account.following import convert as convert
+from hubbub.account.following import group as group
+from hubbub.account.notation import promise as promise
+from hubbub.account.sampled import MECHANISMS as MECHANISMS
+from hubbub.account.sampled import crowd as crowd
+from hubbub.account.sampled import distributional as distributional
+from hubbub.account.sampled import lecture as lecture
+from hubbub.account.sampled import robust as robust
+from hubbub.account.sanitizing import SampleAndSanitize as SampleAndSanitize
+from hubbub.account.sanitizing import sanitize as sanitize
+from hubbub.account.tradeoff import Point as Point
+from hubbub.account.tradeoff import Tradeoff as Tradeoff

@@ -1,0 +1,267 @@
+"""From promises to promises: several releases as one, several people as one, one notion of privacy as another."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial, reduce
+from typing import Any, Final
+
+from hubbub.account.notation import promise as read_promise
+from hubbub.certificate import about
+from hubbub.errors import Refused, WrongUse
+from hubbub.exact import Exact, Infinite, ball, precision
+from hubbub.figures import numbers
+from hubbub.guarantees import composition as c
+from hubbub.guarantees import implications as i
+from hubbub.guarantees.closeness import capped
+from hubbub.guarantees.closeness import times as so_often
+from hubbub.guarantees.definitions import (
+    BernoulliSample,
+    DifferentialPrivacy,
+    Guarantee,
+    OutlierKind,
+    SimpleOutlier,
+    ZeroKnowledge,
+)
+from hubbub.guarantees.derivation import Derivation, stated
+from hubbub.guarantees.many_releases import differential_beforehand, differential_so_far
+from hubbub.limits import a_delta, a_rate, a_size
+
+TARGETS: Final = (
+    "differential",
+    "replace",
+    "zero-knowledge",
+    "crowd-blending",
+    "simple-outlier",
+    "outlier",
+    "distributional",
+)
+
+Promise = str | Guarantee
+"""A guarantee, or text that says one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Following:
+    """What follows, in one way or in several that all hold, and what the paper has in the place of each."""
+
+    ways: tuple[Derivation, ...]
+    paper: tuple[dict[str, Any] | None, ...] = ()
+
+    @property
+    def conclusion(self) -> Guarantee:
+        return self.ways[0].conclusion
+
+    def sentences(self) -> tuple[str, ...]:
+        """The promise, the theorem, and what is taken for granted."""
+        return _told(self.ways[0])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composed(Following):
+    """Several releases as one. `adaptive` is what holds if each was chosen after seeing earlier results."""
+
+    at_delta: bool = False
+    adaptive: Derivation | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        also = None if self.adaptive is None else _as_json(self.adaptive)
+        return _as_json(self.ways[0]) | ({"adaptive": also} if self.at_delta else {})
+
+    def sentences(self) -> tuple[str, ...]:
+        more = () if self.adaptive is None else ("", *_told(self.adaptive))
+        return (*_told(self.ways[0]), *more)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grouped(Following):
+    """Several people as one, in every way that is known."""
+
+    def as_json(self) -> dict[str, Any]:
+        ways = [_as_json(way) | {"paper": paper} for way, paper in zip(self.ways, self.paper, strict=True)]
+        return {**ways[0], "ways": ways}
+
+    def sentences(self) -> tuple[str, ...]:
+        told = tuple(f"{way.conclusion}, by {way.theorem}" for way in self.ways)
+        return (*told, "", "All of these hold; use the one that suits.") if len(told) > 1 else told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Converted(Following):
+    """One notion of privacy as another; `given` is the promise as it was said."""
+
+    given: str
+
+    def as_json(self) -> dict[str, Any]:
+        return _as_json(self.ways[0]) | {"from": self.given, "paper": self.paper[0]}
+
+
+def _as_json(step: Derivation) -> dict[str, Any]:
+    return {
+        **about(step.conclusion),
+        "theorem": step.theorem.name,
+        "source": step.theorem.source,
+        "assumptions": list(step.all_assumptions()),
+        "numbers": dict(step.numbers),
+    }
+
+
+def _told(step: Derivation) -> tuple[str, ...]:
+    return (
+        f"{step.conclusion}",
+        f"by {step.theorem} ({step.theorem.source}).",
+        *(f"  if {text}" for text in step.all_assumptions()),
+    )
+
+
+def _stated(given: Promise) -> Derivation:
+    return stated(read_promise(given) if isinstance(given, str) else given)
+
+
+# --- several releases -------------------------------------------------------------------------------------------
+
+
+def compose(
+    *promises: Promise,
+    times: Exact = 1,
+    delta: Exact | None = None,
+    same_partition: bool = False,
+    same_sample: tuple[Exact, Exact] | None = None,
+) -> Composed:
+    """Several releases about the same people, taken as one, all of them `times` times.
+
+    With `delta`, differentially private releases are composed at that delta. `same_partition` says that all publish
+    each bin of one public partition by itself, `same_sample` = (k, n) that all run on one secret sample of k of n rows.
+
+    Guarantee: what follows holds for all of them together, by the theorem that it names; what does not compose is
+    refused, with the way out.
+    """
+    steps = [_stated(given) for given in promises] * a_size(times, "`times`", least=1)
+    if len(steps) < 2:
+        raise WrongUse("compose takes at least two promises, like differential:epsilon=1 differential:epsilon=0.5")
+    if delta is not None:
+        if same_partition or same_sample:
+            raise WrongUse("`delta` is for plain differential privacy; leave out `same_partition` and `same_sample`")
+        return _at_delta(steps, a_delta(delta, "`delta`"))
+    if same_sample:
+        k, n = a_size(same_sample[0], "K", least=1), a_size(same_sample[1], "N", least=1)
+        return Composed(ways=(c.zero_knowledge_same_sample(*steps, k=k, n=n),))
+    return Composed(ways=(reduce(partial(c.compose, same_partition=same_partition), steps),))
+
+
+def _at_delta(steps: list[Derivation], delta: Fraction) -> Composed:
+    """Both theorems, the sharper one first; the other pays for its own delta beside those of the releases."""
+    beforehand = differential_beforehand(*steps, at_delta=delta)
+    own = sum(getattr(step.conclusion, "delta", 0) for step in steps)
+    chosen = None
+    with suppress(Refused):
+        chosen = differential_so_far(*steps, at_delta=delta - own) if own < delta else None
+    return Composed(ways=(beforehand,), at_delta=True, adaptive=chosen)
+
+
+# --- several people ---------------------------------------------------------------------------------------------
+
+
+def group(promise: Promise, people: Exact, *, k: Exact | None = None) -> Grouped:
+    """What a promise to one person says about several who stand or fall together, in every way that is known.
+
+    For outlier privacy, each of them is a `k`-outlier.
+
+    Guarantee: every way holds, by the theorem that it names.
+    """
+    step, size = _stated(promise), a_size(people, "`people`", least=1)
+    given = step.conclusion
+    found: list[tuple[Derivation, dict[str, Any] | None]] = []
+    if isinstance(given, DifferentialPrivacy):
+        found.append((i.differential_group(step, group=size), None))
+    elif isinstance(given, ZeroKnowledge):
+        found.append((i.zero_knowledge_group(step, group=size), _paper_3(given, size)))
+        found.append((i.zero_knowledge_group_total_variation(step, group=size), _paper_4(given, size)))
+        with suppress(Refused):  # it is for k of n rows
+            found.append((i.zero_knowledge_group_by_sampling(step, group=size), None))
+    elif isinstance(given, OutlierKind):
+        if k is None:
+            raise WrongUse(
+                "a group of outliers needs to know whose: add `k`, each of them being in a crowd of at most k"
+            )
+        found.append((i.outlier_group(i.to_outlier(step), k=a_size(k, "`k`", least=1), size=size), None))
+    else:
+        raise WrongUse(f"no theorem is about groups under {given}; convert it first")
+    return Grouped(ways=tuple(way for way, _ in found), paper=tuple(paper for _, paper in found))
+
+
+def _paper_3(given: ZeroKnowledge, people: int) -> dict[str, Any] | None:
+    """Proposition 3 is for delta = 0."""
+    return None if given.delta else numbers(epsilon=so_often(given.epsilon, 2 * people - 1), delta=0)
+
+
+def _paper_4(given: ZeroKnowledge, people: int) -> dict[str, Any]:
+    """Proposition 4 as printed: (2c - 1)(e^epsilon - 1 + delta)."""
+    if isinstance(given.epsilon, Infinite):
+        return numbers(epsilon=0, delta=1)
+    with precision():
+        delta = capped((2 * people - 1) * (ball(given.epsilon).expm1() + ball(given.delta)))
+    return numbers(epsilon=0, delta=delta)
+
+
+# --- another notion ---------------------------------------------------------------------------------------------
+
+
+def convert(
+    promise: Promise, to: str, *, k: Exact | None = None, n: Exact | None = None, rate: Exact | None = None
+) -> Converted:
+    """From one notion of privacy to another, one of TARGETS. What does not follow is refused, with the reason.
+
+    `k` is the crowd size, where the target has one; `n` the number of rows, for zero-knowledge; `rate` the rate at
+    which people came into the data, for distributional privacy.
+
+    Guarantee: what follows holds whenever the given promise does, by the theorem that it names.
+    """
+    if to not in TARGETS:
+        raise WrongUse(f"`to` must be one of {', '.join(TARGETS)}, not {to[:40]!r}")
+    step = _stated(promise)
+    given = step.conclusion
+    paper = None
+    if to == "zero-knowledge":
+        found = i.differential_to_zero_knowledge(step, n=_number(n, "`n`"))
+    elif to == "replace":
+        found = i.add_remove_to_replace(step)
+    elif to == "differential":
+        outlier = isinstance(given, OutlierKind)
+        found = i.outlier_to_differential(i.to_outlier(step)) if outlier else i.zero_knowledge_to_differential(step)
+        paper = _paper_7(given)
+    elif to == "crowd-blending":
+        found = _crowds(step, k)
+    elif to == "simple-outlier":
+        found = i.differential_to_simple_outlier(step, k=_number(k, "`k`"))
+    elif to == "distributional":
+        if rate is None:
+            raise WrongUse("distributional privacy is about how people came into the data; add `rate`")
+        found = i.differential_to_distributional(step, sample=BernoulliSample(p=a_rate(rate, "`rate`")))
+    else:
+        found = i.differential_to_outlier(step) if isinstance(given, DifferentialPrivacy) else i.to_outlier(step)
+    return Converted(ways=(found,), paper=(paper,), given=f"{promise}")
+
+
+def _crowds(step: Derivation, k: Exact | None) -> Derivation:
+    given = step.conclusion
+    if isinstance(given, SimpleOutlier):
+        return i.simple_outlier_to_crowd_blending(step)
+    if isinstance(given, OutlierKind):
+        return i.outlier_to_crowd_blending(i.to_outlier(step), k=_number(k, "`k`"))
+    return i.differential_to_crowd_blending(step, k=_number(k, "`k`"))
+
+
+def _paper_7(given: Guarantee) -> dict[str, Any] | None:
+    """Proposition 7 is for delta = 0, and there as sharp as ours."""
+    if not isinstance(given, ZeroKnowledge) or given.delta:
+        return None
+    return numbers(epsilon=so_often(given.epsilon, 2), delta=0)
+
+
+def _number(given: Exact | None, what: str) -> int:
+    if given is None:
+        raise WrongUse(f"this conversion needs {what}; add it")
+    return a_size(given, what, least=1)

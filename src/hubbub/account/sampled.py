@@ -1,0 +1,179 @@
+"""What a secret sample buys, theorem by theorem: each function has a trade-off between epsilon and delta."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Final
+
+from hubbub.account.tradeoff import Tradeoff
+from hubbub.channels.own_curve import own_delta_at, own_epsilon_at
+from hubbub.errors import WrongUse
+from hubbub.exact import Exact, to_text
+from hubbub.figures import short
+from hubbub.limits import a_crowd, a_loss, a_rate, a_size
+from hubbub.sampling import amplification as a
+from hubbub.sampling import paper, paper_uneven
+
+MECHANISMS: Final = ("any", "exact-or-suppressed", "noisy-below")
+
+
+def crowd(k: Exact, rate: Exact, *, epsilon: Exact = 0, mechanism: str = "any", tagged: bool = False) -> Tradeoff:
+    """Crowd-blending privacy and a secret sample: what everybody in the population is promised (Theorem A).
+
+    Guarantee: with the mechanism "any", the numbers hold for every (k, epsilon)-crowd-blending mechanism on one secret
+    sample of that rate, and one of them reaches them; with the name of a mechanism they are its own. Rounded up.
+    """
+    if mechanism not in MECHANISMS:
+        raise WrongUse(f"`mechanism` must be one of {', '.join(MECHANISMS)}, not {mechanism[:40]!r}")
+    if tagged and mechanism != "noisy-below":
+        raise WrongUse("`tagged` says that noise is marked; it goes with `mechanism=noisy-below`")
+    size, loss, p = a_crowd(k, "`k`", least=1), a_loss(epsilon, "`epsilon`"), a_rate(rate, "`rate`")
+    if mechanism == "exact-or-suppressed" and loss:
+        raise WrongUse("exact-or-suppressed hides counts below k, which costs nothing; leave out `epsilon`")
+    named: dict[str, Any] = {}
+    if mechanism == "noisy-below":
+        setting = a.noisy_below(size, loss, p)
+        named["delta_at"] = lambda at: own_delta_at(size, loss, p, at, tagged=tagged)
+        named["epsilon_at"] = lambda delta: own_epsilon_at(size, loss, p, delta, tagged=tagged)
+        remark = "a marked count tells that it is noisy" if tagged else "noise is not marked, which hides exact counts"
+        named["remarks"] = (remark,)
+    else:
+        setting = a.exact_or_suppressed(size, p) if mechanism != "any" else a.crowd_blending(size, loss, p)
+        named["delta_at"] = lambda at: a.delta_at(setting, at)
+        named["epsilon_at"] = lambda delta: a.epsilon_at(setting, delta)
+        named["sharp_from"] = Fraction(0)
+    if size >= 2 and 0 < p < 1:
+        named["paper_delta"] = lambda at: paper.crowd_delta(size, loss, p, at)
+        named["paper_epsilon"] = lambda delta: paper.crowd_epsilon(size, loss, p, delta)
+        named["printed"] = {"epsilon": paper.crowd_epsilon_zk(loss, p), "delta": paper.chernoff(size, p)}
+    what = f"({size}, {to_text(loss)})-crowd-blending" if mechanism == "any" else f"{mechanism}, k = {size}"
+    if mechanism == "noisy-below":
+        what += f", {'marked ' if tagged else ''}noise of rate {to_text(loss)}"
+        if loss == 0:
+            raise WrongUse("noisy-below adds noise to counts below k and needs its rate; add `epsilon`, like 0.5")
+    return Tradeoff(
+        title=f"{what}, each person sampled with probability {to_text(p)}",
+        floor=a.floor(setting) if mechanism != "noisy-below" or tagged else Fraction(0),  # unmarked noise hides crowds
+        promise=lambda e, d: (
+            f"Promised to everybody in the population: ({e}, {d})-zero-knowledge privacy with respect to "
+            f"iRS({to_text(p)}), and ({e}, {d})-differential privacy when one person is added or removed, for one "
+            "release of that sample."
+        ),
+        no_paper="Theorem 13 is for k of at least 2 and rates above 0 and below 1",
+        **named,
+    )
+
+
+def robust(
+    k: Exact,
+    rate_high: Exact,
+    *,
+    epsilon: Exact = 0,
+    rate_max: Exact | None = None,
+    exempt: Exact = 0,
+    rate_low: Exact | None = None,
+    bins: bool = False,
+) -> Tradeoff:
+    """Crowd-blending privacy and a sample of uneven rates: Theorem 16, sharp.
+
+    `bins` says that people of one crowd are exactly interchangeable. The paper's numbers need `rate_low`.
+
+    Guarantee: the numbers hold for every (k, epsilon)-crowd-blending mechanism, however the rates are spread up to
+    `rate_high`, and up to `rate_max` for the exempt. Rounded up.
+    """
+    few, p = a_size(exempt, "`exempt`"), a_rate(rate_high, "`rate_high`")
+    most = a_rate(rate_max, "`rate_max`") if rate_max is not None else Fraction(1) if few else p
+    size, loss = a_crowd(k, "`k`", least=1), a_loss(epsilon, "`epsilon`")
+    setting = a.robust(size, loss, p, most, few, bins=bins)
+    named: dict[str, Any] = {"no_paper": "its Theorem 16 needs a lower limit on the rates; give `rate_low`"}
+    if rate_low is not None:
+        low = a_rate(rate_low, "`rate_low`")
+        given = (size, loss, low, p, most, few)
+        paper_uneven.robust_delta_at(*given, 1)  # refuses rates that the theorem is not about
+        named["paper_delta"] = lambda at: paper_uneven.robust_delta_at(*given, at)
+        named["paper_epsilon"] = lambda delta: paper_uneven.robust_epsilon(*given, delta)
+        named["printed"] = {
+            "epsilon": paper.robust_epsilon_zk(loss, low, p, most),
+            "delta": paper.robust_delta(size, low, p, most, few),
+        }
+    but = f", but for {few} with at most {to_text(most)}" if few else ""
+    return Tradeoff(
+        title=f"({size}, {to_text(loss)})-crowd-blending, people sampled with at most {to_text(p)}{but}",
+        delta_at=lambda at: a.delta_at(setting, at),
+        epsilon_at=lambda delta: a.epsilon_at(setting, delta),
+        floor=a.floor(setting),
+        promise=lambda e, d: (
+            f"Promised to everybody: ({e}, {d})-zero-knowledge privacy with respect to iRS(0, {to_text(p)}, {few}), "
+            f"and ({e}, {d})-differential privacy for the population, however the rates are spread."
+        ),
+        **named,
+    )
+
+
+def distributional(
+    k: Exact,
+    rate_high: Exact,
+    *,
+    epsilon: Exact = 0,
+    exempt: Exact = 0,
+    blend: Exact = 0,
+    rate_low: Exact | None = None,
+) -> Tradeoff:
+    """Outlier privacy where the attacker knows how people were sampled, and that one person is in the data.
+
+    Guarantee: the numbers hold for every (k, epsilon)-simple outlier private mechanism whose equivalent people are
+    `blend`-close, if people are in the data with at most `rate_high` (Theorem 22, sharp). Rounded up.
+    """
+    size, loss, p = a_crowd(k, "`k`", least=1), a_loss(epsilon, "`epsilon`"), a_rate(rate_high, "`rate_high`")
+    few, close = a_size(exempt, "`exempt`"), a_loss(blend, "`blend`")
+    setting = a.distributional(size, loss, p, few, close)
+    named: dict[str, Any] = {"no_paper": "its Theorem 22 needs a lower limit on the rates; give `rate_low`"}
+    if rate_low is not None:
+        given = (size, loss, a_rate(rate_low, "`rate_low`"), p, few, close)
+        paper_uneven.distributional_delta_at(*given, 1)  # refuses rates that the theorem is not about
+        named["paper_delta"] = lambda at: paper_uneven.distributional_delta_at(*given, at)
+        named["paper_epsilon"] = lambda delta: paper_uneven.distributional_epsilon(*given, delta)
+    return Tradeoff(
+        title=f"({size}, {to_text(loss)})-simple outlier privacy, people in the data with at most {to_text(p)}",
+        delta_at=lambda at: a.delta_at(setting, at),
+        epsilon_at=lambda delta: a.epsilon_at(setting, delta),
+        floor=a.floor(setting),
+        promise=lambda e, d: (
+            f"Promised to somebody known to be in the data: ({e}, {d})-differential privacy with respect to the "
+            f"distributions iRS(0, {to_text(p)}, {few})."
+        ),
+        **named,
+    )
+
+
+def lecture(k: Exact, epsilon: Exact) -> Tradeoff:
+    """The lecture notes' Theorem 4: a (k, epsilon)-crowd-blending mechanism on a sample of rate epsilon.
+
+    Asked for nothing, it answers at the notes' own epsilon' = ln(1 + epsilon (e^(epsilon + s) - 1)) with
+    e^s = (2 - epsilon)/(1 - epsilon).
+
+    Guarantee: the numbers hold for every such mechanism (Theorem A). Rounded up.
+    """
+    size, p = a_crowd(k, "`k`", least=2), a_loss(epsilon, "`epsilon`")
+    if not 0 < p < 1:
+        raise WrongUse(
+            f"epsilon is the sampling rate too and must lie between 0 and 1, not at {to_text(p)}; the notes say "
+            "epsilon <= 1, and at 1 nobody is left out and nothing is hidden"
+        )
+    setting = a.crowd_blending(size, p, p)
+    own = paper.crowd_epsilon_zk(p, p)
+    return Tradeoff(
+        title=f"({size}, {to_text(p)})-crowd-blending, each person sampled with probability {to_text(p)}",
+        delta_at=lambda at: a.delta_at(setting, at),
+        epsilon_at=lambda delta: a.epsilon_at(setting, delta),
+        floor=a.floor(setting),
+        promise=lambda e, d: (
+            f"Promised to everybody: ({e}, {d})-differential privacy when one person is added or removed; when one is "
+            f"replaced, (2 epsilon', (1 + e^epsilon') delta). Here epsilon' is {short(Fraction(e) / p)} times epsilon."
+        ),
+        paper_delta=lambda at: paper.crowd_delta(size, p, p, at),
+        paper_epsilon=lambda delta: paper.crowd_epsilon(size, p, p, delta),
+        printed={"epsilon": own, "delta": paper.chernoff(size, p)},
+        constant=p,
+        own=own,
+    )

@@ -1,0 +1,205 @@
+"""How ballots moved, as SVG text: piles as bars, what moves between them as bands. It needs no chart library.
+
+On a wide page names stand beside the first and the last piles, on a narrow one in a list below; in both they are
+wrapped, never cut. The style of the page chooses one of the two.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from hubbub.charts.style import BLUE, GREEN, ORANGE, PALE_ORANGE, PURPLE, SKY, VERMILLION
+from hubbub.charts.svg import LINE, TEXT, WIDTHS, px, text_length, text_lines, wrapped
+from hubbub.drawing import Flow, FlowColumn, FlowLink
+
+_COLOURS: Final = (BLUE, VERMILLION, ORANGE, GREEN, PURPLE, SKY, PALE_ORANGE)
+STYLE: Final = """
+.flow .band { opacity: .38; }
+.flow .plain { fill: var(--quiet, #52606d); opacity: .55; }
+.flow .band.plain { opacity: .18; }
+.flow text.bold { font-weight: 700; }
+.flow text.small { font-size: 10.5px; }
+"""
+"""What a page needs in its style beside that of charts.svg."""
+
+_BAR: Final = {"wide": 14, "narrow": 9}
+_HIGH: Final = {"wide": 400, "narrow": 300}
+_GAP: Final = 8  # pixels between piles
+_LABELS: Final = 0.24  # of the width, at most, for names at one side
+_SMALL: Final = 10.5 / 12
+_MOST_LINES: Final = 4  # of a note above a column
+
+
+@dataclass(frozen=True, slots=True)
+class _Pile:
+    x: float
+    top: float
+    tall: float
+    ballots: float
+
+    @property
+    def middle(self) -> float:
+        return self.top + self.tall / 2
+
+
+def responsive_flow(flow: Flow) -> str:
+    """A drawing for wide pages and one for narrow ones, of which the style shows one."""
+    return "\n".join(drawn(flow, width, kind) for kind, width in WIDTHS.items())
+
+
+def drawn(flow: Flow, width: int, kind: str = "wide") -> str:
+    """The flow as one SVG element of this width."""
+    bar, ends = _BAR[kind], (flow.columns[0], flow.columns[-1])
+    left, right = (_room(column, width) for column in ends) if kind == "wide" else (2.0, 2.0)
+    step = (width - left - right - bar) / max(1, len(flow.columns) - 1)
+    heads, above, notes = _heads(flow, left + bar / 2, step, width)
+    placed = _placed(flow, left, above, step, _HIGH[kind])
+    shades = _shades(flow)
+    parts = [heads, *_bands(flow, placed, shades, bar)]
+    for stack in placed:
+        parts += [_rect(pile, bar, shades[name], f"{name}: {pile.ballots:,}") for name, pile in stack.items()]
+    bottom = max(pile.top + pile.tall for stack in placed for pile in stack.values())
+    if kind == "wide":
+        words, low = _beside(flow, placed, bar, left, right, step)
+        deep = max(bottom, low) + 8
+    else:
+        words, deep = _below(flow, shades, width, bottom + 18)
+    for line in (line for note in notes for line in wrapped(note, width)):
+        words += text_lines(0, deep + TEXT, [line], "quiet")
+        deep += LINE
+    told = f"<title>How ballots moved from round to round</title><desc>{html.escape(flow.told)}</desc>"
+    size = f'viewBox="0 0 {width} {math.ceil(deep + 4)}"'
+    return f'<svg class="chart flow {kind}" {size} role="img">{told}{"".join([*parts, words])}</svg>'
+
+
+def _shades(flow: Flow) -> dict[str, str]:
+    """What colours a pile: an attribute of its shapes."""
+    named = [name for name in flow.order if name not in flow.plain]
+    shades = {name: f'class="{{}}" fill="{_COLOURS[i % len(_COLOURS)]}"' for i, name in enumerate(named)}
+    return shades | dict.fromkeys(flow.plain, 'class="{} plain"')
+
+
+def _said(name: str, ballots: float) -> str:
+    return f"{name} {ballots:,}"
+
+
+def _room(column: FlowColumn, width: int) -> float:
+    """Pixels for the names beside a column."""
+    longest = max((text_length(_said(name, ballots), bold=True) for name, ballots in column.piles), default=0)
+    return min(longest + 10, _LABELS * width)
+
+
+def _heads(flow: Flow, start: float, step: float, width: int) -> tuple[str, float, list[str]]:
+    """Headings above the columns, how much room they take, and notes that are too long to stand there."""
+    room = step - 6 if len(flow.columns) > 1 else width
+    fit = all(_fits(column.note, room / _SMALL) for column in flow.columns)
+    parts, tall = [], 0.0
+    for i, column in enumerate(flow.columns):
+        heading = column.heading if _fits(column.heading, room) else column.heading.rpartition(" ")[2]
+        lines = wrapped(heading, room)
+        notes = wrapped(column.note, room / _SMALL) if column.note and fit else []
+        half = max(text_length(line) for line in [*lines, *notes]) / 2
+        at = min(max(start + i * step, half), width - half)
+        parts.append(text_lines(at, TEXT, lines, anchor="middle"))
+        if notes:
+            parts.append(text_lines(at, TEXT + LINE * len(lines), notes, "quiet small", anchor="middle"))
+        tall = max(tall, LINE * (len(lines) + len(notes)))
+    rest = [] if fit else [f"{column.heading}, {column.note}" for column in flow.columns if column.note]
+    return "".join(parts), tall + 10, rest
+
+
+def _fits(text: str, room: float) -> bool:
+    """Whether it fits into few lines of that width without a word being cut."""
+    return all(text_length(word) <= room for word in text.split()) and len(wrapped(text, room)) <= _MOST_LINES
+
+
+def _placed(flow: Flow, left: float, above: float, step: float, high: float) -> list[dict[str, _Pile]]:
+    """Column by column: pile -> where it is."""
+    place = {name: i for i, name in enumerate(flow.order)}
+    most = max(sum(ballots for _, ballots in column.piles) for column in flow.columns) or 1
+    gaps = _GAP * (max(len(column.piles) for column in flow.columns) - 1)
+    scale = max(high - gaps, high / 2) / most
+    placed = []
+    for i, column in enumerate(flow.columns):
+        stack, y = {}, above
+        for name, ballots in sorted(column.piles, key=lambda pile: place[pile[0]]):
+            stack[name] = _Pile(left + i * step, y, ballots * scale, ballots)
+            y += ballots * scale + _GAP
+        placed.append(stack)
+    return placed
+
+
+def _bands(flow: Flow, placed: Sequence[Mapping[str, _Pile]], shades: Mapping[str, str], bar: float) -> list[str]:
+    place = {name: i for i, name in enumerate(flow.order)}
+
+    def key(link: FlowLink) -> tuple[int, int]:
+        return place[link.origin], place[link.target]
+
+    out = []
+    for column in range(len(flow.columns) - 1):
+        here = sorted((link for link in flow.links if link.column == column), key=key)
+        starts = {name: pile.top for name, pile in placed[column].items()}
+        ends = {name: pile.top for name, pile in placed[column + 1].items()}
+        for link in here:
+            source, target = placed[column][link.origin], placed[column + 1][link.target]
+            thick = source.tall * link.ballots / source.ballots
+            x0, x1 = source.x + bar, target.x
+            out.append(_band(x0, starts[link.origin], x1, ends[link.target], thick, link, shades[link.origin]))
+            starts[link.origin] += thick
+            ends[link.target] += thick
+    return out
+
+
+def _band(x0: float, y0: float, x1: float, y1: float, thick: float, link: FlowLink, shade: str) -> str:
+    a, b, c, middle = (px(value) for value in (x0, x1, y0, (x0 + x1) / 2))
+    d, e, f = (px(value) for value in (y1, y1 + thick, y0 + thick))
+    way = f"M{a} {c}C{middle} {c} {middle} {d} {b} {d}L{b} {e}C{middle} {e} {middle} {f} {a} {f}Z"
+    named = link.origin if link.origin == link.target else f"{link.origin} to {link.target}"
+    told = html.escape(f"{named}: {link.ballots:,}")
+    return f'<path {shade.format("band")} d="{way}"><title>{told}</title></path>'
+
+
+def _rect(pile: _Pile, bar: float, shade: str, told: str) -> str:
+    place = f'x="{px(pile.x)}" y="{px(pile.top)}" width="{bar}" height="{px(max(pile.tall, 0.6))}"'
+    return f"<rect {shade.format('pile')} {place}><title>{html.escape(told)}</title></rect>"
+
+
+def _beside(
+    flow: Flow, placed: Sequence[Mapping[str, _Pile]], bar: float, left: float, right: float, step: float
+) -> tuple[str, float]:
+    """Names and numbers at both ends, numbers where they fit in between; and how far down they reach."""
+    parts, low = [], 0.0
+    sides = ((placed[0], -6.0, left - 6, "end"), (placed[-1], bar + 6, right - 6, "start"))
+    for stack, shift, room, anchor in sides if len(placed) > 1 else sides[1:]:
+        free = -math.inf
+        for name, pile in stack.items():
+            bold = name == flow.winner
+            lines = wrapped(_said(name, pile.ballots), room, bold=bold)
+            top = max(pile.middle - LINE * len(lines) / 2, free)
+            parts.append(text_lines(pile.x + shift, top + TEXT, lines, "bold" if bold else "", anchor=anchor))
+            free = top + LINE * len(lines)
+        low = max(low, free)
+    for stack in placed[1:-1]:
+        for pile in stack.values():
+            told = f"{pile.ballots:,}"
+            if pile.tall >= LINE and text_length(told) * _SMALL < step - bar - 10:
+                parts.append(text_lines(pile.x + bar + 4, pile.middle + 4, [told], "small"))
+    return "".join(parts), low
+
+
+def _below(flow: Flow, shades: Mapping[str, str], width: int, y: float) -> tuple[str, float]:
+    """Every pile with its colour, its name, and its ballots in the first and in the last column."""
+    first, last = dict(flow.columns[0].piles), dict(flow.columns[-1].piles)
+    parts = []
+    for name in flow.order:
+        numbers = " to ".join(dict.fromkeys(f"{ends.get(name, 0):,}" for ends in (first, last)))
+        bold = name == flow.winner
+        lines = wrapped(f"{name}: {numbers}", width - 18, bold=bold)
+        parts.append(f'<rect {shades[name].format("pile")} x="0" y="{px(y)}" width="11" height="11"/>')
+        parts.append(text_lines(17, y + 10, lines, "bold" if bold else ""))
+        y += LINE * len(lines) + 4
+    return "".join(parts), y + 4

@@ -1,0 +1,203 @@
+"""``hubbub check``: a private look at a table before anything is published. Nothing is entered, nothing is written."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from hubbub.cli import echo, examples, json_option, page, print_json, shown, waiting
+from hubbub.cli.release import FORM
+from hubbub.errors import WrongUse
+
+if TYPE_CHECKING:
+    from hubbub.tables.look import Cells, Look, Persons
+
+PRIVATE: Final = (
+    "Private: this is about the people in the table as they are, for you alone; publish none of it, and no bins made "
+    "from it."
+)
+_COLUMNS: Final = 40  # that are listed
+_FEW: Final = 50  # values of a column that is proposed
+
+
+def _form(command: Any) -> Any:
+    for flags, takes, words, more in reversed(FORM):
+        command = click.option(*flags, metavar=takes, help=words, **more)(command)
+    return command
+
+
+@click.command(
+    "check",
+    epilog=examples(
+        "hubbub check hubbub-demo/millbrook.parquet",
+        "hubbub check hubbub-demo/millbrook.parquet --by department --by salary:0..300000:10000",
+    ),
+)
+@click.argument("file")
+@click.option("--person", metavar="COLUMN", help="The column that says who a row is about.")
+@click.option("--by", metavar="SPEC", multiple=True, help="A column and its bins, as in hubbub release histogram.")
+@_form
+@json_option
+def check(file: str, person: str | None, by: tuple[str, ...], as_json: bool, **how: Any) -> None:
+    """Look at a table before you publish anything about it.
+
+    It tells what is read and what is left out, by which rule; which cells cannot be read as declared, and what they
+    look like (digits and letters masked); how many rows people have; how much would be shown; and a command that you
+    could run next. What it prints is private: it comes from the data as it is. Nothing is entered in the ledger.
+    """
+    from hubbub.engines.opening import look_at
+
+    try:
+        with waiting("Looking"):
+            found = look_at(file, by, person, **how)
+    except WrongUse:
+        if not as_json:
+            _first_line(file, how)
+        raise
+    command = _command(found, file, person, by, how)
+    if as_json:
+        print_json(found.as_json() | {"command": command})
+        return
+    echo(PRIVATE)
+    for sentence in _told(found):
+        echo(sentence)
+    _draw(found)
+    if command:
+        echo(f"\nYou could run: {command}")
+        echo("Choose the bins by what is public about the column, not by what stands above.")
+
+
+def _first_line(file: str, how: dict[str, Any]) -> None:
+    """The columns of a CSV that cannot be opened otherwise, for whoever has to mend it."""
+    from hubbub.engines.csv_file import first_names, repeated
+    from hubbub.engines.csv_form import form
+    from hubbub.engines.plain_copy import kind
+
+    try:
+        told = form(**{name: how[name] for name in ("delimiter", "encoding", "no_header")})
+        if kind(file) not in (".csv", ".tsv", ".txt") or told.names is not None:
+            return
+        names = first_names(file, told.delimiter or ("\t" if kind(file) == ".tsv" else ","), told)
+    except WrongUse:
+        return
+    if names:
+        echo(PRIVATE)
+        echo(f"The first line has {len(names):,} cells: {', '.join(map(shown, names[:_COLUMNS]))}")
+        if twice := repeated(names):
+            echo(f"{names[twice[0]]!r} is there {len(twice)} times: columns {', '.join(str(i + 1) for i in twice)}")
+
+
+def _told(found: Look) -> Iterator[str]:
+    yield f"{found.rows:,} rows are read."
+    for rule, many in found.left_out:
+        yield f"{many:,} records are left out: {rule}."
+    if any("encoding" in rule for rule, _ in found.left_out):
+        yield "If the file is not in UTF-8, say --encoding latin-1, or cp1252 if it comes from Windows."
+    if found.persons is not None:
+        yield from _of_people(found.persons)
+    for cells in found.columns:
+        if cells.spec is not None:
+            yield from _of_bins(cells, found.rows)
+
+
+def _of_people(persons: Persons) -> Iterator[str]:
+    if persons.nobody:
+        yield f"{persons.nobody:,} rows have no {persons.column}, and would be left out."
+    if persons.once:
+        yield f"{persons.people:,} people by {persons.column}, each with one row."
+        return
+    most = max((rows for rows, _ in persons.rows), default=0)
+    several = sum(people for rows, people in persons.rows if rows > 1)
+    yield (
+        f"{persons.people:,} people by {persons.column}: {several:,} have several rows, at most {most:,}; keep one of "
+        "each (--one-row-per-person) or count each in at most B bins (--distinct B)."
+    )
+
+
+def _of_bins(cells: Cells, rows: int) -> Iterator[str]:
+    told = [
+        f"{many:,} {words} ({_percent(many / max(rows, 1))})"
+        for many, words in (
+            (cells.missing, "missing"),
+            (cells.unreadable, "cannot be read as declared"),
+            (cells.outside, "in no listed bin"),
+        )
+        if many
+    ]
+    yield f"{cells.spec}: {', '.join(told) or 'every cell is read and in a bin'}."
+    if cells.shapes:
+        looks = ", ".join(f"{shape} ({many:,})" for shape, many in cells.shapes)
+        yield f"  Unreadable ones look like {looks}; 9 is any digit, x any letter."
+    if cells.unreadable and cells.reads is not None:
+        how = f"with {cells.reads} after the bins" if _suffix(cells) else "as they are"
+        yield f"  Nearly all can be read {how}."
+
+
+def _percent(share: float) -> str:
+    return "100 %" if share == 1 else "below 0.1 %" if 0 < share < 0.001 else f"{100 * share:.1f} %"
+
+
+def _draw(found: Look) -> None:
+    from rich.table import Table as Rows
+
+    console = page()
+    if not any(cells.spec for cells in found.columns):
+        grid = Rows("column", "missing", "values", "could be read as", box=None, pad_edge=False)
+        for cells in found.columns[:_COLUMNS]:
+            grid.add_row(shown(cells.column), f"{cells.missing:,}", f"about {cells.values:,}", cells.reads or "")
+        console.print(grid)
+        if len(found.columns) > _COLUMNS:
+            console.print(f"and {len(found.columns) - _COLUMNS:,} more columns.")
+        return
+    if not found.fares:
+        console.print("Nobody would be in any bin.")
+        return
+    rates = list(dict.fromkeys(fare.rate for fare in found.fares))
+    bins = "1 bin" if found.bins == 1 else f"{found.bins:,} bins"
+    console.print(f"\nWith crowds of k, this share of {bins} would be shown / of the people in them:")
+    grid = Rows("k", *("everybody" if rate == 1 else f"sample {float(rate):g}" for rate in rates), box=None)
+    for k in dict.fromkeys(fare.crowd for fare in found.fares):
+        each = {fare.rate: fare for fare in found.fares if fare.crowd == k}
+        grid.add_row(str(k), *(f"{_percent(each[rate].bins)} / {_percent(each[rate].people)}" for rate in rates))
+    console.print(grid)
+
+
+def _suffix(cells: Cells) -> str:
+    return f",{cells.reads}" if cells.reads not in (None, "numbers", "dates", "boolean") else ""
+
+
+def _command(found: Look, file: str, person: str | None, by: tuple[str, ...], how: dict[str, Any]) -> str | None:
+    """A release of these columns; without any, of one with few values. Its bins are never taken from the data."""
+    specs = [_mended(spec, cells) for spec, cells in zip(by, found.columns, strict=False)]
+    if not by:
+        few = (cells for cells in found.columns if cells.column != person and 2 <= (cells.values or 0) <= _FEW)
+        specs = [f'"{column}"' if set(column) & set('=:,"') else column for column in (c.column for c in few)][:1]
+    if not specs:
+        return None
+    words = ["hubbub", "release", "histogram", file]
+    for name, value in how.items():
+        words += [f"--{name.replace('_', '-')}", value] if value is not None else []
+    words += ["--person", person] if person else ["--rows-are-people"]
+    words += ["--one-row-per-person"] if found.persons is not None and not found.persons.once else []
+    for spec in specs:
+        words += ["--by", spec]
+    if any("encoding" in rule for rule, _ in found.left_out) and how["encoding"] is None:
+        words += ["--encoding", "cp1252"]
+    return " ".join(map(shlex.quote, [*words, "--crowd", "20", "--out", "out/"]))
+
+
+def _mended(spec: str, cells: Cells) -> str:
+    """The bins that were asked for, with the way in which their cells can be read; null and other stay last."""
+    from hubbub.tables.bins import parse
+
+    suffix = _suffix(cells)
+    if not suffix or not cells.unreadable or parse(spec).reads:
+        return spec
+    body, ends = spec, ""
+    while body.endswith((",null", ",other")):
+        body, _, word = body.rpartition(",")
+        ends = f",{word}{ends}"
+    return f"{body}{suffix}{ends}"

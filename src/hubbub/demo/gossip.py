@@ -1,0 +1,127 @@
+"""What friends give away: Millbrook's network, attacked and published.
+
+Everybody knows who lives in which street. Histograms of the parties, street by street, private for each voter, still
+tell how most of a street votes; random people tell much less. So the town publishes its network with a promise of that
+kind: nothing that random people and those around them would not have told.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from functools import cache
+from math import isqrt
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from hubbub.certificate import about
+from hubbub.charts.page import page
+from hubbub.charts.svg import Bar, Panel, Words, responsive
+from hubbub.demo.friends import PEOPLE, STREETS, Friends, friends
+from hubbub.graphs.answers import Answers
+from hubbub.graphs.attack import Guesses, guesses
+from hubbub.graphs.distances import edges_away, facts
+from hubbub.kind import Release
+from hubbub.noise.source import Source
+from hubbub.release import open_graph, save
+
+OF: Final = ("average-degree",)
+MAX_DEGREE: Final = 25  # declared, like the next; nobody has as many friends
+AVERAGE_AT_MOST: Final = 8
+EPSILON_OF_STREETS: Final = "0.5"
+ASKED: Final = isqrt(PEOPLE)  # random people: what they tell, a release may tell
+
+_RUNS: Final = 10
+
+LOOK_AT: Final = (
+    "The private histograms of the streets give most votes away, almost as many as exact ones would. What so few "
+    "random people tell is all that a zero-knowledge release may tell; ask more of them, and they tell more, so k "
+    "counts as much as epsilon."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What was guessed, what was published, and where it is."""
+
+    release: Release
+    guessed: Guesses
+    files: dict[str, str]  # links, chart, release, certificate, report
+
+    def rows(self) -> list[tuple[str, str, str, str]]:
+        """What, published, interval, and the truth, which may be told of people whom nobody is."""
+        assert isinstance(self.release.result, Answers)
+        known = facts(_town().graph)
+        found = []
+        for each in self.release.result.answers:
+            truth = edges_away(each.of, known) * each.unit
+            value, within, *_ = each.cells()
+            found.append((each.of.value, value, within, f"{float(truth):,.4g}"))
+        return found
+
+    def as_json(self) -> dict[str, Any]:
+        """Where the files are, and the numbers that may be told."""
+        return {
+            **self.files,
+            **self.release.result.told(),
+            "guarantees": [about(step.conclusion, step.people) for step in self.release.promises],
+            "guessed": self.guessed.as_json(),
+            "look_at": LOOK_AT,
+        }
+
+
+@cache
+def _town() -> Friends:
+    return friends()
+
+
+def write(folder: Path) -> Path:
+    """The links as a file in a folder that exists."""
+    links, graph = folder / "friends.csv", _town().graph
+    ends = np.column_stack([np.repeat(np.arange(graph.listed), np.diff(graph.starts)), graph.ends])
+    links.write_text("one,other\n" + "".join(f"{one},{other}\n" for one, other in ends.tolist()), encoding="ascii")
+    return links
+
+
+def publish(folder: Path, books: Path, source: Source) -> Story:
+    """Attack the streets, and release the network as anybody would."""
+    links, town = write(folder), _town()
+    guessed = guesses(town.party, town.street, EPSILON_OF_STREETS, ASKED, source, runs=_RUNS)
+    made = open_graph(links, ledger=books).statistics(
+        OF,
+        vertices=PEOPLE,
+        max_degree=MAX_DEGREE,
+        average_at_most=AVERAGE_AT_MOST,
+        samples=ASKED,
+        epsilon=1,
+    )
+    chart = folder / "votes.html"
+    chart.write_text(_page(guessed), encoding="utf-8")
+    return Story(made, guessed, {"links": str(links), "chart": str(chart), **save(made, folder / "network")})
+
+
+def try_next(folder: Path, books: Path) -> str:
+    """One more release of the network: who has how many friends."""
+    words = f"--of degree-histogram --vertices {PEOPLE} --max-degree {MAX_DEGREE} --epsilon 1"
+    places = {"--ledger": books, "--out": folder / "degrees"}
+    where = " ".join(f"{flag} {shlex.quote(str(place))}" for flag, place in places.items())
+    return f"hubbub graph release {shlex.quote(str(folder / 'friends.csv'))} {words} {where}"
+
+
+def _page(guessed: Guesses) -> str:
+    """The attack as bars, on a page that opens without a network and runs no code."""
+    shares = {
+        "always the largest party": guessed.prior,
+        f"{ASKED} random people": guessed.sampled,
+        f"private histograms (epsilon {EPSILON_OF_STREETS})": guessed.private,
+        "exact histograms": guessed.exact,
+    }
+    bars = tuple(Bar(name, 100 * share, 100 * share, 100 * share, f"{share:.0%}") for name, share in shares.items())
+    title = "Your street gives your vote away, even through differential privacy"
+    said = f"{guessed.sentence()}."
+    words = Words(title=title, told=said, by="", numbers="votes guessed rightly, in percent")
+    invented = f"The {PEOPLE:,} people of these {STREETS} streets are invented."
+    chart = responsive([Panel("", bars)], words, upright=False)
+    return page(title, chart, above=[said], below=[LOOK_AT, invented])

@@ -1,0 +1,26 @@
+"""Columns between an engine and NumPy: whole numbers out, secret words in."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hubbub.noise.source import Source
+
+_BATCH: Final = 1 << 17
+
+
+def numbers(column: pa.ChunkedArray) -> NDArray[np.int64]:
+    """A column of whole numbers without nulls. (Its own to_numpy would load pandas, if pandas is there.)"""
+    parts = [np.from_dlpack(chunk).astype(np.int64) for chunk in column.chunks]
+    return np.concatenate([np.zeros(0, np.int64), *parts])
+
+
+def stream(rows: int, name: str, source: Source) -> pa.RecordBatchReader:
+    """One secret word for each row, as a stream: which word meets which row does not matter, they are all alike."""
+    sizes = (min(_BATCH, rows - start) for start in range(0, rows, _BATCH))
+    batches = (pa.record_batch({name: source.words(size)}) for size in sizes)
+    return pa.RecordBatchReader.from_batches(pa.schema([(name, pa.uint64())]), batches)

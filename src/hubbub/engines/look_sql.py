@@ -1,0 +1,75 @@
+"""The queries of a look at a table: cells that cannot be read, what they look like, and how they could be read."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from hubbub.engines.bin_sql import code_where, value
+from hubbub.engines.cell_sql import boolean, identifier, moment, number, unreadable
+from hubbub.engines.column import Column
+from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values
+from hubbub.tables.reading import BOOLEAN, COMMA, DATE, MONEY
+from hubbub.tables.schema import Holds
+
+SHAPES: Final = 5
+_LONGEST: Final = 40  # signs of a shape
+PATTERNS: Final = ("%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m/%d/%y", "%Y/%m/%d", "%Y%m%d", "%d-%b-%Y")
+_STAMPS: Final = tuple(f"{pattern} %H:%M{seconds}" for pattern in PATTERNS[:3] for seconds in ("", ":%S"))
+
+
+def counted(axis: Axis, column: Column) -> tuple[list[str], list[Any]]:
+    """(missing, unreadable, inside of a bin) as counts over rows."""
+    bad = unreadable(axis, column) or "FALSE"
+    inside, parameters = "TRUE", []
+    if isinstance(axis, Values):
+        inside, parameters = f"list_contains(?::VARCHAR[], {value(axis, column)})", [list(axis.values)]
+    elif not isinstance(axis, Discovered):
+        inside = code_where(axis, column)[1]
+    missing = _missing(column)
+    tests = (missing, bad, f"NOT {missing} AND NOT ({bad}) AND ({inside})")
+    return [f"count(*) FILTER (WHERE {test})" for test in tests], parameters
+
+
+def _missing(column: Column) -> str:
+    cell = identifier(column.name)
+    return f"({cell} IS NULL OR trim({cell}) = '')" if column.kind is Holds.TEXT else f"({cell} IS NULL)"
+
+
+def shapes(axis: Axis, column: Column, people: str) -> str | None:
+    """How cells look that cannot be read: digits are 9, letters x or X, and all but the beginning is cut off."""
+    bad = unreadable(axis, column)
+    if bad is None:
+        return None
+    masked = f"CAST({identifier(column.name)} AS VARCHAR)"
+    for signs, mask in ((r"\p{Nd}", "9"), (r"\p{Lu}", "X"), (r"\p{L}", "x")):
+        inside = signs if mask != "x" else r"[\p{Ll}\p{Lt}\p{Lm}\p{Lo}]"
+        masked = f"regexp_replace({masked}, '{inside}', '{mask}', 'g')"
+    return (
+        f"SELECT left({masked}, {_LONGEST}) AS shape, count(*) AS n FROM {people} WHERE {bad} "
+        f"GROUP BY ALL ORDER BY n DESC, shape LIMIT {SHAPES}"
+    )
+
+
+def ways(axis: Axis | None, column: Column) -> dict[str, str]:
+    """Ways in which a text column could be read for such bins, each with the condition that a cell can be."""
+    if column.kind is not Holds.TEXT:
+        return {}
+    found = {}
+    if axis is None or isinstance(axis, Edges | Steps):
+        for name, reads in (("numbers", ""), (MONEY, MONEY), (COMMA, COMMA), (f"{MONEY},{COMMA}",) * 2):
+            found[name] = f"{number(column, reads)} IS NOT NULL"
+    if axis is None or isinstance(axis, Dates) or (isinstance(axis, Discovered) and axis.unit is not None):
+        found["dates"] = f"{moment(column)} IS NOT NULL"
+        for pattern in (*PATTERNS, *_STAMPS):
+            found[f"{DATE}{pattern}"] = f"{moment(column, f'{DATE}{pattern}')} IS NOT NULL"
+    if axis is None:
+        found[BOOLEAN] = f"{boolean(column)} IN ('true', 'false')"
+    return found
+
+
+def readable(axis: Axis | None, column: Column, people: str) -> str:
+    """One row: how many cells there are, about how many values, and how many can be read in each of the ways."""
+    there = f"NOT {_missing(column)}"
+    counts = [f"count(*) FILTER (WHERE {there})", f"approx_count_distinct({identifier(column.name)})"]
+    counts += [f"count(*) FILTER (WHERE {there} AND {test})" for test in ways(axis, column).values()]
+    return f"SELECT {', '.join(counts)} FROM {people}"

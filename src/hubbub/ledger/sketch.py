@@ -1,0 +1,145 @@
+"""Who is in a dataset, as a few thousand words of a keyed hash: enough to know the same people again.
+
+A word is made of an id: its first 24 bits are those of the id's rank, so that words are in the order of ranks, and the
+other 40 are a keyed hash (BLAKE2b) of the id. The key is a secret of the ledger, drawn once, and stays in it as the
+words do: whoever has no ledger can test no id, and no certificate, report or message has any of it. Of the people with
+the lowest ranks the words are kept (bottom-k), so that a sketch is the same size for a village and a nation, two of
+them can be joined, and from two it can be told how many people two tables share.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hubbub.errors import CheckFailed
+from hubbub.tables.sketch import EVERYBODY, Chosen
+
+MOST: Final = 4096
+SHARE: Final = Fraction(1, 20)
+"""Above this share of common people a table is taken for the same people, unless a policy says another."""
+
+_HASHED: Final = 40  # bits
+_ALL: Final = EVERYBODY >> _HASHED
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sketch:
+    """The words of everybody whose rank, by its first 24 bits, is below `limit`; in order, each once."""
+
+    way: str
+    words: NDArray[np.uint64]
+    limit: int = _ALL
+
+    def same(self, other: Sketch) -> bool:
+        return (self.way, self.limit) == (other.way, other.limit) and np.array_equal(self.words, other.words)
+
+    def __or__(self, other: Sketch) -> Sketch:
+        """Of the people of both. Ranks that were made in another way are given up for the new ones."""
+        if self.way != other.way:
+            return other
+        limit = min(self.limit, other.limit)
+        return _lowest(self.way, np.union1d(_below(self.words, limit), _below(other.words, limit)), limit)
+
+    def written(self) -> dict[str, Any]:
+        """As it stands in an entry."""
+        words = base64.b64encode(self.words.astype("<u8").tobytes()).decode("ascii")
+        return {"way": self.way, "limit": self.limit, "words": words}
+
+
+def read(written: Mapping[str, Any]) -> Sketch:
+    """The sketch in an entry."""
+    try:
+        words = np.frombuffer(base64.b64decode(written["words"], validate=True), "<u8").astype(np.uint64)
+        return Sketch(str(written["way"]), words, int(written["limit"]))
+    except (KeyError, TypeError, ValueError):
+        raise CheckFailed("the ledger has people noted in a way that this version cannot read; update Hubbub") from None
+
+
+def sketch(chosen: Chosen, key: bytes) -> Sketch:
+    """The words of those that an engine chose.
+
+    Guarantee: a function of the ids and the key alone, so the same for every table of the same people; without the key
+    the 40 hashed bits of a word tell nothing about the id (BLAKE2b being a keyed hash).
+    """
+    words = np.fromiter((_word(*each, key) for each in zip(chosen.ids, chosen.ranks, strict=True)), np.uint64)
+    limit = chosen.limit >> _HASHED
+    return _lowest(chosen.way, np.unique(_below(words, limit)), limit)
+
+
+def _word(name: str, rank: int, key: bytes) -> int:
+    hashed = hashlib.blake2b(name.encode(), key=key, digest_size=_HASHED // 8, person=b"hubbub people").digest()
+    return (rank >> _HASHED << _HASHED) | int.from_bytes(hashed, "big")
+
+
+def _below(words: NDArray[np.uint64], limit: int) -> NDArray[np.uint64]:
+    return words[words >> np.uint64(_HASHED) < limit]
+
+
+def _lowest(way: str, words: NDArray[np.uint64], limit: int) -> Sketch:
+    if len(words) > MOST:
+        limit = int(words[MOST] >> np.uint64(_HASHED))
+        words = _below(words, limit)
+    return Sketch(way, words, limit)
+
+
+# --- how many are in both -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overlap:
+    """Of so many people compared (those chosen, in the smaller of two tables), how many are in the other too."""
+
+    common: int
+    compared: int
+
+    def above(self, share: Fraction) -> bool:
+        """Whether the share found is above this one.
+
+        Guarantee: tables that share nobody are never above (but for a collision of words, below 1e-9). With a true
+        share s, the number in common has the law of m draws without replacement, m = `compared`; so a share of s < t is
+        found above t, or one of s > t is missed, with probability at most exp(-m KL(t, s)), where
+        KL(t, s) = t ln(t/s) + (1 - t) ln((1 - t)/(1 - s)) (Chernoff; Hoeffding for draws without replacement).
+        """
+        return self.common > share * self.compared
+
+    def interval(self, doubt: float = 0.05) -> tuple[float, float]:
+        """Shares of common people that are not ruled out, by the same bound: wrong with at most this probability."""
+        if not self.compared:
+            return 0.0, 1.0
+        found, enough = self.common / self.compared, math.log(2 / doubt) / self.compared
+        return _end(found, 0.0, enough), _end(found, 1.0, enough)
+
+
+def _end(found: float, end: float, enough: float) -> float:
+    """The share between `found` and `end` from which `found` is as far as `enough`, on the outer side."""
+    near, far = found, end
+    for _ in range(60):
+        middle = (near + far) / 2
+        near, far = (middle, far) if _distance(found, middle) < enough else (near, middle)
+    return far
+
+
+def _distance(t: float, s: float) -> float:
+    parts = ((t, s), (1 - t, 1 - s))
+    if any(a > 0 and b <= 0 for a, b in parts):
+        return math.inf
+    return sum(a * math.log(a / b) for a, b in parts if a > 0)
+
+
+def overlap(one: Sketch, two: Sketch) -> Overlap | None:
+    """How many people two tables share, or None if that cannot be told: they were ranked in two ways."""
+    if one.way != two.way:
+        return None
+    limit = min(one.limit, two.limit)
+    first, second = _below(one.words, limit), _below(two.words, limit)
+    common = len(np.intersect1d(first, second, assume_unique=True))
+    return Overlap(common=common, compared=min(len(first), len(second)))

@@ -1,0 +1,116 @@
+"""One number of a plan: the smallest crowd for a rate, the largest rate for a crowd, the epsilon at a delta."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from hubbub.account.tradeoff import why_impossible
+from hubbub.errors import WrongUse
+from hubbub.exact import Exact, Infinite, Loss, to_text
+from hubbub.figures import numbers, numbers_down, short
+from hubbub.limits import a_crowd, a_delta, a_loss, a_rate
+from hubbub.plan.targets import Target, Want, epsilon_of, largest_rate, smallest_crowd, why_not
+from hubbub.sampling.amplification import floor
+
+ASKS: Final = ("k", "rate", "epsilon")
+_NEEDS: Final = {
+    "k": ("epsilon", "delta", "rate"),
+    "rate": ("epsilon", "delta", "k"),
+    "epsilon": ("delta", "k", "rate"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Number:
+    """A crowd, a rate and a loss that reach a delta; `asked` says which of the three was looked for."""
+
+    want: Want
+    asked: str
+    k: int
+    rate: Fraction
+    epsilon: Loss
+    delta: Fraction
+    worst_class_size: int | None = None
+    less: str | None = None  # why a smaller crowd fails
+    impossible: str = ""  # why there is none
+
+    def as_json(self) -> dict[str, Any]:
+        rate = numbers_down(rate=self.rate) if self.asked == "rate" else numbers(rate=self.rate)
+        said: dict[str, Any] = {"want": self.want.value, "ask": self.asked, **numbers(delta=self.delta), "k": self.k}
+        if self.asked == "rate":
+            said |= numbers(epsilon=self.epsilon) | rate
+        else:
+            said |= rate | numbers(epsilon=self.epsilon)
+        if self.asked == "epsilon":
+            said["worst_class_size"] = self.worst_class_size
+        if self.impossible:
+            said["why"] = self.impossible
+        return {**said, "words": " ".join(self.sentences())}
+
+    def sentences(self) -> tuple[str, ...]:
+        if self.impossible:
+            return (f"Impossible: {self.impossible}.",)
+        if self.asked == "k":
+            found = f"The smallest crowd is k = {self.k:,} at a rate of {to_text(self.rate)}."
+            return (found, f"A smaller one fails: {self.less}.") if self.less else (found,)
+        if self.asked == "rate":
+            return (f"The largest rate, to six digits, is {to_text(self.rate)} with k = {self.k:,}.",)
+        return (f"The smallest epsilon at delta {short(self.delta)} is {short(self.epsilon, 6)}.",)
+
+
+def ask(
+    what: str,
+    want: str,
+    *,
+    epsilon: Exact | None = None,
+    delta: Exact | None = None,
+    k: Exact | None = None,
+    rate: Exact | None = None,
+    noise_below: Exact = 0,
+) -> Number:
+    """The smallest `k`, the largest `rate` or the smallest `epsilon` that reaches a promise with the other numbers.
+
+    `want` is the notion of the promise. Counts below k are hidden, or get noise of rate `noise_below`.
+
+    Guarantee: what is returned was checked to reach the promise by Theorem A, and one step beyond it does not.
+    """
+    notion = wanted(want)
+    if what not in ASKS:
+        raise WrongUse(f"`ask` must be one of {', '.join(ASKS)}, not {what[:40]!r}")
+    given = {"epsilon": epsilon, "delta": delta, "k": k, "rate": rate}
+    for name in _NEEDS[what]:
+        if given[name] is None:
+            raise WrongUse(f"`ask={what}` needs `{name}`; add it")
+    loss = 0 if what == "epsilon" or epsilon is None else a_loss(epsilon, "`epsilon`")
+    assert delta is not None
+    goal = Target.of(notion, loss, a_delta(delta, "`delta`"), a_loss(noise_below, "`noise_below`"))
+    crowd = a_crowd(k, "`k`", least=2) if what != "k" and k is not None else 0
+    sampled = a_rate(rate, "`rate`") if what != "rate" and rate is not None else Fraction(0)
+    if what == "k":
+        crowd = smallest_crowd(goal, sampled)
+        less = why_not(goal, crowd - 1, sampled) if crowd > 2 else None
+        return Number(want=notion, asked=what, k=crowd, rate=sampled, epsilon=goal.epsilon, delta=goal.delta, less=less)
+    if what == "rate":
+        largest = largest_rate(goal, crowd)
+        return Number(want=notion, asked=what, k=crowd, rate=largest, epsilon=goal.epsilon, delta=goal.delta)
+    found = epsilon_of(goal, crowd, sampled)
+    return Number(
+        want=notion,
+        asked=what,
+        k=crowd,
+        rate=sampled,
+        epsilon=found.epsilon,
+        delta=goal.delta,
+        worst_class_size=found.worst_class_size,
+        impossible=why_impossible(floor(goal.setting(crowd, sampled))) if isinstance(found.epsilon, Infinite) else "",
+    )
+
+
+def wanted(want: str) -> Want:
+    """The notion of that name."""
+    names = [each.value for each in Want]
+    if want not in names:
+        raise WrongUse(f"`want` must be one of {', '.join(names)}, not {want[:40]!r}")
+    return Want(want)

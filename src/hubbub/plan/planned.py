@@ -1,0 +1,219 @@
+"""The plan of a release as an answer: the designs that reach a promise, with their numbers and in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from hubbub.certificate import about
+from hubbub.channels.catalogue import parameters
+from hubbub.channels.profile import checkable, loss_curve
+from hubbub.errors import Spelling, in_python
+from hubbub.exact import Exact, Infinite, rational, to_float, to_text
+from hubbub.figures import numbers, short
+from hubbub.limits import a_crowd, a_delta, a_loss, a_size
+from hubbub.plan.designs import Design, Request, plan, read_rates, request
+from hubbub.plan.one_number import wanted
+from hubbub.plan.shape import read
+
+CONVENTION: Final = (
+    "the mean absolute error of a published number, divided by the sampling rate where there is a sample; a hidden bin "
+    "is read as 0; in floating-point numbers, from the exact laws"
+)
+FILE: Final = "people.parquet"
+OUT: Final = "out/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """What was asked, every design that reaches it, the smallest error first, and why others were left out."""
+
+    request: Request
+    designs: tuple[Design, ...]
+    left_out: tuple[str, ...]  # with marks
+    invented: bool  # whether nobody said what the bins are
+
+    @property
+    def best(self) -> Design:
+        return self.designs[0]
+
+    @property
+    def title(self) -> str:
+        shape = self.request.shape
+        return f"{self.request.want.value} privacy for {shape.people:,} people in {shape.bins:,} bins, {shape.name}"
+
+    def command(self, design: Design, *, file: str = FILE, out: str = OUT, person: str | None = None) -> str:
+        """The release of a design, as it is typed; without a person column, each row is a person."""
+        return design.command(file, self.request.by, out, person=person)
+
+    def as_json(
+        self, spell: Spelling = in_python, *, file: str = FILE, out: str = OUT, person: str | None = None
+    ) -> dict[str, Any]:
+        shape = self.request.shape
+        typed = [self.command(design, file=file, out=out, person=person) for design in self.designs]
+        entries = [self._entry(design, spell, line) for design, line in zip(self.designs, typed, strict=True)]
+        return {
+            "want": self._wanted(),
+            "shape": {"name": shape.name, "people": shape.people, "bins": shape.bins},
+            "error_is": CONVENTION,
+            "best": entries[0] | {"words": self.summary},
+            "designs": entries,
+            "left_out": [spell(reason) for reason in self.left_out],
+        }
+
+    def _wanted(self) -> dict[str, Any]:
+        asked = self.request
+        notion = {"notion": asked.want.value}
+        if asked.curve is not None:
+            return {**notion, "curve": str(asked.curve), **numbers(delta=asked.delta)}
+        size = {} if asked.k is None else {"k": asked.k}
+        return {**notion, **numbers(epsilon=asked.epsilon, delta=asked.delta), **size}
+
+    def _entry(self, design: Design, spell: Spelling, command: str) -> dict[str, Any]:
+        made, rate, hoped = parameters(design.spec.channel), design.rate, design.expected
+        warning = warned(design)
+        size = made.get("k")
+        return {
+            "channel": design.spec.channel.name,
+            "k": None if size is None else int(f"{size}"),
+            "rate": None if rate is None else to_float(rate, round_up=True),
+            "rate_exact": None if rate is None else to_text(rate),
+            "noise": made.get("epsilon"),
+            "curve": made.get("curve"),
+            "guarantee": about(design.promise.conclusion, design.promise.people)
+            | {"theorem": design.promise.theorem.name},
+            "certificate": str(design.stated.conclusion),
+            "error": hoped.error,
+            "suppressed_people": hoped.hidden_people,
+            "suppressed_bins": hoped.hidden_bins,
+            "warning": None if warning is None else spell(warning),
+            "command": command,
+        }
+
+    @property
+    def summary(self) -> str:
+        """The best design in sentences: what is done, what is promised, what to expect."""
+        design, shape = self.best, self.request.shape
+        doing, hoped = _doing(design), design.expected
+        who = "" if design.rate is None else f"Draw a secret sample of {percent(design.rate)} of the people, count it, "
+        sentence = f"{who}and {doing}." if who else f"{doing[0].upper()}{doing[1:]}."
+        rescaled = "" if design.rate is None else f", divided by {to_text(design.rate)},"
+        hidden = (
+            f" About {hoped.hidden_bins:.0f} of {shape.bins:,} bins are hidden, with "
+            f"{100 * hoped.hidden_people:.1f} % of the people."
+            if hoped.hidden_bins >= 0.5
+            else " Nothing, or next to nothing, is hidden."
+        )
+        stated = design.stated.conclusion
+        same = stated == design.promise.conclusion
+        follows = "" if same else f", which follows from what the certificate says: {stated}"
+        return (
+            f"{sentence} The promise: {design.promise.conclusion}{follows}. For data of the shape {shape.name} a "
+            f"published number{rescaled} is {hoped.error:.3g} people off on average (a hidden bin read as 0).{hidden}"
+        )
+
+    def rows(self) -> tuple[tuple[str, str, str, str], ...]:
+        """(design, who is sampled, error per bin, people hidden), for a table."""
+        return tuple(
+            (
+                named(design),
+                "everybody" if design.rate is None else percent(design.rate),
+                f"{design.expected.error:.4g}",
+                f"{100 * design.expected.hidden_people:.1f} %",
+            )
+            for design in self.designs
+        )
+
+    def sentences(self, spell: Spelling = in_python) -> tuple[str, ...]:
+        """The best design, what to mind about it, and why some were left out."""
+        warning = warned(self.best)
+        minded = () if warning is None else (spell(f"{warning[0].upper()}{warning[1:]}."),)
+        return (self.summary, *minded, *(f"Left out: {spell(reason)}." for reason in self.left_out[:3]))
+
+
+def release(
+    want: str,
+    *,
+    people: Exact | None = None,
+    bins: Exact | None = None,
+    shape: str = "zipf",
+    epsilon: Exact | None = None,
+    delta: Exact | None = None,
+    rate: Exact | None = None,
+    k: Exact | None = None,
+    curve: str | None = None,
+    by: Sequence[str] = (),
+) -> Planned:
+    """Which crowd, sampling rate and noise reach a promise, and how exact each is for data of a stated shape.
+
+    `want` is the notion of the promise, `epsilon` and `delta` what is allowed, `rate` one sampling rate or several
+    ("0.05,0.1", "0.05..0.2"), `k` the crowd where one is wanted, `curve` the losses of outlier privacy. The shape of
+    the data is "zipf", "zipf:1.5", "even" or a CSV file with public counts; `by` are the bins, if they are known.
+
+    Guarantee: each design's promise was derived from the words of its release, and is at least what was asked for. Its
+    error is an expectation for the stated shape, not a promise.
+    """
+    notion = wanted(want)
+    sizes = [
+        None if given is None else a_size(given, what, least=1)
+        for given, what in ((people, "`people`"), (bins, "`bins`"))
+    ]
+    expected = read(shape, *sizes)
+    columns = tuple(by) or (f"bin:0..{expected.bins}:1",)
+    rates = read_rates(rate if rate is None or isinstance(rate, str) else to_text(rational(rate, "`rate`")))
+    asked = request(
+        notion,
+        expected,
+        columns,
+        rates=rates,
+        curve=curve,
+        epsilon=None if epsilon is None else a_loss(epsilon, "`epsilon`"),
+        delta=None if delta is None else a_delta(delta, "`delta`"),
+        k=None if k is None else a_crowd(k, "`k`"),
+    )
+    found = plan(asked)
+    return Planned(request=asked, designs=found.designs, left_out=found.left_out, invented=not by)
+
+
+def named(design: Design) -> str:
+    """The design in a few words."""
+    made = parameters(design.spec.channel)
+    told = [design.spec.channel.name]
+    for name, words in (("k", "k = {}"), ("epsilon", "noise {}"), ("curve", "{}"), ("show_above", "shown above {}")):
+        if made.get(name) is not None:
+            told.append(words.format(made[name]))
+    return ", ".join(told)
+
+
+def warned(design: Design) -> str | None:
+    """What does not add up with it: exact crowds of everybody, or of a sample that is there once and for all."""
+    if design.rate is not None or not isinstance(loss_curve(checkable(design.spec.channel.claim)).limit, Infinite):
+        return None
+    return (
+        "this is for one release: a second one of this kind, about the same people in other bins, may show who stands "
+        "between the two; only noise on every count may follow it; if more is to come, let every release draw a fresh "
+        "secret sample (`want=zero-knowledge`)"
+    )
+
+
+def _doing(design: Design) -> str:
+    """What is done to the counts, as an order."""
+    made = parameters(design.spec.channel)
+    k, curve = made.get("k"), made.get("curve")
+    noise = short(rational(f"{made['epsilon']}")) if "epsilon" in made else ""
+    return {
+        "exact-or-suppressed": f"publish counts of at least {k} as they are and hide the others",
+        "noisy-below": f"publish counts from {k} on as they are and smaller ones with noise of rate {noise}",
+        "geometric": f"add noise of rate {noise} to every count",
+        "warped": f"publish every count through the warped channel with the curve {curve}"
+        + (f" and hide values up to {made['show_above']}" if made.get("show_above") is not None else ""),
+        "simple-suppressed": f"publish counts above {k} as they are and hide the others",
+        "outlier-suppressed": f"add noise of rate {noise} to every count and hide those that come out small",
+        "outlier-noisy": f"add noise of rate {noise}, and more to counts that come out small",
+    }.get(design.spec.channel.name, f"publish every count through the channel {design.spec.channel.name}")
+
+
+def percent(rate: Fraction) -> str:
+    return f"{float(100 * rate):.4g} %"

@@ -1,0 +1,179 @@
+"""Check the signed result of a count: its form, its signature, and the count itself, made again from the ballots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hubbub.certificate import SIGNATURE
+from hubbub.check import Check
+from hubbub.errors import CheckFailed, HubbubError
+from hubbub.verification import check_signature
+from hubbub.verification.noting import Failed, Notes, printable
+from hubbub.voting.ballot_file import BallotFile
+from hubbub.voting.record import FORMAT, count_again
+from hubbub.wire.canonical import read
+
+_FIELDS: Final = {"format", "software", "count"}
+_BEYOND: Final = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, MemoryError)
+_LONGEST: Final = 200  # signs of a result's own words in a sentence
+
+BALLOTS: Final = "whether these are the ballots that were cast: the signature says who vouches for them"
+NO_DICE: Final = (
+    "where the recorded draws came from: they were replayed as they stand, and that they were drawn fairly is the word "
+    "of whoever signed; only with public dice could anybody draw them again"
+)
+DICE: Final = "whether the public words of the dice were said after the last ballot and before the count"
+
+
+@dataclass(frozen=True, slots=True)
+class CountChecked:
+    """A result with everything that was checked, in order; the last check is the first that failed, if one did."""
+
+    checks: tuple[Check, ...]
+    count: Mapping[str, Any] | None = None
+    signer: str | None = None
+    public_key: str = ""
+    repeated: bool = False  # whether it was counted again
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing that was looked at is wrong."""
+        return all(check.passed for check in self.checks)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return ("the ballots",) if self.repeated else ()
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        return () if self.repeated else ("the ballots",)
+
+    @property
+    def whole(self) -> bool:
+        """Whether it passed, somebody known signed it, and it was counted again."""
+        return self.passed and self.signer is not None and self.repeated
+
+    @property
+    def verdict(self) -> str:
+        """All of it in one sentence."""
+        if not self.passed:
+            return f"The result does not hold: {self.checks[-1].what}: {self.checks[-1].found}"
+        signer = (
+            f"by an unknown signer (the key {self.public_key}, for which nobody vouched)"
+            if self.signer is None
+            else f"signed by {printable(self.signer)}"
+        )
+        if not self.repeated:
+            return f"The result is whole, {signer}; it was not counted again, because the ballots are not there."
+        return f"The result holds, {signer}, counted again from the ballots."
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """What it would take for somebody known to have signed it and for a second count; with marks."""
+        told = []
+        if self.signer is None:
+            told.append(
+                "anybody can sign with a key of their own, so get the publisher's by another way and give it with "
+                "`key`, or remember it with hubbub trust add"
+            )
+        if not self.repeated:
+            told.append("give the ballots, `ballots=FILE`, to count them again")
+        return tuple(told)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "passed": self.passed,
+            "whole": self.whole,
+            "verdict": self.verdict,
+            "signer": self.signer,
+            "public_key": self.public_key,
+            "files": list(self.files),
+            "files_missing": list(self.missing),
+            "checks": [{"what": each.what, "passed": each.passed, "found": each.found} for each in self.checks],
+            "not_checked": list(self.not_checked) if self.passed else [],
+            "free_text": list(self.free) if self.passed else [],
+        }
+
+    @property
+    def not_checked(self) -> tuple[str, ...]:
+        """What was not, and what cannot be, checked."""
+        if self.count is None:
+            return ()
+        drawn = (DICE,) if self.count.get("dice") is not None else (NO_DICE,) if self.count.get("draws") else ()
+        return (BALLOTS, *drawn)
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """What whoever signed it could write as they liked."""
+        return ("the version of the software",)
+
+
+def is_count(data: bytes) -> bool:
+    """Whether it says that it is the result of a count."""
+    with suppress(CheckFailed):
+        body = read(data, "the result")
+        return isinstance(body, dict) and str(body.get("format", "")).startswith("hubbub count ")
+    return False
+
+
+def verify_count(
+    data: bytes,
+    *,
+    ballots: Callable[[Mapping[str, Any]], BallotFile] | None = None,
+    key: str | None = None,
+    known: Callable[[str], str | None] = lambda key: None,
+) -> CountChecked:
+    """Check the result of a count. `ballots` reads the ballots as its record says that they were read.
+
+    Guarantee: if it passes and `repeated` is so, the bytes are the canonical form of a result signed by the key it
+    names, and the count by its rule of the ballots that were given has every one of its rounds and winners, bit for
+    bit: with the draws that its public words make, or else with the draws that it records.
+    """
+    notes = Notes()
+    seen: dict[str, Any] = {}
+    with suppress(Failed):
+        _check(notes, seen, data, ballots, key, known)
+    return CountChecked(tuple(notes.done), **seen)
+
+
+def _check(
+    notes: Notes,
+    seen: dict[str, Any],
+    data: bytes,
+    ballots: Callable[[Mapping[str, Any]], BallotFile] | None,
+    key: str | None,
+    known: Callable[[str], str | None],
+) -> None:
+    try:
+        body = read(data, "the result")
+    except CheckFailed as error:
+        notes.note("canonical form", False, str(error))
+    notes.note("canonical form", isinstance(body, dict), wrong="it is no result of a count; check the name of the file")
+    other = f"this program reads {FORMAT!r}; update it, or get the original"
+    notes.note("format", body.get("format") == FORMAT, FORMAT, wrong=other)
+    whose = check_signature(notes, body, body.pop(SIGNATURE, None), key)
+    seen |= {"public_key": whose, "signer": "the key that was given" if key is not None else known(whose)}
+    count = body.get("count")
+    right = set(body) == _FIELDS and isinstance(body["software"], str) and isinstance(count, dict)
+    notes.note("its parts", right, "are those of a result", wrong="they are not those of a result; get the original")
+    seen["count"] = count
+    if ballots is None:
+        return
+    try:
+        again = count_again(count, ballots(count)).as_json()
+    except HubbubError as error:
+        notes.note("counted again", False, str(error))
+    except _BEYOND:
+        notes.note("counted again", False, "a part of the record is missing, or no number that can be")
+    notes.note("the ballots", True, f"are those of the record, {again['ballots']['voters']:,} of them")
+    drawn = "drawn again from the public words" if again["dice"] is not None else "taken from the record, not checked"
+    for what, found in (
+        ("the rounds", f"{len(again['rounds']):,}, every number of them"),
+        ("the draws", f"{len(again['draws']):,}, {drawn}" if again["draws"] else "none were needed"),
+        ("the winner", ", ".join(again["winners"])[:_LONGEST]),
+    ):
+        notes.note(what, True, found)
+    seen["repeated"] = True

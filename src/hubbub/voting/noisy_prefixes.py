@@ -1,0 +1,100 @@
+"""A tree of prefixes with noise on every node: level after level, empty nodes too.
+
+Level 1 is the official first choices. Below a node that is shown, each candidate who may come next, and "stops
+here", is a node with a number of its own, drawn from the warped law of its count. What lies below a node that is
+hidden is not drawn, which is the same as drawing it and throwing it away.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from hubbub.channels.channel import Published
+from hubbub.channels.estimate import intervals
+from hubbub.channels.warped import Warped
+from hubbub.guarantees.curve import Curve, Piece
+from hubbub.noise.source import Source
+from hubbub.voting.ballots import Ballots
+from hubbub.voting.official import Official
+from hubbub.voting.tally_paths import Path
+
+STOP: Final = "\0"
+"""In the place of a next candidate: the ballot ranks nobody further. No candidate is called so."""
+
+
+_RARE: Final = 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A prefix that is shown, with its number and the interval for how many ballots there are."""
+
+    path: Path  # STOP last, if the ballots end there
+    count: int
+    low: int
+    high: int | None
+
+
+def level_channel(k: int, epsilon: Fraction) -> Warped:
+    """The law of a level: epsilon/k for crowds up to k, epsilon above.
+
+    Guarantee: a number is shown from k + 7/epsilon on, so that an empty node is shown with a chance below e^-7, one in
+    a thousand: Pr[J > T] < exp(-E(T + 1)), and E(T + 1) is above epsilon (T - k) >= 7.
+    """
+    curve = Curve((Piece(1, epsilon / k), Piece(k + 1, epsilon)))
+    return Warped(curve, k + math.ceil(_RARE / epsilon))
+
+
+def noisy_tree(
+    ballots: Ballots, official: Official, *, k: int, depth: int, epsilon: Fraction, coverage: Fraction, source: Source
+) -> list[Node]:
+    """The nodes that are shown, level after level; `epsilon` is that of each level.
+
+    Guarantee: a ballot is in at most one node of each level, every node's number is drawn by itself, and which nodes
+    are drawn follows from the numbers above: depth - 1 releases of a table of counts through `level_channel`,
+    post-processed.
+    """
+    channel, counts = level_channel(k, epsilon), _counted(ballots, depth)
+    shown: list[Node] = []
+    parents: list[Path] = [(name,) for name, total in official.rounds[0].totals if total >= k]
+    for _ in range(2, depth + 1):
+        children = [(*path, name) for path in parents for name in _next(path, official.candidates)]
+        drawn = channel.release([counts.get(child, 0) for child in children], source)
+        passed = _shown(channel, children, drawn, coverage)
+        shown += passed
+        parents = [node.path for node in passed if node.path[-1] != STOP]
+        if not parents:
+            break
+    return shown
+
+
+def _next(path: Path, candidates: Iterable[str]) -> list[str]:
+    return [*(name for name in candidates if name not in path), STOP]
+
+
+def _shown(channel: Warped, children: list[Path], drawn: Published, coverage: Fraction) -> list[Node]:
+    lows, highs = intervals(channel, drawn, coverage)
+    nodes = []
+    for i, path in enumerate(children):
+        count, _ = drawn.outcome(i)
+        if count is not None:
+            high = int(highs[i])
+            nodes.append(Node(path=path, count=count, low=int(lows[i]), high=None if high < 0 else high))
+    return nodes
+
+
+def _counted(ballots: Ballots, depth: int) -> dict[Path, int]:
+    """How many ballots begin with each prefix of 2 to `depth` ranks, or stop after one of fewer."""
+    names, counts = ballots.strictly("publishing ballots").candidates, dict[Path, int]()
+    for row, weight in zip(ballots.rankings.tolist(), ballots.weights.tolist(), strict=True):
+        ranking = [names[i] for i in row[:depth] if i >= 0]
+        nodes = [tuple(ranking[:length]) for length in range(2, len(ranking) + 1)]
+        if 0 < len(ranking) < depth:
+            nodes.append((*ranking, STOP))
+        for node in nodes:
+            counts[node] = counts.get(node, 0) + weight
+    return counts

@@ -1,0 +1,191 @@
+"""A table of ballots, as a value: everything about it that is public, before any ballot is read.
+
+Ballots by their way through the official rounds (tally paths), through "at least k, else hidden", on a fresh secret
+half of them; or exact; or by prefixes of a public tree; or a tree with noise on every node. There is no option
+whose cells depend on the ballots: for those no such promise can hold (adaptive shortening is not crowd-blending).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path as File
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from hubbub.channels.checks import laws
+from hubbub.channels.exact_or_suppressed import ExactOrSuppressed
+from hubbub.errors import Refused, WrongUse
+from hubbub.exact import to_text
+from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.people import People
+from hubbub.kind import Check, Kind, Spec, Together, Words
+from hubbub.noise.binomial import binomial
+from hubbub.noise.source import Source
+from hubbub.voting import publish_promises, publish_words
+from hubbub.voting.ballots import Ballots
+from hubbub.voting.noisy_prefixes import level_channel, noisy_tree
+from hubbub.voting.official import Official, read_official
+from hubbub.voting.path_intervals import path_interval
+from hubbub.voting.public_tree import prefix_cells
+from hubbub.voting.published import PathTable, Row
+from hubbub.voting.published_file import difference
+from hubbub.voting.tally_paths import Path, check_recount, tally_paths
+from hubbub.wire.canonical import Plain, digest
+from hubbub.wire.exact_json import plain
+
+METHODS = ("paths", "prefix", "noisy")
+_DEEPEST = 6
+
+
+@dataclass(frozen=True, slots=True)
+class BallotBox:
+    """Ballots that were read, and by what the ledger knows their file."""
+
+    ballots: Ballots
+    source: Any = None
+
+    def columns(self) -> tuple[str, ...]:
+        return ()
+
+    def identity(self) -> Any:
+        return self.source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedBallots(Spec):
+    """Ballots of an election, published beside its official record."""
+
+    kind: ClassVar[Kind]  # set where the kind is made, in hubbub.voting.publish_asking
+    official: Official
+    method: str = "paths"
+    k: int = 30
+    sample: Fraction | None = Fraction(1, 2)
+    at_delta: Fraction = Fraction(1, 10**6)
+    coverage: Fraction = Fraction(19, 20)
+    depth: int = 3  # ranks of a noisy tree
+    epsilon: Fraction = Fraction(1)  # of a noisy tree, all levels together
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise WrongUse(f"ballots are published by {', '.join(METHODS)}, not {self.method[:20]!r}; choose one")
+        if self.k < 2:
+            raise WrongUse(f"k must be at least 2, not {self.k}; 30 is the default")
+        rates = [self.at_delta, self.coverage, *([] if self.sample is None else [self.sample])]
+        if not all(0 < rate < 1 for rate in rates):
+            raise WrongUse("sample, at-delta and coverage must lie between 0 and 1; choose others")
+        if self.method == "noisy":
+            if self.sample is not None or not 2 <= self.depth <= _DEEPEST or self.epsilon <= 0:
+                raise WrongUse(f"a noisy tree has no sample, 2 to {_DEEPEST} ranks and an epsilon above 0; choose so")
+        elif self.method == "prefix" and self.sample is None and len(self.official.rounds) > 1:
+            raise Refused(
+                "exact prefixes beside round totals can be subtracted from them until single ballots are left, so this "
+                "is refused; leave out `full_count`, or publish paths"
+            )
+
+    @property
+    def people(self) -> People:
+        return publish_promises.VOTERS
+
+    @property
+    def level_epsilon(self) -> Fraction:
+        """What a level of a noisy tree may lose."""
+        return self.epsilon / (self.depth - 1)
+
+    @property
+    def shown_above(self) -> int:
+        """The largest number that is not shown."""
+        return self.k - 1 if self.method != "noisy" else level_channel(self.k, self.level_epsilon).show_above or 0
+
+    def resolved(self, schema: Any) -> Self:
+        return self
+
+    def promises(self) -> tuple[Derivation, ...]:
+        """Guarantee: each is a theorem applied to the one before, or the call is refused."""
+        return publish_promises.promises(self)
+
+    def together(self) -> Together:
+        if self.method == "noisy":
+            return Together()
+        public: dict[str, Plain] = {"official": self.official.as_json(), "method": self.method}
+        if self.method == "prefix":
+            public["k"] = self.k
+        return Together(partition=digest(public), at_delta=self.at_delta, exact_crowds=True)
+
+    def checks(self) -> Iterator[Check]:
+        return laws(level_channel(self.k, self.level_epsilon) if self.method == "noisy" else ExactOrSuppressed(self.k))
+
+    def misfit(self, file: File, form: str) -> str | None:
+        return difference(file, form, self)
+
+    def beside(self, file: File) -> Check:
+        """Draws may be worded otherwise; rounds, totals and the winner are compared."""
+        given = read_official(file)
+        same = all(
+            (dict(ours.totals) == dict(theirs.totals) and None in (ours.exhausted, theirs.exhausted))
+            or (dict(ours.totals), ours.exhausted) == (dict(theirs.totals), theirs.exhausted)
+            for ours, theirs in zip(self.official.rounds, given.rounds, strict=False)
+        )
+        same = same and len(self.official.rounds) == len(given.rounds) and self.official.winner == given.winner
+        found = "is the one that was given, round by round" if same else "is another than the one that was given"
+        return Check("the official record", same, found)
+
+    def free(self) -> tuple[str, ...]:
+        told = [f"how often an interval is right, {to_text(self.coverage)}: no promise to voters rests on it"]
+        told.append("the official record, as long as nobody compares it with the one that the office published")
+        if self.method != "noisy" and self.sample is None:
+            told.append("at_delta: without a sample no promise rests on it")
+        if self.method != "noisy":
+            told.append("depth and epsilon: they are about a noisy tree")
+        return tuple(told)
+
+    def words(self) -> Words:
+        return publish_words.words(self)
+
+    def described(self) -> dict[str, Plain]:
+        return {
+            "official": self.official.as_json(),
+            "method": self.method,
+            "k": self.k,
+            "sample": plain(self.sample),
+            "at_delta": plain(self.at_delta),
+            "coverage": plain(self.coverage),
+            "depth": self.depth,
+            "epsilon": plain(self.epsilon),
+        }
+
+    def run(self, data: BallotBox, source: Source) -> PathTable:
+        """Guarantee: nothing is drawn unless the ballots give every official total; each ballot is sampled by a coin of
+        its own (a count becomes Binomial(count, p)), and once."""
+        paths = tally_paths(data.ballots, self.official)
+        check_recount(paths, self.official)
+        if self.method == "noisy":
+            nodes = self._tree(data, source)
+            return PathTable(self, tuple(Row(node.path, node.count, node.low, node.high) for node in nodes))
+        cells = paths if self.method == "paths" else prefix_cells(data.ballots, self.official, self.k)
+        return PathTable(self, self._rows(cells, source))
+
+    def _tree(self, data: BallotBox, source: Source) -> Any:
+        return noisy_tree(
+            data.ballots,
+            self.official,
+            k=self.k,
+            depth=self.depth,
+            epsilon=self.level_epsilon,
+            coverage=self.coverage,
+            source=source,
+        )
+
+    def _rows(self, cells: dict[Path, int], source: Source) -> tuple[Row, ...]:
+        counts = np.fromiter(cells.values(), dtype=np.int64, count=len(cells))
+        if self.sample is not None:
+            counts = binomial(counts, self.sample, source)
+        published = ExactOrSuppressed(self.k).release(counts, source)
+        rows = []
+        for i, path in enumerate(cells):
+            count, _ = published.outcome(i)
+            if count is not None:
+                rows.append(Row(path, count, *path_interval(count, self.k, self.sample, self.coverage)))
+        return tuple(rows)

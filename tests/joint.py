@@ -1,0 +1,333 @@
+"""What several releases give away together, worked out from their exact laws on small tables, with no theorem.
+
+A table is a list of rows; a release counts them by a column, in one of the ways a unit says, and publishes each bin
+through its channel's exact law. The joint law of several releases is the product (on one collected sample: the mixture
+of products over the samples). Outcomes far out are lumped, and so are outcomes with the same likelihood ratio: both are
+post-processing, so what is found here is never more than what is given away; with the tails of geometric laws, whose
+ratio does not change, it is not less either.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from hubbub.channels.channel import Channel
+from hubbub.channels.law import Block
+from hubbub.exact import Infinite
+from hubbub.guarantees.aggregates import BernoulliSample
+from hubbub.guarantees.curve import Curve
+from hubbub.guarantees.definitions import (
+    CrowdBlending,
+    DifferentialPrivacy,
+    OutlierPrivacy,
+    SimpleOutlier,
+    StaircaseOutlier,
+    ZeroKnowledge,
+)
+from hubbub.guarantees.people import People, Whose
+from hubbub.ledger.accounts import Total, Totals
+from hubbub.tables.histogram import Histogram, columns
+
+Array = NDArray[np.float64]
+Pair = tuple[Array, Array]
+
+LOW, HIGH = -8, 13
+FEW = (0, 3)  # where outcomes of several releases are listed together
+SLACK = 1e-9
+NOTHING = 1e-300  # below any mass here that is not 0
+
+
+class Row(NamedTuple):
+    """Of a table of visits. `later` is what stands under `a` after the file was overwritten."""
+
+    patient: str
+    doctor: str
+    a: str
+    b: str
+    later: str
+
+    @property
+    def shown(self) -> tuple[str, str, str]:
+        return self.a, self.b, self.later
+
+
+Table = tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A release of the table as it was first, or as it is later."""
+
+    spec: Histogram
+    later: bool = False
+
+    def bin(self, row: Row) -> str:
+        (name,) = columns(self.spec)
+        return row.later if name == "a" and self.later else str(getattr(row, name))
+
+
+# --- laws -----------------------------------------------------------------------------------------------------------
+
+
+@cache
+def outcomes(channel: Channel, count: int, low: int = LOW, high: int = HIGH) -> dict[tuple[str, int], float]:
+    """The law of one bin, with all below `low` and all above `high` lumped."""
+    found: dict[tuple[str, int], float] = {}
+    law = channel.law(count)
+    for part in law.parts:
+        for value in range(low, high + 1):
+            mass = _within(part, None if value == low else value, None if value == high else value)
+            if mass is not None and float(mass.mid()) > NOTHING:
+                found[part.tag, value] = found.get((part.tag, value), 0.0) + float(mass.mid())
+    assert abs(sum(found.values()) - 1) < 1e-6 + float(law.missing), "a law that is not all there"
+    return found
+
+
+def _within(part: object, low: int | None, high: int | None) -> arb | None:
+    if isinstance(part, Block):
+        cut = part.within(low, high)
+        return None if cut is None else cut.total()
+    lo, masses = part.lo, part.masses  # type: ignore[attr-defined]
+    first = 0 if low is None else max(0, low - lo)
+    last = len(masses) if high is None else max(0, high - lo + 1)
+    return sum(masses[first:last], arb(0)) if first < last else None
+
+
+def _law(asked: Asked, worlds: Iterable[tuple[float, tuple[int, ...]]], low: int, high: int) -> dict[object, float]:
+    found: dict[object, float] = {}
+    for weight, counts in worlds:
+        bins = [outcomes(asked.spec.whole_channel, count, low, high) for count in counts]
+        for several in product(*(one.items() for one in bins)):
+            key = tuple(outcome for outcome, _ in several)
+            found[key] = found.get(key, 0.0) + weight * math.prod(mass for _, mass in several)
+    return found
+
+
+def _worlds(asked: Asked, table: Table, *, flat: bool = False) -> list[tuple[float, tuple[int, ...]]]:
+    """Every choice among a person's rows with its probability, and the counts of both bins then."""
+    unit = asked.spec.unit
+    if unit.person is None or flat or not (unit.one_row_per_person or unit.distinct):
+        return [(1.0, _counts([asked.bin(row) for row in table]))]
+    whose: dict[str, list[str]] = {}
+    for row in table:
+        whose.setdefault(getattr(row, unit.person), []).append(asked.bin(row))
+    if unit.distinct:
+        assert unit.distinct >= 2, "all bins of a person"
+        return [(1.0, _counts([each for bins in whose.values() for each in set(bins)]))]
+    choices = list(product(*whose.values()))
+    return [(1 / len(choices), _counts(choice)) for choice in choices]
+
+
+def _counts(bins: Sequence[str]) -> tuple[int, ...]:
+    return bins.count("x"), bins.count("y")
+
+
+def _plain(asked: Asked, flat: bool) -> bool:
+    """Whether what is published depends on the counts of all rows alone."""
+    unit = asked.spec.unit
+    return flat or not (unit.one_row_per_person or unit.distinct)
+
+
+@cache
+def _mixed(asked: Asked, table: Table) -> dict[object, float]:
+    return _law(asked, _worlds(asked, table), LOW, HIGH)
+
+
+# --- two laws -------------------------------------------------------------------------------------------------------
+
+
+def pair(one: dict[object, float], two: dict[object, float]) -> Pair:
+    """Both laws, outcomes with one likelihood ratio lumped."""
+    if one == two:
+        return np.ones(1), np.ones(1)
+    keys = {**one, **two}
+    p = np.array([one.get(key, 0.0) for key in keys])
+    return lumped(p, np.array([two.get(key, 0.0) for key in keys]))
+
+
+def lumped(p: Array, q: Array) -> Pair:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.round(np.log(p) - np.log(q), 8)
+    _, where = np.unique(ratio, return_inverse=True)
+    return np.bincount(where, p).astype(float), np.bincount(where, q).astype(float)
+
+
+def together(pairs: Iterable[Pair]) -> Pair:
+    """Of independent releases."""
+    p = q = np.ones(1)
+    for one, two in pairs:
+        if len(one) == 1:  # nothing is told apart
+            continue
+        p, q = lumped(np.outer(p, one).ravel(), np.outer(q, two).ravel())
+    return p, q
+
+
+def loss(both: Pair) -> float:
+    """The largest logarithm of a ratio."""
+    p, q = both
+    if ((p > 0) != (q > 0)).any():
+        return math.inf
+    return float(np.abs(np.log(p) - np.log(q)).max())
+
+
+def delta(both: Pair, epsilon: float) -> float:
+    """The smallest delta with which both are (epsilon, delta)-close."""
+    p, q = both
+    if math.isinf(epsilon):
+        return 0.0
+    factor = math.exp(epsilon)
+    return float(max(np.maximum(p - factor * q, 0).sum(), np.maximum(q - factor * p, 0).sum()))
+
+
+def joint(releases: Sequence[Asked], one: Table, two: Table, *, flat: bool = False) -> Pair:
+    return together(_apart(asked, one, two, flat) for asked in releases)
+
+
+def _apart(asked: Asked, one: Table, two: Table, flat: bool) -> Pair:
+    if not _plain(asked, flat):
+        return _mixed_apart(asked, one, two)
+    first, second = (_counts([asked.bin(row) for row in table]) for table in (one, two))
+    pairs = (_bin_apart(asked.spec.whole_channel, *each) for each in zip(first, second, strict=True))
+    return together(pairs)
+
+
+@cache
+def _mixed_apart(asked: Asked, one: Table, two: Table) -> Pair:
+    return pair(_mixed(asked, one), _mixed(asked, two))
+
+
+@cache
+def _bin_apart(channel: Channel, one: int, two: int) -> Pair:
+    return pair(dict(outcomes(channel, one)), dict(outcomes(channel, two)))
+
+
+def sampled(releases: Sequence[Asked], one: Table, two: Table, unit: str, rate: float) -> Pair:
+    """Of releases of one and the same sample of a population; of many releases, of two of them."""
+    return pair(*(_of_a_sample(tuple(releases[:2]), each, unit, rate) for each in (one, two)))
+
+
+@cache
+def _of_a_sample(releases: tuple[Asked, ...], table: Table, unit: str, rate: float) -> dict[object, float]:
+    names = list(dict.fromkeys(name_of(row, unit) for row in table))
+    found: dict[object, float] = {}
+    for taken in product((False, True), repeat=len(names)):
+        chosen = {name for name, there in zip(names, taken, strict=True) if there}
+        weight = rate ** len(chosen) * (1 - rate) ** (len(names) - len(chosen))
+        here = tuple(row for row in table if name_of(row, unit) in chosen)
+        laws = [_law(each, _worlds(each, here), *FEW) for each in releases]
+        for several in product(*(one.items() for one in laws)):
+            key = tuple(outcome for outcome, _ in several)
+            found[key] = found.get(key, 0.0) + weight * math.prod(mass for _, mass in several)
+    return found
+
+
+def name_of(row: Row, unit: str) -> object:
+    return row if unit == "row" else getattr(row, unit)
+
+
+def without(table: Table, unit: str) -> Iterator[tuple[object, Table]]:
+    """Every table with one person less, by this unit; of people with the same rows, one goes."""
+    whose: dict[object, list[tuple[str, ...]]] = {}
+    for row in table:
+        whose.setdefault(name_of(row, unit), []).append(row.shown)
+    for name in {tuple(sorted(rows)): name for name, rows in whose.items()}.values():
+        yield name, tuple(row for row in table if name_of(row, unit) != name)
+
+
+# --- against what is said -------------------------------------------------------------------------------------------
+
+
+def broken(totals: Totals, releases: Sequence[Asked], tables: Sequence[Table]) -> list[str]:
+    """Every notion of which some pair of neighbouring tables shows more than the totals say, with that table."""
+    found = []
+    for notion in ("differential", "adaptive", "zero_knowledge", "crowd_blending", "outlier", "population"):
+        total: Total = getattr(totals, notion)
+        if total.derivation is not None:
+            witness = _witness(total.derivation.conclusion, total.derivation.people, releases, tables)
+            if witness is not None:
+                found.append(f"{notion}: {total.derivation.conclusion} for {total.derivation.people}, but {witness}")
+    return found
+
+
+def _witness(promise: object, people: People | None, releases: Sequence[Asked], tables: Sequence[Table]) -> str | None:
+    assert people is not None
+    if isinstance(promise, SimpleOutlier | StaircaseOutlier):
+        promise = promise.as_outlier()
+    unit, flat = people.unit, people.whose is Whose.KEPT_ROWS
+    if flat:  # each kept row is by itself
+        unit, tables = "row", [table for table in tables if len({row.patient for row in table}) == len(table)]
+    for table in tables:
+        for name, rest in without(table, unit):
+            if isinstance(promise, DifferentialPrivacy | ZeroKnowledge):
+                if people.whose is Whose.POPULATION:
+                    how = next(each.spec.collected for each in releases if each.spec.collected is not None).sample
+                    rate = how.p if isinstance(how, BernoulliSample) else how.high
+                    both = sampled(releases, table, rest, unit, float(rate))
+                else:
+                    both = joint(releases, table, rest)
+                epsilon, most = float(promise.epsilon), float(promise.delta)  # type: ignore[arg-type]
+            elif isinstance(promise, OutlierPrivacy):
+                both = joint(releases, table, rest, flat=flat)
+                crowd = _crowd(releases, table, name, unit, tables, flat, 0.0)
+                epsilon, most = _at(promise.curve, crowd), float(promise.delta)
+            else:
+                assert isinstance(promise, CrowdBlending)
+                both, epsilon, most = joint(releases, table, rest, flat=flat), float(promise.epsilon), 0.0  # type: ignore[arg-type]
+                if loss(both) <= epsilon + SLACK:
+                    continue
+                if _crowd(releases, table, name, unit, tables, flat, epsilon) >= promise.k:
+                    continue
+                return f"{name} of {_told(table)} has no crowd and is missed: {loss(both)}"
+            excess = delta(both, epsilon) - most
+            if excess > SLACK:
+                return f"without {name} of {_told(table)}: delta {most + excess} at {epsilon}, loss {loss(both)}"
+    return None
+
+
+def _at(curve: Curve, crowd: int) -> float:
+    found = curve.at(crowd)
+    return math.inf if isinstance(found, Infinite) else float(found)
+
+
+def _crowd(
+    releases: Sequence[Asked],
+    table: Table,
+    name: object,
+    unit: str,
+    tables: Sequence[Table],
+    flat: bool,
+    epsilon: float,
+) -> int:
+    """How many people of the table blend with one of them, as far as these tables tell."""
+    whose: dict[object, Table] = {}
+    for row in table:
+        whose[name_of(row, unit)] = (*whose.get(name_of(row, unit), ()), row)
+    one = _fresh(whose[name])
+    return sum(_blend(tuple(releases), one, _fresh(rows), tuple(tables), flat, epsilon) for rows in whose.values())
+
+
+def _fresh(rows: Table) -> Table:
+    """A person with these rows who is nobody of the tables."""
+    return tuple(row._replace(patient="t", doctor=f"t{i}") for i, row in enumerate(sorted(rows)))
+
+
+@cache
+def _blend(
+    releases: tuple[Asked, ...], one: Table, two: Table, tables: tuple[Table, ...], flat: bool, epsilon: float
+) -> bool:
+    if [row.shown for row in one] == [row.shown for row in two]:
+        return True
+    return all(loss(joint(releases, table + one, table + two, flat=flat)) <= epsilon + SLACK for table in tables)
+
+
+def _told(table: Table) -> str:
+    return ", ".join(f"{row.patient}/{row.doctor}:{''.join(row.shown)}" for row in table)

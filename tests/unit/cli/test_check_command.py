@@ -1,0 +1,108 @@
+"""``hubbub check``: a private look for the steward, which enters and writes nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from hubbub.cli.check import PRIVATE
+from hubbub.cli.main import commands
+from hubbub.ledger.book import Ledger
+from hubbub.tables.bins import parse
+
+TOWNS = ("Bath",) * 40 + ("York",) * 30 + ("Orléans",) * 8 + ("Ely",) * 2
+
+
+def table(pay: str = "${i},314.00", hired: str = "03/{day:02d}/2013", rows: int = 2) -> str:
+    lines = ["id,town,pay,hired"]
+    for i, town in enumerate(TOWNS):
+        cells = (pay.format(i=i + 10), hired.format(day=i % 28 + 1))
+        lines += [f'{i},{town},"{cells[0]}",{cells[1]}'] * rows
+    return "\n".join(lines) + "\n"
+
+
+def look(file: Path, *words: str) -> Result:
+    return CliRunner().invoke(commands, ["check", str(file), *words])
+
+
+def written(folder: Path, text: str | bytes, name: str = "people.csv") -> Path:
+    place = folder / name
+    place.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return place
+
+
+def test_it_says_first_that_it_is_private_and_leaves_nothing(tmp_path: Path, own_ledger: Path) -> None:
+    file = written(tmp_path, table())
+    for words in ((), ("--person", "id", "--by", "town"), ("--by", "nothing"), ("--by", "pay:0..9:1", "--json")):
+        done = look(file, *words)
+        if "--json" in words:
+            assert json.loads(done.stdout)["private"] is True
+        else:
+            assert done.stdout.splitlines()[0] == PRIVATE
+    assert list(tmp_path.iterdir()) == [file]
+    assert list(own_ledger.rglob("*")) == []
+    assert not Ledger().entries()
+
+
+def test_unreadable_cells_are_counted_masked_and_the_remedy_works(tmp_path: Path) -> None:
+    file = written(tmp_path, table())
+    asked = ("--person", "id", "--by", "pay:0..100000:10000,null", "--by", "hired:month:2013-01..2013-12", "--json")
+    told = json.loads(look(file, *asked).stdout)
+    pay, hired = told["columns"]
+    assert (told["rows"], pay["unreadable"], pay["missing"], pay["outside"]) == (160, 160, 0, 0)
+    assert pay["shapes"] == [["$99,999.99", 160]]
+    assert (pay["reads"], hired["reads"]) == ("money", "date=%m/%d/%Y")
+    assert told["people"] == {"column": "id", "people": 80, "rows_without": 0, "people_by_rows": {"2": 80}}
+    assert "--by pay:0..100000:10000,money,null --by hired:month:2013-01..2013-12,date=%m/%d/%Y" in told["command"]
+    assert "--person id --one-row-per-person" in told["command"]
+    assert not any(cell in look(file, *asked[:-1]).stdout for cell in ("$10,314", "03/01/2013", "03/14"))
+
+
+def test_the_shares_shown_are_those_of_the_counts(tmp_path: Path) -> None:
+    told = json.loads(look(written(tmp_path, table(rows=1)), "--person", "id", "--by", "town", "--json").stdout)
+    everybody = {each["crowd"]: (each["bins"], each["people"]) for each in told["shown"] if each["sample"] == "1"}
+    assert everybody == {5: (0.75, 78 / 80), 10: (0.5, 70 / 80), 20: (0.5, 70 / 80), 50: (0, 0)}
+    half = {each["crowd"]: each["people"] for each in told["shown"] if each["sample"] == "1/2"}
+    # Bin(40, 1/2) >= 20 with chance 0.5627 and Bin(30, 1/2) >= 20 with chance 0.04937
+    assert half[20] == pytest.approx((40 * 0.562685 + 30 * 0.0493686) / 80, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "says"),
+    [
+        (table().encode("latin-1"), ("--by", "town"), "16 records are left out: a cell that is not in the file's"),
+        (table() + "99,Bath\n" * 3, ("--by", "town"), "3 records are left out: too few cells."),
+        (table() + ",Bath,5,6\n" * 3, ("--person", "id", "--by", "town"), "3 rows have no id"),
+        (table(), ("--by", "town=Bath,York"), "town=Bath,York: 20 in no listed bin (12.5 %)."),
+        (table(), (), "date=%m/%d/%Y"),
+        (table(pay="55.3{i},5"), ("--by", "pay:0..100000:10000"), "can be read with decimal=, after the bins"),
+        (table(pay="Ann Smith"), ("--by", "pay:0..100000:10000"), "look like Xxx Xxxxx (160)"),
+        (table(rows=1), ("--person", "id", "--by", "town"), "80 people by id, each with one row."),
+        ("id,town,Town\n1,a,b\n", (), "'town' is there 2 times: columns 2, 3"),
+        ("id;town\n1;a\n", (), "The first line has 1 cells: id;town"),
+    ],
+)  # fmt: skip
+def test_what_is_left_out_is_told_by_rule(tmp_path: Path, text: str | bytes, words: tuple[str, ...], says: str) -> None:
+    done = look(written(tmp_path, text), *words)
+    assert says in done.stdout
+    assert done.stdout.startswith(PRIVATE)
+
+
+def test_a_proposed_command_can_be_parsed_and_names_no_value_of_the_data(tmp_path: Path) -> None:
+    told = json.loads(look(written(tmp_path, table()), "--json").stdout)
+    spec = told["command"].split("--by ")[1].split(" --")[0]
+    assert parse(spec).column == "town"
+    assert not any(town in told["command"] for town in TOWNS)
+
+
+def test_parquet_and_several_files_are_looked_at_where_they_are(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"age": [1, 2, None, 400], "town": ["a", "b", "b", None]}), tmp_path / "p.parquet")
+    told = json.loads(look(tmp_path / "p.parquet", "--by", "age:0..100:10", "--by", "town", "--json").stdout)
+    assert [each.get("missing") for each in told["columns"]] == [1, 1]
+    assert told["columns"][0]["outside"] == 1
