@@ -67,6 +67,7 @@ def main() -> None:
             "release",
             "histogram",
             "millbrook.parquet",
+            "--rows-are-people",
             "--by",
             "department",
             "--crowd",

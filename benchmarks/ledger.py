@@ -137,7 +137,7 @@ def verifying(folder: Path) -> None:
         ("steps", ["a:0..100000:1"], {"epsilon": 1}),
         ("listed values", [f"c={listed}"], {"crowd": 20, "sample": "0.1"}),
     ):
-        table = open_table(people, dataset=name.replace(" ", "-"), ledger=folder / "ledger.db")
+        table = open_table(people, rows_are_people=True, dataset=name.replace(" ", "-"), ledger=folder / "ledger.db")
         out = folder / name.replace(" ", "-")
         save(table.histogram(by, **words), out)
         start = [sys.executable, "-c", "from hubbub.cli.main import main; main()"]

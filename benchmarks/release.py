@@ -42,7 +42,7 @@ class _Fresh:
     """A table whose every release is about people of its own, as far as the ledger knows."""
 
     def __init__(self, place: Path, folder: Path, person: str | None = None) -> None:
-        self._opened = open_table(place, person=person)
+        self._opened = open_table(place, person=person, rows_are_people=person is None)
         self._ledger, self._person = Ledger(folder / "ledger.db"), person
 
     def histogram(self, by: list[str], **words: Any) -> Release:

@@ -31,9 +31,14 @@ def save_over(release: Release, folder: Any, **words: Any) -> dict[str, str]:
     return save(release, folder, replace=True, **words)
 
 
+def opened(source: object, **words: Any) -> Table:
+    """As :func:`hubbub.open`; each row is a person unless a column says who is who."""
+    return open_table(source, rows_are_people=words.get("person") is None, **words)
+
+
 def open(source: object, **words: Any) -> Table:
     """As :func:`hubbub.open`, for releases that are looked at: they are entered nowhere, and so cannot be saved."""
-    table = open_table(source, **{"unreadable": 1, **words})
+    table = opened(source, **{"unreadable": 1, **words})
     return Table(table.engine, table.person, lambda spec: run(spec, table.engine, SystemSource()))
 
 
@@ -49,7 +54,7 @@ class Nameless:
 
 def enter(source: object, **words: Any) -> Table:
     """As :func:`hubbub.open`, for releases that are saved: each takes a new name in the ledger."""
-    table = open_table(source, **words)
+    table = opened(source, **words)
     nameless = Nameless(table.engine)
     return Table(
         table.engine,

@@ -46,6 +46,7 @@ def open(
     source: object,
     *,
     person: str | None = None,
+    rows_are_people: bool = False,
     table: str | None = None,
     dataset: str | None = None,
     ledger: str | os.PathLike[str] | None = None,
@@ -58,15 +59,17 @@ def open(
     """A table of people: a path (CSV, Parquet, Excel, a glob of such, a DuckDB file), a frame, a DuckDB relation, or a
     connection.
 
-    `person` is the column that says who a row is about. `dataset` is the table's name in the ledger, by which releases
-    about the same people are known; a file is named after itself unless told otherwise. `ledger` is the ledger's file,
-    if not the user's own. `delimiter`, `encoding` and `no_header` (the names of the columns, like ``"id,town,age"``)
-    say how a CSV is written, if not as usual. A release is refused if a larger share of rows than `unreadable` cannot
-    be read as declared. With `other_people` somebody declares that these are not the people of a dataset that has the
-    same ids.
+    `person` is the column that says who a row is about; where each row is another person, `rows_are_people` says so.
+    One of the two has to be said, since all that is promised is promised to people. `dataset` is the table's name in
+    the ledger, by which releases about the same people are known; a file is named after itself unless told otherwise.
+    `ledger` is the ledger's file, if not the user's own. `delimiter`, `encoding` and `no_header` (the names of the
+    columns, like ``"id,town,age"``) say how a CSV is written, if not as usual. A release is refused if a larger share
+    of rows than `unreadable` cannot be read as declared. With `other_people` somebody declares that these are not the
+    people of a dataset that has the same ids.
     """
     from hubbub.engines import opening  # late: an import of hubbub loads no engine
 
+    _say_who(person, rows_are_people)
     engine = opening.open_source(
         source, table=table, delimiter=delimiter, encoding=encoding, no_header=no_header, unreadable=unreadable
     )
@@ -118,6 +121,17 @@ def publish_ballots(
         dataset = named_after(path)
     box = BallotBox(file.ballots, Identity() if path is None else of_files([os.fspath(path)]))
     return perform(spec, box, Ledger(ledger), dataset)
+
+
+def _say_who(person: str | None, rows_are_people: bool) -> None:
+    """Who is a person cannot be guessed from a table: twenty rows may be twenty people, or one."""
+    if person is None and not rows_are_people:
+        raise WrongUse(
+            "say who a person is: `person=COLUMN`, the column that says who a row is about, or `rows_are_people=True` "
+            "if each row is another person"
+        )
+    if person is not None and rows_are_people:
+        raise WrongUse("`person` and `rows_are_people` exclude each other; keep the one that is so")
 
 
 def named_after(source: str | os.PathLike[str], table: str | None = None) -> str:

@@ -35,7 +35,6 @@ from hubbub.ledger.book import Ledger
 from hubbub.ledger.charge import Charge, charge
 from hubbub.ledger.durable import sha256
 from hubbub.noise.source import ScriptedSource
-from hubbub.release import open as open_table
 from hubbub.release import perform, save
 from hubbub.report import report
 from hubbub.staging import CERTIFICATE, unfinished
@@ -45,6 +44,7 @@ from hubbub.voting.ballots import Ballots
 from hubbub.voting.publish import BallotBox
 from hubbub.wire.canonical import canonical, read
 from hubbub.wire.exact_json import plain, restored
+from tests.fresh import opened as open_table
 from tests.fresh import played, unsigned
 from tests.unit.saved import sign
 

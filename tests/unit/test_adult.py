@@ -19,11 +19,11 @@ from hubbub.errors import Refused
 from hubbub.guarantees.definitions import CrowdBlending
 from hubbub.ledger.book import Ledger
 from hubbub.noise.source import ScriptedSource
-from hubbub.release import open as open_table
 from hubbub.release import save
 from hubbub.tables.asking import histogram
 from hubbub.tables.counts import Counts
 from tests.fresh import counts, open, played
+from tests.fresh import opened as open_table
 
 ADULT = Path(__file__).resolve().parents[3] / "shared" / "data" / "tables" / "adult_train.parquet"
 pytestmark = pytest.mark.skipif(not ADULT.exists(), reason="the census table is not here")

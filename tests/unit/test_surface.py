@@ -22,7 +22,7 @@ PEOPLE = pa.table({"name": [f"p{i}" for i in range(60)], "town": ["<b>ash</b>"] 
 
 
 def a_release() -> Release:
-    return hubbub.open(PEOPLE, dataset="town").histogram(["town=<b>ash</b>,elm"], crowd=25)
+    return hubbub.open(PEOPLE, rows_are_people=True, dataset="town").histogram(["town=<b>ash</b>,elm"], crowd=25)
 
 
 # --- answers ----------------------------------------------------------------------------------------------------
@@ -76,9 +76,9 @@ def test_a_plan_says_what_it_left_out_in_the_words_of_whoever_asks() -> None:
 def test_python_and_the_command_line_spell_one_message_each_in_its_way(tmp_path: Path) -> None:
     pq.write_table(PEOPLE, tmp_path / "town.parquet")
     with pytest.raises(WrongUse) as error:
-        hubbub.open(tmp_path / "town.parquet").histogram(["town"])
+        hubbub.open(tmp_path / "town.parquet", rows_are_people=True).histogram(["town"])
     asked = ["release", "histogram", str(tmp_path / "town.parquet"), "--by", "town", "--out", str(tmp_path / "out")]
-    typed = CliRunner().invoke(commands, asked)
+    typed = CliRunner().invoke(commands, [*asked, "--rows-are-people"])
     assert typed.exit_code == 2
     assert "crowd=20, epsilon=1, outlier=1:0.01,101:1 or channel=NAME" in str(error.value)
     assert "--crowd 20, --epsilon 1, --outlier 1:0.01,101:1 or --channel NAME" in typed.stderr
@@ -137,11 +137,11 @@ def test_a_relation_of_duckdb_opens_like_a_frame() -> None:
     with duckdb.connect() as base:
         base.register("people", PEOPLE)
         relation = base.sql("select town, name from people where town = 'elm'")
-        done = hubbub.open(relation, dataset="elms").histogram(["town=elm,oak"], crowd=15)
+        done = hubbub.open(relation, rows_are_people=True, dataset="elms").histogram(["town=elm,oak"], crowd=15)
         assert [row["count"] for row in done] == [20, None]
         lost = base.sql("select town from people")
     with pytest.raises(WrongUse, match="the relation cannot be run"):
-        hubbub.open(lost, dataset="elms")
+        hubbub.open(lost, rows_are_people=True, dataset="elms")
 
 
 def test_a_column_that_is_not_there_is_said_at_once() -> None:

@@ -27,10 +27,10 @@ from hubbub.kind import Release
 from hubbub.ledger import key
 from hubbub.ledger.book import Ledger, default_path
 from hubbub.ledger.durable import sha256
-from hubbub.release import open as open_table
 from hubbub.release import save, stage
 from hubbub.staging import CERTIFICATE, DRAFT, unfinished
 from hubbub.verification import verify
+from tests.fresh import opened as open_table
 
 TOWN = pa.table({"dept": ["a"] * 40 + ["b"] * 25 + ["c"] * 3})
 
@@ -46,7 +46,9 @@ def town(tmp_path: Path) -> Path:
 
 
 def publish(town: Path, out: Path, *words: object) -> Result:
-    return run("release", "histogram", town, "--by", "dept=a,b,c", "--crowd", "20", "--out", out, *words)
+    return run(
+        "release", "histogram", town, "--rows-are-people", "--by", "dept=a,b,c", "--crowd", "20", "--out", out, *words
+    )
 
 
 def states() -> list[tuple[str, bool]]:
@@ -155,7 +157,18 @@ main()
 
 def test_45_a_chart_that_takes_the_process_down_leaves_the_release_to_be_finished(town: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    words = ["release", "histogram", str(town), "--by", "dept=a,b,c", "--crowd", "20", "--out", str(out)]
+    words = [
+        "release",
+        "histogram",
+        str(town),
+        "--rows-are-people",
+        "--by",
+        "dept=a,b,c",
+        "--crowd",
+        "20",
+        "--out",
+        str(out),
+    ]
     assert subprocess.run([sys.executable, "-c", CRASHING, *words], check=False).returncode == 9
     assert states() == [("reserved", True)]
     assert run("ledger", "finish", out).exit_code == 0

@@ -19,10 +19,10 @@ from hubbub.errors import Refused
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, ZeroKnowledge
 from hubbub.ledger.accounts import Entered, totals
 from hubbub.ledger.charge import charge
-from hubbub.release import open as open_table
 from hubbub.tables.asking import histogram
 from hubbub.tables.promises import KEPT_ROWS
 from hubbub.tables.unit import Unit
+from tests.fresh import opened as open_table
 
 T, U = ("A", "B"), ("A",)
 K = 2

@@ -20,9 +20,9 @@ from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.guarantees.people import Whose
 from hubbub.ledger.book import Ledger
 from hubbub.ledger.policy import Policy
-from hubbub.release import open as open_table
 from hubbub.tables.asking import histogram
 from hubbub.tables.unit import Unit
+from tests.fresh import opened as open_table
 from tests.joint import Asked, Row, joint, loss
 
 

@@ -14,7 +14,9 @@ OPTIONS: Final[tuple[Option, ...]] = (
     Option(name="tagged", takes=None, help="Say of each value whether it is exact or noisy (noisy-below)."),
     Option(name="alpha", takes="A", help="Offsets alpha/epsilon, rounded up, with the paper's claim."),
     Option(name="offset", takes="S", help="The threshold stands at k + S."),
-    Option(name="delta", takes="D", help="The smallest offsets (for lecture: factor) whose exact delta is at most D."),
+    Option(
+        name="delta", takes="D", help="Thresholds, offsets or factors that are the smallest with a delta of at most D."
+    ),
     Option(name="thresholds", takes="K1,K2,..", help="The crowd sizes of a staircase, falling."),
     Option(name="epsilons", takes="E0,E1,..", help="The losses of a staircase, falling, one more than thresholds."),
     Option(name="offsets", takes="S1,S2,..", help="One offset per threshold of a staircase."),

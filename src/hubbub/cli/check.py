@@ -180,21 +180,13 @@ def _command(found: Look, file: str, person: str | None, by: tuple[str, ...], ho
     words = ["hubbub", "release", "histogram", file]
     for name, value in how.items():
         words += [f"--{name.replace('_', '-')}", value] if value is not None else []
-    words += ["--person", person] if person else _each_row()
+    words += ["--person", person] if person else ["--rows-are-people"]
     words += ["--one-row-per-person"] if found.persons is not None and not found.persons.once else []
     for spec in specs:
         words += ["--by", spec]
     if any("encoding" in rule for rule, _ in found.left_out) and how["encoding"] is None:
         words += ["--encoding", "cp1252"]
     return " ".join(map(shlex.quote, [*words, "--crowd", "20", "--out", "out/"]))
-
-
-def _each_row() -> list[str]:
-    """Where a release wants to be told that each row is a person, the word for it."""
-    from hubbub import kinds
-
-    said = any(option.name == "rows_are_people" for option in kinds.kind("histogram").options)
-    return ["--rows-are-people"] if said else []
 
 
 def _mended(spec: str, cells: Cells) -> str:

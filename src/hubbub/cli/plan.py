@@ -41,6 +41,8 @@ _FILE: Final = "people.parquet"
 @click.option("--ask", metavar="WHAT", default="designs", show_default=True, help=f"One of {', '.join(ASKS)}.")
 @click.option("--noise-below", metavar="EPS", default="0", help="With --ask: counts below k get noise; 0 hides them.")
 @click.option("--file", metavar="FILE", default=_FILE, show_default=True, help="The table, for the command.")
+@click.option("--person", metavar="COLUMN", help="The column that says who a row is about, for the command.")
+@click.option("--rows-are-people", is_flag=True, help="Each row is another person (if no --person is given).")
 @click.option("--by", metavar="SPEC", multiple=True, help="The bins, for the command; else bin:0..M:1.")
 @click.option("--out", metavar="DIR", default="out/", show_default=True, help="The folder, for the command.")
 @click.option("--chart", metavar="FILE", help="Draw error against rate: .png, .svg or .html.")
@@ -68,6 +70,8 @@ def plan(want: str, ask: str, as_json: bool, **given: Any) -> None:
         else:
             page().print(" ".join(answer.sentences()))
         return
+    if given["person"] is not None and given["rows_are_people"]:
+        raise WrongUse("`person` and `rows_are_people` exclude each other; keep the one that is so")
     chart, file, out = given["chart"], given["file"], given["out"]
     if chart is not None:
         from hubbub import charts
@@ -79,12 +83,16 @@ def plan(want: str, ask: str, as_json: bool, **given: Any) -> None:
     if chart is not None:
         _draw(found, chart)
     if as_json:
-        print_json(found.as_json(in_shell, file=file, out=out) | ({} if chart is None else {"chart": chart}))
+        print_json(
+            found.as_json(in_shell, file=file, out=out, person=given["person"])
+            | ({} if chart is None else {"chart": chart})
+        )
     else:
-        _tell(found, file, out, chart)
+        _tell(found, given)
 
 
-def _tell(found: Planned, file: str, out: str, chart: str | None) -> None:
+def _tell(found: Planned, given: dict[str, Any]) -> None:
+    chart, file, out, person = given["chart"], given["file"], given["out"], given["person"]
     console = page()
     console.print(found.title, style="bold")
     table(found.rows()[:_SHOWN], ["design", "sampled", "error per bin", "people hidden"])
@@ -92,8 +100,10 @@ def _tell(found: Planned, file: str, out: str, chart: str | None) -> None:
         console.print(f"and {len(found.designs) - _SHOWN} more with larger errors (--json lists them).")
     words, *others = found.sentences(in_shell)
     console.print(f"\n{words}\n")
-    console.print(found.command(found.best, file=file, out=out), soft_wrap=True)
-    invented = [*([_FILE] if file == _FILE else []), *([f"--by {found.request.by[0]}"] if found.invented else [])]
+    console.print(found.command(found.best, file=file, out=out, person=person), soft_wrap=True)
+    silent = person is None and not given["rows_are_people"]
+    invented = [*([_FILE] if file == _FILE else []), *(["--rows-are-people (or --person COLUMN)"] if silent else [])]
+    invented += [f"--by {found.request.by[0]}"] if found.invented else []
     if invented:
         console.print(f"\nPut your own in the place of {' and '.join(invented)}.")
     for sentence in others:
@@ -138,5 +148,5 @@ def _warped_kind(design: Design) -> str:
     curve = getattr(design.spec.channel, "curve", None)
     hides = getattr(design.spec.channel, "show_above", None) is not None
     if curve is not None and len(curve.pieces) == 1:
-        return "noise cut off at 0"
+        return "noise, small values hidden" if hides else "noise cut off at 0"
     return "warped noise, small values hidden" if hides else "warped noise"

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 _FIRST: Final = 12  # rows shown on the terminal
 EXAMPLE: Final = "millbrook"  # an invented network
-_TABLE: Final = ("person", "table", "other_people", "delimiter", "encoding", "no_header", "unreadable")
+_WHO: Final = ("person", "rows_are_people", "other_people")
+_TABLE: Final = (*_WHO, "table", "delimiter", "encoding", "no_header", "unreadable")
 
 
 FORM: Final[tuple[tuple[tuple[str, ...], str, str, dict[str, Any]], ...]] = (
@@ -94,7 +95,8 @@ def _of_a_table(command: Command) -> Command:
     )(command)
     for flags, takes, words, more in reversed(
         (
-            (("--person",), "COLUMN", "The column that says who a row is about; else each row is a person.", {}),
+            (("--person",), "COLUMN", "The column that says who a row is about.", {}),
+            (("--rows-are-people",), None, "Each row is another person.", {"is_flag": True}),
             *FORM,
             (
                 ("--unreadable",),

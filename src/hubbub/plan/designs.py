@@ -32,6 +32,7 @@ from hubbub.plan.error import Expected, expected
 from hubbub.plan.shape import Shape
 from hubbub.plan.targets import Target, Want, largest_inner, smallest_crowd, why_not
 from hubbub.tables.asking import histogram
+from hubbub.tables.bins import Discovered, parse
 from hubbub.tables.histogram import Histogram
 
 SHARES: Final = (Fraction(1), Fraction(3, 4), Fraction(1, 2), Fraction(1, 4))  # of the largest loss below k
@@ -72,14 +73,15 @@ class Design:
     def rate(self) -> Fraction | None:
         return self.spec.sample
 
-    def command(self, file: str, by: Sequence[str], out: str) -> str:
-        """The release, as it is typed."""
+    def command(self, file: str, by: Sequence[str], out: str, *, person: str | None = None) -> str:
+        """The release, as it is typed; without a person column, each row is a person."""
+        who = ["--rows-are-people"] if person is None else ["--person", person]
         flags: list[str] = []
         for name, value in self.words.items():
             flag = "--" + name.replace("_", "-")
             flags += [flag] if value is True else [flag, str(value)]
         columns = [part for spec in by for part in ("--by", spec)]
-        return shlex.join(["hubbub", "release", self.spec.kind.name, file, *columns, *flags, "--out", out])
+        return shlex.join(["hubbub", "release", self.spec.kind.name, file, *who, *columns, *flags, "--out", out])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,11 +124,13 @@ def _design(request: Request, words: Asked) -> Design:
 
 
 def _as_words(words: Asked) -> dict[str, Any]:
-    own = ("crowd", "outlier", "show_above", "channel", "sample", "collected", "scale_up", "at_delta")
+    own = ("crowd", "delta", "outlier", "show_above", "channel", "sample", "collected", "scale_up", "at_delta")
     named = {name: value for name, value in words.items() if name in own}
     rest = {name: value for name, value in words.items() if name not in own}
     if "channel" not in named:
         return named | rest
+    if "delta" in named:
+        rest["delta"] = named.pop("delta")
     epsilon = {"epsilon": rest.pop("epsilon")} if "epsilon" in rest else {}
     return named | epsilon | {"options": rest}
 
@@ -149,6 +153,9 @@ def _candidates(request: Request, left_out: dict[str, None]) -> Iterator[Asked]:
         return
     if request.want is not Want.ZERO_KNOWLEDGE and _drawable(e):
         yield from _plain(e, {})
+        found = any(isinstance(parse(each), Discovered) for each in request.by)
+        if request.want is Want.DIFFERENTIAL and request.delta and found:
+            yield {"epsilon": to_text(e), "delta": _brief(request.delta)}
     for rate in request.rates:
         sample: dict[str, object] = {"sample": to_text(rate), "scale_up": True}
         if request.want is Want.DISTRIBUTIONAL:

@@ -44,13 +44,16 @@ class Planned:
         shape = self.request.shape
         return f"{self.request.want.value} privacy for {shape.people:,} people in {shape.bins:,} bins, {shape.name}"
 
-    def command(self, design: Design, *, file: str = FILE, out: str = OUT) -> str:
-        """The release of a design, as it is typed."""
-        return design.command(file, self.request.by, out)
+    def command(self, design: Design, *, file: str = FILE, out: str = OUT, person: str | None = None) -> str:
+        """The release of a design, as it is typed; without a person column, each row is a person."""
+        return design.command(file, self.request.by, out, person=person)
 
-    def as_json(self, spell: Spelling = in_python, *, file: str = FILE, out: str = OUT) -> dict[str, Any]:
+    def as_json(
+        self, spell: Spelling = in_python, *, file: str = FILE, out: str = OUT, person: str | None = None
+    ) -> dict[str, Any]:
         shape = self.request.shape
-        entries = [self._entry(design, spell, self.command(design, file=file, out=out)) for design in self.designs]
+        typed = [self.command(design, file=file, out=out, person=person) for design in self.designs]
+        entries = [self._entry(design, spell, line) for design, line in zip(self.designs, typed, strict=True)]
         return {
             "want": self._wanted(),
             "shape": {"name": shape.name, "people": shape.people, "bins": shape.bins},
@@ -204,7 +207,8 @@ def _doing(design: Design) -> str:
         "exact-or-suppressed": f"publish counts of at least {k} as they are and hide the others",
         "noisy-below": f"publish counts from {k} on as they are and smaller ones with noise of rate {noise}",
         "geometric": f"add noise of rate {noise} to every count",
-        "warped": f"publish every count through the warped channel with the curve {curve}",
+        "warped": f"publish every count through the warped channel with the curve {curve}"
+        + (f" and hide values up to {made['show_above']}" if made.get("show_above") is not None else ""),
         "simple-suppressed": f"publish counts above {k} as they are and hide the others",
         "outlier-suppressed": f"add noise of rate {noise} to every count and hide those that come out small",
         "outlier-noisy": f"add noise of rate {noise}, and more to counts that come out small",

@@ -16,8 +16,9 @@ from hubbub.exact import Exact, positive, rational, whole
 from hubbub.kind import Kind
 from hubbub.options import Option
 from hubbub.tables import expected_rows
-from hubbub.tables.bins import parse
+from hubbub.tables.bins import Discovered, parse
 from hubbub.tables.description import read, upgraded
+from hubbub.tables.discovery import smallest_threshold
 from hubbub.tables.histogram import Histogram
 from hubbub.tables.unit import Collected, Unit
 
@@ -27,6 +28,7 @@ def histogram(
     *,
     crowd: Exact | None = None,
     epsilon: Exact | None = None,
+    delta: Exact | None = None,
     outlier: str | None = None,
     show_above: Exact | None = None,
     channel: str | None = None,
@@ -49,7 +51,15 @@ def histogram(
     columns = [axis.column for axis in axes]
     if len(set(columns)) != len(columns):
         raise WrongUse("each column can be used once; combine its bins into one `by`")
-    made = _by_intent(crowd, epsilon, outlier, show_above, channel, options or {})
+    who = unit or Unit()
+    if who.distinct is not None and epsilon is not None:
+        epsilon = rational(epsilon, "epsilon") / who.distinct  # what is said is the total, over all bins of a person
+        delta = None if delta is None else rational(delta, "delta") / who.distinct
+    if delta is not None and channel is None:
+        made = _found(crowd, epsilon, delta, outlier, show_above, any(isinstance(axis, Discovered) for axis in axes))
+    else:
+        own = dict(options or {}) | ({} if delta is None else {"delta": delta})
+        made = _by_intent(crowd, epsilon, outlier, show_above, channel, own)
     rate = None if sample is None else _rate(sample, "sample")
     given = _collected(collected, collected_between, exempt)
     if rate is not None and given is not None:
@@ -64,7 +74,6 @@ def histogram(
         raise WrongUse(f"at-delta must be below 1, not {target}; choose one like 1e-9")
     if scale_up and rate is None:
         raise WrongUse("`scale_up` needs the rate at which people are sampled; add `sample=RATE`")
-    who = unit or Unit()
     if who.expected_rows:
         expected_rows.check(made.channel)
         if rate is not None and not scale_up:
@@ -85,6 +94,22 @@ def histogram(
         scale_up=scale_up,
         lowered=bool(made.remarks),
     )
+
+
+def _found(
+    crowd: Exact | None,
+    epsilon: Exact | None,
+    delta: Exact,
+    outlier: str | None,
+    show_above: Exact | None,
+    found: bool,
+) -> Made:
+    """Noise that is shown above the smallest threshold for which bins may be found in the data."""
+    if not found:
+        raise WrongUse("delta is what it costs to find bins in the data, and these are declared; leave out `delta`")
+    if epsilon is None or crowd is not None or outlier is not None or show_above is not None:
+        raise WrongUse("`delta` goes with `epsilon` alone: noise that is shown above a threshold; add `epsilon=E`")
+    return make("warped", curve=rational(epsilon, "epsilon"), show_above=smallest_threshold(epsilon, delta))
 
 
 def _by_intent(
@@ -150,7 +175,11 @@ _OWN: Final = (
     Option(name="crowd", takes="K", help="Exact counts of at least K, the others hidden (with `epsilon`: noisy)."),
     Option(name="outlier", takes="CURVE", help="A loss for each crowd size, like 1:0.01,101:1 (warped noise)."),
     Option(name="one_row_per_person", takes=None, help="Keep one row of each person, chosen secretly and uniformly."),
-    Option(name="distinct", takes="B", help="Count each person once in at most B bins, chosen secretly."),
+    Option(
+        name="distinct",
+        takes="B",
+        help="Count each person in at most B bins, chosen secretly; EPS is for all.",
+    ),
     Option(name="expected_rows", takes=None, help="Intervals for what is kept on average, not for what was kept now."),
     Option(name="sample", takes="P", help="Use a fresh secret sample: each person with probability P."),
     Option(name="scale_up", takes=None, help="With `sample`: estimates and intervals for everybody."),
@@ -177,7 +206,7 @@ def ask(
         distinct=distinct,  # type: ignore[arg-type]
         expected_rows=expected_rows,
     )
-    own = {option.name for option in _OWN} | {"epsilon", "show_above", "channel"}
+    own = {option.name for option in _OWN} | {"epsilon", "delta", "show_above", "channel"}
     rest = {name: value for name, value in words.items() if name not in own}
     asked = {name: value for name, value in words.items() if name in own}
     return histogram(unit=unit, options=rest, **asked)
@@ -191,13 +220,14 @@ KIND: Final = Kind(
 SPEC is a column alone (its values are found in the data, where hidden bins may be absent), column=a,b,null,other
 (these values), column:0..100:10 (a range in steps), column:[0,20000,50000,inf) (edges) or
 column:month:2024-01..2024-12 (dates). Say how people are protected: `crowd=K`; `crowd=K` `epsilon=E`; `epsilon=E`;
+`epsilon=E` `delta=D` (bins found in the data: noise, shown above the smallest threshold that D allows);
 `outlier=CURVE`; or `channel=NAME` with its own options.
 
 Exit code 3 and the sentence about several rows for one person tell something about the data: they are for you
 alone. What is released about the same people under one name adds up in the ledger (hubbub ledger show).""",
     examples=(
-        "hubbub release histogram hubbub-demo/millbrook.parquet --by department --crowd 20 --sample 0.2 --out out/",
-        "hubbub release histogram hubbub-demo/millbrook.parquet --by salary:0..300000:10000 --epsilon 1 --out out2/",
+        "hubbub release histogram hubbub-demo/millbrook.parquet --person resident --by department --crowd 20 --out o/",
+        "hubbub release histogram hubbub-demo/millbrook.parquet --rows-are-people --by age:0..90:5 --epsilon 1 --out p",
     ),
     options=(*_OWN, CHANNEL, *OPTIONS),
     ask=ask,

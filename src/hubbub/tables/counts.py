@@ -16,6 +16,7 @@ from hubbub.channels.catalogue import parameters
 from hubbub.channels.channel import Published
 from hubbub.channels.law import SUPPRESSED
 from hubbub.drawing import Drawing
+from hubbub.exact import to_text
 from hubbub.kind import Grid, Result, Sheet
 from hubbub.tables import picture, wording
 from hubbub.tables.bins import Axis, Discovered, all_labels, declared_size, size
@@ -100,7 +101,7 @@ class Counts(Result):
         beside = has_estimates(self.spec)
         names = [*key_columns(self.axes), *number_columns(beside), STATUS]
         shown, bins = self.shown, self.bins
-        statuses = [name or "shown" for name in self.published.names]
+        statuses = [wording.status(name) for name in self.published.names]
         for start in range(0, bins, _BATCH) or [0]:
             stop = min(start + _BATCH, bins)
             arrays = [labelled(which, texts) for which, texts in self.keys(start, stop)]
@@ -119,6 +120,7 @@ class Counts(Result):
             "rows_suppressed": None if declared is None else self.bins - shown,
             "bins": declared,
             "counts": self._counted(),
+            **({} if self.spec.unit.distinct is None else {"rate_per_bin": to_text(wording.bin_rate(self.spec))}),
             "channel": {"name": self.spec.channel.name, **parameters(self.spec.channel)},
         }
 
@@ -153,7 +155,7 @@ class Counts(Result):
             cells = ["hidden" if value is None else f"{value:,}"]
             cells += ["" if about is None else f"{about:,}"] if beside else []
             cells += [_span(*self.ends(i))]
-            cells += [tag] if tagged else []
+            cells += [wording.status(tag)] if tagged else []
             rows.append((texts, tuple(cells), value is None))
         other = of_interval(self.spec) is not of_number(self.spec)
         whose = f" for {_FOR[of_interval(self.spec)]}" if other else ""

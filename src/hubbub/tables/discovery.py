@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from flint import arb
 
 from hubbub.channels.channel import Channel
 from hubbub.channels.law import SUPPRESSED
-from hubbub.errors import Refused
-from hubbub.exact import ball
+from hubbub.channels.warped import Warped
+from hubbub.errors import Refused, WrongUse
+from hubbub.exact import Exact, ball, positive, rounded, to_text
+from hubbub.guarantees.curve import flat
 
 
 def discovery_cost(channel: Channel) -> arb:
@@ -26,3 +30,27 @@ def discovery_cost(channel: Channel) -> arb:
     shown = ball(law.missing) + sum((block.total() for block in law.blocks if block.tag != SUPPRESSED), arb(0))
     shown += sum((sum(table.masses, arb(0)) for table in law.dense if table.tag != SUPPRESSED), arb(0))
     return shown
+
+
+def smallest_threshold(epsilon: Exact, delta: Exact) -> int:
+    """The smallest T for which noise of rate epsilon, shown above T only, may find its bins in the data for delta.
+
+    Guarantee: the discovery cost of the flat warped channel that shows values above T, rounded as a promise rounds it,
+    is at most delta; with T - 1 it is more, or T is 0.
+    """
+    rate, target = positive(epsilon, "epsilon"), positive(delta, "delta")
+    if target >= 1:
+        raise WrongUse(f"delta must be below 1, not {to_text(target)}; choose one like 1e-6")
+
+    def meets(threshold: int) -> bool:
+        price: Fraction = rounded(discovery_cost(Warped(flat(rate), threshold)), up=True)
+        return price <= target
+
+    high = 1
+    while not meets(high):
+        high *= 2
+    low = 0
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if meets(middle) else (middle + 1, high)
+    return low

@@ -12,12 +12,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from hubbub.channels.catalogue import parameters
+from hubbub.channels.channel import Channel
 from hubbub.channels.sampled import (
     collected_crowd_blending,
     distributional,
     sampled_crowd_blending,
     sampled_differential,
 )
+from hubbub.channels.warped import Warped
 from hubbub.errors import Refused
 from hubbub.exact import Infinite, rounded
 from hubbub.guarantees.definitions import (
@@ -64,7 +66,7 @@ def promises(spec: Histogram) -> tuple[Derivation, ...]:
     """
     own = _own(spec)
     if spec.unit.distinct is not None:
-        return (_several_bins(own, spec, spec.unit.distinct),)
+        return (_several_bins(_differential(own, spec) or own, spec, spec.unit.distinct),)
     bounded, crowds, unmarked = _differential(own, spec), _crowds(own), spec.channel.unmarked
     found = [own]
     if spec.sample is not None:
@@ -148,7 +150,7 @@ def _with_found_bins(own: Derivation, spec: Histogram) -> Derivation:
 def _several_bins(own: Derivation, spec: Histogram, most: int) -> Derivation:
     """A person in at most B bins loses at most B times as much, where every count loses the same."""
     one = spec.channel.claim
-    if not isinstance(one, DifferentialPrivacy) or one.delta:
+    if not _is_flat(spec.channel) and (not isinstance(one, DifferentialPrivacy) or one.delta):
         raise Refused(
             "a person in several bins is covered by plain noise only (`epsilon`, or `channel=group`); "
             "for the others keep one row of each person (`one_row_per_person=True`)"
@@ -156,12 +158,19 @@ def _several_bins(own: Derivation, spec: Histogram, most: int) -> Derivation:
     claim = own.conclusion
     assert isinstance(claim, DifferentialPrivacy) and not isinstance(claim.epsilon, Infinite)
     return Derivation(
-        conclusion=replace(claim, epsilon=most * claim.epsilon),
+        conclusion=replace(claim, epsilon=most * claim.epsilon, delta=min(most * claim.delta, Fraction(1))),
         theorem=Theorem("bins.several", "a person in several bins", f"{DMNS}, composition over bins"),
         premises=(own,),
-        numbers=texts(bins=most, epsilon=claim.epsilon),
+        numbers=texts(bins=most, epsilon=claim.epsilon) + (texts(delta=claim.delta) if claim.delta else ()),
         assumptions=(spec.unit.assumption,),
     )
+
+
+def _is_flat(channel: Channel) -> bool:
+    """Whether it is the warped channel of one finite level: noise cut off at 0."""
+    if not isinstance(channel, Warped) or len(channel.curve.pieces) > 1:
+        return False
+    return not channel.curve.pieces[0].rate and not isinstance(channel.curve.limit, Infinite)
 
 
 def _differential(own: Derivation, spec: Histogram) -> Derivation | None:

@@ -31,6 +31,7 @@ class Table:
         *,
         crowd: Exact | None = None,
         epsilon: Exact | None = None,
+        delta: Exact | None = None,
         outlier: str | None = None,
         show_above: Exact | None = None,
         channel: str | None = None,
@@ -50,7 +51,8 @@ class Table:
 
         `by` lists columns with their bins, like ``department=Police,Fire,other`` or ``age:0..100:10``. People are
         protected by `crowd` (exact counts of at least so many, the others hidden), `crowd` and `epsilon` (noise below),
-        `epsilon` (plain noise), `outlier` (a loss for each crowd size) or a `channel` with its `options`. `sample`
+        `epsilon` (plain noise), `epsilon` and `delta` (bins found in the data: noise, shown above the smallest
+        threshold that delta allows), `outlier` (a loss for each crowd size) or a `channel` with its `options`. `sample`
         draws a fresh secret sample first; `collected` declares that the table is one.
 
         Guarantee: the promises of the release, derived before the table is read and entered in the ledger, durably,
@@ -62,6 +64,7 @@ class Table:
                 by,
                 crowd=crowd,
                 epsilon=epsilon,
+                delta=delta,
                 outlier=outlier,
                 show_above=show_above,
                 channel=channel,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from hubbub.channels.catalogue import parameters
 from hubbub.channels.channel import Channel
 from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.shown import hides
-from hubbub.exact import to_text
+from hubbub.exact import Infinite, to_text
 from hubbub.guarantees.curve import Reading
+from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.kind import Words
 from hubbub.tables.bins import rule
 from hubbub.tables.estimands import in_words, of_interval, of_number
@@ -101,6 +103,11 @@ def notes(counts: Counts) -> tuple[str, ...]:
         told.append("Where one is shown, it is exact.")
     if not counts.exact or spec.unit.expected_rows:
         told.append(f"{interval_words(spec)}.")
+    if spec.unit.distinct is not None:
+        rate, total = bin_rate(spec), bin_rate(spec) * spec.unit.distinct
+        told.append(
+            f"Epsilon {to_text(total)} is for all bins of a person together: each has noise of rate {to_text(rate)}."
+        )
     if spec.unit.chooses:
         told.append("How many people have at least one row in a bin is not told, and no number here estimates it.")
     if _below_nothing(spec.channel):
@@ -108,6 +115,28 @@ def notes(counts: Counts) -> tuple[str, ...]:
     if any(map(is_ranges, counts.axes)):
         told.append("[a,b) is from a up to, and not including, b.")
     return tuple(told)
+
+
+def status(tag: str) -> str:
+    """What was done to a bin, in words; a channel with levels of noise says by bits which of them it added.
+
+    >>> [status(tag) for tag in ("", "000", "110", "suppressed", "suppressed 101", "epsilon=0.5")]
+    ['shown', 'shown', 'more noise at levels 1 and 2', 'suppressed', 'suppressed at levels 1 and 3', 'epsilon=0.5']
+    """
+    start, _, bits = tag.rpartition(" ")
+    if not re.fullmatch("[01]+", bits):
+        return tag or "shown"
+    levels = [str(i) for i, bit in enumerate(bits, 1) if bit == "1"]
+    if not levels:
+        return start or "shown"
+    return f"{start or 'more noise'} at level{'s' if len(levels) > 1 else ''} {listed(levels)}"
+
+
+def bin_rate(spec: Histogram) -> Fraction:
+    """The rate of the noise of each bin, where a person may be in several."""
+    promise = spec.promises()[0].premises[0].conclusion
+    assert isinstance(promise, DifferentialPrivacy) and not isinstance(promise.epsilon, Infinite)
+    return promise.epsilon
 
 
 def _below_nothing(channel: Channel) -> bool:

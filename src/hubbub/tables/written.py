@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice, product
 from pathlib import Path
 from typing import Final
 
-from hubbub.spreadsheet import safe
+from hubbub.spreadsheet import cautious, safe
 from hubbub.tables.bins import Axis, Declared, Discovered, all_labels, declared_size
 
 _NUMBERS: Final = ("count", "low", "high")
 _BESIDE: Final = ("count", "estimate", "low", "high")
 STATUS: Final = "status"
+
+Quoted = Callable[[Sequence[str | None]], list[str | None]]
 
 _COMPARED: Final = 100_000  # bins of a file
 _LONGEST: Final = 1 << 30  # signs of a label in a CSV
@@ -39,15 +41,21 @@ def key_columns(axes: Sequence[Axis], ours: Sequence[str] = (*_BESIDE, STATUS)) 
 def difference(file: str | Path, form: str, axes: Sequence[Axis]) -> str | None:
     """Where the columns and bins of a published file are not those of the axes, in words; None if they are.
 
-    The first hundred thousand bins are compared. Which bins there are of a discovered axis is not known.
+    The first hundred thousand bins are compared. Which bins there are of a discovered axis is not known. A file of an
+    earlier version may have an apostrophe before numbers with a sign.
     """
+    today = _difference(file, form, axes, safe)
+    return None if today is None or _difference(file, form, axes, cautious) is None else today
+
+
+def _difference(file: str | Path, form: str, axes: Sequence[Axis], quoted: Quoted) -> str | None:
     import pyarrow as pa
 
     try:
         found = _from_csv(file) if form == "csv" else _from_parquet(file, len(axes))
-        if next(found, []) not in _headers(axes, form):
+        if next(found, []) not in _headers(axes, form, quoted):
             return "its columns are others"
-        lists = [None if isinstance(axis, Discovered) else _texts(axis, form) for axis in axes]
+        lists = [None if isinstance(axis, Discovered) else _texts(axis, form, quoted) for axis in axes]
         rows = (row[: len(axes)] for row in found)
         right = _are_some(rows, lists) if None in lists else _are_all(rows, lists, declared_size(axes) or 0)
     except (OSError, ValueError, csv.Error, pa.ArrowException):
@@ -55,17 +63,17 @@ def difference(file: str | Path, form: str, axes: Sequence[Axis]) -> str | None:
     return None if right else "its bins are others"
 
 
-def _headers(axes: Sequence[Axis], form: str) -> list[list[str | None]]:
+def _headers(axes: Sequence[Axis], form: str, quoted: Quoted) -> list[list[str | None]]:
     """The columns of a file: of today, with an estimate or without, or of before there was one."""
     keys = key_columns(axes), key_columns(axes, (*_NUMBERS, STATUS))
-    written = [safe(each) if form == "csv" else each for each in keys]
+    written = [quoted(each) if form == "csv" else each for each in keys]
     return [[*each, *numbers, STATUS] for each in written for numbers in (_NUMBERS, _BESIDE)]
 
 
-def _texts(axis: Declared, form: str) -> list[str | None]:
+def _texts(axis: Declared, form: str, quoted: Quoted) -> list[str | None]:
     """The labels as they are read back: in a CSV, a missing one is empty."""
     labels = all_labels(axis)
-    return [label or "" for label in safe(labels)] if form == "csv" else list(labels)
+    return [label or "" for label in quoted(labels)] if form == "csv" else list(labels)
 
 
 def _are_all(rows: Iterator[list[str | None]], lists: Sequence[Sequence[str | None] | None], size: int) -> bool:

@@ -37,7 +37,7 @@ def town(tmp_path: Path) -> Path:
 
 
 def publish(town: Path, out: Path, *words: object) -> Result:
-    return run("release", "histogram", town, "--out", out, *words)
+    return run("release", "histogram", town, "--rows-are-people", "--out", out, *words)
 
 
 @pytest.fixture

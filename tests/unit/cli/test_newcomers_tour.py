@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from hubbub import kinds
 from hubbub.cli.main import commands
 from hubbub.ledger.book import Ledger
 
@@ -216,11 +215,10 @@ def here(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def spoken(line: str) -> list[str]:
-    """The words of a line; where a release wants to be told that each row is a person, it is."""
+    """The words of a line; a release is told that each row is a person, unless somebody is named."""
     words = line.replace("RH ", "release histogram ", 1) if line.startswith("RH ") else line
     told = words.replace(" +K", " --crowd 5 --out o").split(" ")
-    asks = any(option.name == "rows_are_people" for option in kinds.kind("histogram").options)
-    return [*told, "--rows-are-people"] if asks and "--out" in told and "--person" not in told else told
+    return [*told, "--rows-are-people"] if "--out" in told and "--person" not in told else told
 
 
 def test_it_is_long_enough() -> None:

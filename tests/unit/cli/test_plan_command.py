@@ -41,8 +41,8 @@ def test_the_best_design_is_told_with_its_command() -> None:
     assert best["guarantee"]["aggregate"] == "iRS(0.2)"  # k and the rate are shown, not epsilon alone
     assert best["error"] == pytest.approx(13.9713, abs=1e-3)
     assert best["command"] == (
-        "hubbub release histogram people.parquet --by bin:0..400:1 --crowd 31 --epsilon 1.44541 --sample 0.2 "
-        "--scale-up --at-delta 1e-9 --out out/"
+        "hubbub release histogram people.parquet --rows-are-people --by bin:0..400:1 --crowd 31 --epsilon 1.44541 "
+        "--sample 0.2 --scale-up --at-delta 1e-9 --out out/"
     )
     assert "secret sample of 20 %" in best["words"]
     assert [d["error"] for d in found["designs"]] == sorted(d["error"] for d in found["designs"])
@@ -143,7 +143,10 @@ def test_exact_crowds_of_everybody_come_with_a_warning() -> None:
         assert not any(design["warning"] for design in designs if design["channel"] == "geometric")
     told = run(f"{TOWN} --want crowd-blending --k 10").stdout
     assert "This is for one release" in told
-    assert "Put your own in the place of people.parquet and --by bin:0..20:1." in " ".join(told.split())
+    assert (
+        "Put your own in the place of people.parquet and --rows-are-people (or --person COLUMN) and --by bin:0..20:1."
+        in " ".join(told.split())
+    )
 
 
 @pytest.mark.parametrize("value", ["nan", "-1", "1/0", "1e999", "", "9" * 2000])
@@ -181,3 +184,11 @@ def test_every_example_runs() -> None:
     for line in lines:
         result = CliRunner().invoke(commands, shlex.split(line)[1:], catch_exceptions=False)
         assert result.exit_code == 0, result.output
+
+
+def test_the_command_says_who_a_person_is() -> None:
+    words = ["plan", "--people", "2000", "--bins", "20", "--want", "crowd-blending", "--k", "20", "--json"]
+    told = json.loads(CliRunner().invoke(commands, [*words, "--person", "patient"]).stdout)
+    assert "people.parquet --person patient --by" in told["best"]["command"]
+    both = CliRunner().invoke(commands, [*words, "--person", "patient", "--rows-are-people"])
+    assert both.exit_code == 2

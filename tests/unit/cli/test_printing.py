@@ -40,7 +40,16 @@ def out(tmp_path: Path) -> Path:
     """A release whose labels and columns act, with its folder."""
     pq.write_table(pa.table({COLUMN: [LABEL] * 30 + ["York"] * 25}), tmp_path / "people.parquet")
     done = run(
-        "release", "histogram", tmp_path / "people.parquet", "--by", COLUMN, "--crowd", 20, "--out", tmp_path / "o"
+        "release",
+        "histogram",
+        tmp_path / "people.parquet",
+        "--rows-are-people",
+        "--by",
+        COLUMN,
+        "--crowd",
+        20,
+        "--out",
+        tmp_path / "o",
     )
     assert done.exit_code == 0, done.output
     assert unspelt(done.output) == []
@@ -90,7 +99,10 @@ def test_a_tally_lets_nothing_act(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_error_lets_nothing_act(tmp_path: Path) -> None:
-    for words in (["release", "histogram", f"none{ESC}[2J.csv", "--by", "x", "--out", tmp_path], [f"no{ESC}[2Jsuch"]):
+    for words in (
+        ["release", "histogram", f"none{ESC}[2J.csv", "--rows-are-people", "--by", "x", "--out", tmp_path],
+        [f"no{ESC}[2Jsuch"],
+    ):
         done = run(*words)
         assert done.exit_code == 2
         assert unspelt(done.output) == []
@@ -109,7 +121,16 @@ def test_a_terminal_that_shows_few_signs_is_told_everything(encoding: str, tmp_p
         return done.stdout.decode(encoding)
 
     published = told(
-        "release", "histogram", tmp_path / "people.parquet", "--by", "town", "--crowd", 20, "--out", tmp_path / "o"
+        "release",
+        "histogram",
+        tmp_path / "people.parquet",
+        "--rows-are-people",
+        "--by",
+        "town",
+        "--crowd",
+        20,
+        "--out",
+        tmp_path / "o",
     )
     checked = told("verify", tmp_path / "o" / "certificate.json")
     if encoding == "utf-8":

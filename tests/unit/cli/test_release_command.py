@@ -28,7 +28,8 @@ def town(tmp_path: Path) -> Path:
 
 
 def run(*words: str) -> Result:
-    return CliRunner().invoke(commands, ["release", "histogram", *words])
+    who = [] if {"--person", "--rows-are-people", "--help"} & set(words) else ["--rows-are-people"]
+    return CliRunner().invoke(commands, ["release", "histogram", *words, *who])
 
 
 def test_crowds_are_published_and_the_rest_is_absent(town: Path, tmp_path: Path) -> None:
@@ -54,7 +55,7 @@ HEAVY = ("altair", "pandas", "pyarrow.compute", "scipy", "vl_convert")
 @pytest.mark.parametrize("by", ["department", "department=Mayor,Fire,Police,null"])
 def test_a_small_release_loads_nothing_heavy(by: str, town: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    words = ["release", "histogram", str(town), "--by", by, "--crowd", "20", "--out", str(out)]
+    words = ["release", "histogram", str(town), "--rows-are-people", "--by", by, "--crowd", "20", "--out", str(out)]
     script = (
         "import sys\nfrom hubbub.cli.main import commands\n"
         f"commands({words!r}, standalone_mode=False)\n"
@@ -137,3 +138,35 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     done = run(str(tmp_path / "nowhere.parquet"), "--by", "a", "--crowd", "5", "--out", str(tmp_path))
     assert done.exit_code == 2
     assert "there is no file" in done.stderr
+
+
+def test_who_is_a_person_has_to_be_said_and_is_said_first(town: Path, tmp_path: Path) -> None:
+    words = [
+        "release",
+        "histogram",
+        str(town),
+        "--by",
+        "department=Fire",
+        "--epsilon",
+        "1",
+        "--out",
+        str(tmp_path / "o"),
+    ]
+    silent = CliRunner().invoke(commands, words)
+    assert silent.exit_code == 2
+    assert "say who a person is: --person COLUMN" in silent.stderr
+    assert not (tmp_path / "o").exists()
+    both = CliRunner().invoke(commands, [*words, "--person", "department", "--rows-are-people"])
+    assert (both.exit_code, "exclude each other" in both.stderr) == (2, True)
+    told = CliRunner().invoke(commands, [*words, "--rows-are-people"])
+    assert told.stdout.splitlines()[0] == "Who is a person: each row is taken to be one person."
+
+
+def test_epsilon_is_the_total_over_the_bins_of_a_person(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"id": [i // 2 for i in range(80)], "town": ["Bath", "York"] * 40}), tmp_path / "t.parquet")
+    words = ("--person", "id", "--by", "town=Bath,York", "--epsilon", "1", "--distinct", "2")
+    done = run(str(tmp_path / "t.parquet"), *words, "--out", str(tmp_path / "o"), "--json")
+    told = json.loads(done.stdout)
+    assert [each["says"] for each in told["guarantees"]] == ["1-DP [add/remove]"]
+    assert told["rate_per_bin"] == "0.5"
+    assert told["channel"]["epsilon"] == "0.5"

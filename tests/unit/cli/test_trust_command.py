@@ -13,8 +13,8 @@ from click.testing import CliRunner, Result
 from hubbub.certificate import SIGNATURE
 from hubbub.cli.main import commands
 from hubbub.ledger import trust
-from hubbub.release import open as open_table
 from hubbub.release import save
+from tests.fresh import opened as open_table
 
 ONE, TWO = "1" * 64, "2" * 64
 

@@ -270,7 +270,7 @@ def test_promises_about_a_vertex_an_edge_and_a_row_do_not_add_up(name: str, tmp_
         publish(*ASKED[other])
     (tmp_path / "people.csv").write_text("vertex,town\n1,York\n")
     for person in (None, "vertex"):
-        table = hubbub.open(tmp_path / "people.csv", person=person, dataset="town")
+        table = hubbub.open(tmp_path / "people.csv", person=person, rows_are_people=person is None, dataset="town")
         with pytest.raises(Refused, match=f"by {'vertex' if name == 'private' else 'edge'} of a graph, and this one"):
             table.histogram(["town=York"], epsilon=1)
     assert len(Ledger().account("town").spent) == 1
@@ -278,7 +278,7 @@ def test_promises_about_a_vertex_an_edge_and_a_row_do_not_add_up(name: str, tmp_
 
 def test_a_graph_cannot_follow_a_table(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("id,town\n1,York\n")
-    hubbub.open(tmp_path / "people.csv", dataset="town").histogram(["town=York"], epsilon=1)
+    hubbub.open(tmp_path / "people.csv", rows_are_people=True, dataset="town").histogram(["town=York"], epsilon=1)
     with pytest.raises(Refused, match="by row, and this one by vertex of a graph"):
         publish(*ASKED["one"])
 

@@ -22,8 +22,8 @@ from hubbub.ledger.book import Ledger
 from hubbub.ledger.meeting import meet
 from hubbub.ledger.policy import Policy
 from hubbub.ledger.sketch import MOST, Overlap, Sketch, overlap, read, sketch
-from hubbub.release import open as open_table
 from hubbub.tables.sketch import EVERYBODY, Chosen
+from tests.fresh import opened as open_table
 
 KEY = bytes(range(32))
 PEOPLE = 6000

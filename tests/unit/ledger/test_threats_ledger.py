@@ -25,7 +25,6 @@ from hubbub.ledger.charge import Charge
 from hubbub.ledger.charge import charge as charge_of
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.policy import Policy
-from hubbub.release import open as open_table
 from hubbub.release import save
 from hubbub.staging import CERTIFICATE, unfinished
 from hubbub.tables.asking import histogram
@@ -33,6 +32,7 @@ from hubbub.tables.table import Table
 from hubbub.verification import verify
 from tests.fresh import counts
 from tests.fresh import open as open_fresh
+from tests.fresh import opened as open_table
 
 HERE = Path(__file__).parent
 TOWN = pa.table({"dept": ["a"] * 40 + ["b"] * 25 + ["c"] * 3, "age": list(range(68))})

@@ -15,11 +15,11 @@ from hubbub.ledger import anchor, durable, key
 from hubbub.ledger.book import Ledger
 from hubbub.ledger.charge import charge as charge_of
 from hubbub.ledger.durable import sha256
-from hubbub.release import open as open_table
 from hubbub.release import save
 from hubbub.staging import CERTIFICATE, unfinished
 from hubbub.tables.asking import histogram
 from hubbub.verification import verify
+from tests.fresh import opened as open_table
 from tests.unit.ledger.disk import Disk
 
 TOWN = pa.table({"dept": ["a"] * 40 + ["b"] * 25 + ["c"] * 3})

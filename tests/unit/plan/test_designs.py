@@ -46,7 +46,7 @@ def test_zero_knowledge_designs_reach_the_target() -> None:
     best = found.designs[0]
     assert best.rate == Fraction(1, 5)  # more people, less error
     command = best.command("people.csv", BY, "out/")
-    assert command.startswith("hubbub release histogram people.csv --by bin:0..60:1 ")
+    assert command.startswith("hubbub release histogram people.csv --rows-are-people --by bin:0..60:1 ")
     assert "--sample 0.2 --scale-up" in command
 
 

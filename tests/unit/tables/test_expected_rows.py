@@ -128,7 +128,7 @@ def test_what_is_not_known_is_refused(words: dict[str, object]) -> None:
 
 
 def test_expected_rows_need_a_choice_among_rows() -> None:
-    with pytest.raises(WrongUse, match="one-row-per-person"):
+    with pytest.raises(WrongUse, match="one_row_per_person"):
         Unit(person="id", expected_rows=True)
 
 
