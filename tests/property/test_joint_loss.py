@@ -144,7 +144,7 @@ sequences = st.sampled_from(["patient", "patient", "kept", "bins", "row", "docto
 
 
 @settings(
-    max_examples=60,
+    max_examples=30,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture],
 )

@@ -179,7 +179,7 @@ def test_a_signature_in_capitals_by_another_or_none_fails(saved: Saved, forger: 
 
 
 def test_another_datasets_certificate_and_a_swapped_file_fail(saved: Saved, tmp_path: Path) -> None:
-    other = Saved(tmp_path / "other", {"epsilon": 1, "sample": "0.05"})
+    other = Saved(tmp_path / "other", {"epsilon": 1, "sample": "0.05"}, "town=York,Bath,other")
     assert verify(other.data, release=other.release).passed
     assert wrong(verify(other.data, dataset=saved.body["ledger"]["dataset"])).startswith("the dataset")
     assert wrong(verify(other.data, release=saved.release)).startswith("the file release.csv")

@@ -24,7 +24,7 @@ class Family(Channel):
     """`laws(count)` for every count, and what somebody claims about them."""
 
     name: ClassVar[str] = "family"
-    card: ClassVar[Card] = Card(Theorem("family", "nothing", "nobody"), "laws alone", "")
+    card: ClassVar[Card] = Card(statement=Theorem("family", "nothing", "nobody"), summary="laws alone", example="")
     proofs: ClassVar[tuple[Proof, ...]] = ()
     unbiased: ClassVar[bool] = False
     laws: Callable[[int], Law]
