@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from itertools import chain, islice, product
 from pathlib import Path
 from typing import Final
@@ -52,12 +53,12 @@ def _difference(file: str | Path, form: str, axes: Sequence[Axis], quoted: Quote
     import pyarrow as pa
 
     try:
-        found = _from_csv(file) if form == "csv" else _from_parquet(file, len(axes))
-        if next(found, []) not in _headers(axes, form, quoted):
-            return "its columns are others"
-        lists = [None if isinstance(axis, Discovered) else _texts(axis, form, quoted) for axis in axes]
-        rows = (row[: len(axes)] for row in found)
-        right = _are_some(rows, lists) if None in lists else _are_all(rows, lists, declared_size(axes) or 0)
+        with closing(_from_csv(file) if form == "csv" else _from_parquet(file, len(axes))) as found:
+            if next(found, []) not in _headers(axes, form, quoted):
+                return "its columns are others"
+            lists = [None if isinstance(axis, Discovered) else _texts(axis, form, quoted) for axis in axes]
+            rows = (row[: len(axes)] for row in found)
+            right = _are_some(rows, lists) if None in lists else _are_all(rows, lists, declared_size(axes) or 0)
     except (OSError, ValueError, csv.Error, pa.ArrowException):
         return f"it cannot be read as {form}"
     return None if right else "its bins are others"
@@ -93,7 +94,7 @@ def _are_some(rows: Iterator[list[str | None]], lists: Sequence[Sequence[str | N
     )
 
 
-def _from_csv(file: str | Path) -> Iterator[list[str | None]]:
+def _from_csv(file: str | Path) -> Generator[list[str | None], None, None]:
     before = csv.field_size_limit(_LONGEST)
     try:
         with open(file, encoding="utf-8", newline="") as lines:
@@ -102,7 +103,7 @@ def _from_csv(file: str | Path) -> Iterator[list[str | None]]:
         csv.field_size_limit(before)
 
 
-def _from_parquet(file: str | Path, keys: int) -> Iterator[list[str | None]]:
+def _from_parquet(file: str | Path, keys: int) -> Generator[list[str | None], None, None]:
     import pyarrow.parquet as parquet
 
     with parquet.ParquetFile(file) as table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pyarrow as pa
@@ -51,7 +52,9 @@ def test_what_was_published_has_its_bins(by: tuple[str, ...], form: str, tmp_pat
 )
 def test_a_difference_is_found(other: str, found: str, form: str, tmp_path: Path) -> None:
     file, _ = published(tmp_path, form, "count=x,y,null")
+    limit = csv.field_size_limit()
     assert difference(file, form, [parse(other)]) == found
+    assert csv.field_size_limit() == limit
 
 
 def test_of_a_discovered_axis_the_columns_are_known_and_the_declared_labels(tmp_path: Path) -> None:
