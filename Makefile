@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test check bench fuzz
+.PHONY: help demo test check docs bench fuzz
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
@@ -23,6 +23,10 @@ check: .venv/with-charts,dev ## lint, formatting, types, import layers
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy --strict src benchmarks tests
 	@$(BIN)/lint-imports
+
+docs: .venv/with-charts,docs ## the documentation as a site, in site/index.html
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "Open site/index.html"
 
 fuzz: .venv/with-charts,dev ## search for a person who changes more than one count (about a quarter of an hour)
 	@$(BIN)/python -m tests.fuzz.csv_reader

@@ -1,0 +1,67 @@
+"""What the site has that nobody wrote: the page of commands, from what ``--help`` prints. And nothing from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hubbub.cli.main import commands
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+
+SHIM = "https://unpkg.com/iframe-worker/shim"  # what the theme would fetch so that search works without a server
+OWN = "worker.js"  # and what does that here
+WIDTH = 100  # of the help texts, in signs
+
+
+def every(command: click.Command, above: click.Context | None, name: str) -> Iterator[tuple[str, str, bool]]:
+    """Each command by its whole name, with its help and whether it has commands of its own."""
+    context = click.Context(command, parent=above, info_name=name, max_content_width=WIDTH, terminal_width=WIDTH)
+    yield context.command_path, command.get_help(context), isinstance(command, click.Group)
+    if isinstance(command, click.Group):
+        for each in command.list_commands(context):
+            below = command.get_command(context, each)
+            assert below is not None
+            yield from every(below, context, each)
+
+
+def commands_page() -> str:
+    """Every command and what its ``--help`` prints, as Markdown."""
+    parts = ["# Commands", "", "What `--help` prints, for every command. All of them take `--json`.", ""]
+    for path, text, group in every(commands, None, "hubbub"):
+        level = "##" if group or path.count(" ") < 2 else "###"
+        parts += [f"{level} {path}", "", "```text", text.replace("```", "'''"), "```", ""]
+    return "\n".join(parts)
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the page of commands."""
+    from mkdocs.structure.files import File
+
+    files.append(File.generated(config, "reference/commands.md", content=commands_page()))
+    return files
+
+
+def on_config(config: MkDocsConfig) -> Any:
+    """The version in the footer is the package's own."""
+    from hubbub import __version__
+
+    config["copyright"] = f"Hubbub {__version__}, {config['copyright']}"
+    return config
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Put our own script in the place of the one that would be fetched."""
+    from mkdocs.utils import get_relative_url
+
+    return output.replace(SHIM, get_relative_url(OWN, page.url))
+
+
+def on_post_template(output_content: str, template_name: str, config: MkDocsConfig) -> str:
+    """The same for pages that are no page, such as the one for a wrong address."""
+    return output_content.replace(SHIM, OWN)
