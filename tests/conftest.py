@@ -1,14 +1,26 @@
-"""Every test has a ledger of its own: what one test releases is not spent in another."""
+"""Every test has a ledger of its own, and every property test the same examples in every run."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
+
+
+def pytest_configure() -> None:
+    """Hypothesis also tries constants of the modules that happen to be loaded, others in another order of the tests.
+
+    The "ci" profile repeats itself exactly only without them: what failed for one is then seen to fail by everybody.
+    """
+    assert hasattr(providers, "_get_local_constants"), "Hypothesis takes constants from modules by another way now"
+    providers._get_local_constants = Constants
 
 
 @pytest.fixture(autouse=True)
 def own_ledger(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What one test releases is not spent in another."""
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
     monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
