@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test check docs bench fuzz
+.PHONY: help demo test check figures docs bench fuzz
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
@@ -23,6 +23,9 @@ check: .venv/with-charts,dev ## lint, formatting, types, import layers
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy --strict src benchmarks tests
 	@$(BIN)/lint-imports
+
+figures: .venv/with-charts,docs ## draw the figures of the theory pages again
+	@$(BIN)/python -m website.figures
 
 docs: .venv/with-charts,docs ## the documentation as a site, in site/index.html
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet

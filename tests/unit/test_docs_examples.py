@@ -21,7 +21,6 @@ from hubbub.demo import gossip, millbrook
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 CLUB = DOCS / "tutorials" / "club-election.md"  # needs the export that stands in it
-WALKS = [page for folder in ("tutorials", "how-to") for page in sorted((DOCS / folder).glob("*.md")) if page != CLUB]
 COMMANDS = [ROOT / "README.md", DOCS / "index.md", DOCS / "elections.md"]  # their programs stand for themselves
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
@@ -31,6 +30,12 @@ def fences(page: Path) -> list[tuple[str, str]]:
     return FENCE.findall(page.read_text(encoding="utf-8"))
 
 
+WALKS = [
+    page
+    for folder in ("tutorials", "how-to", "theory")
+    for page in sorted((DOCS / folder).glob("*.md"))
+    if page != CLUB and fences(page)
+]
 ALONE = [
     pytest.param(block, id=f"{page.name}-{i}")
     for page in [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
