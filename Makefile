@@ -28,7 +28,7 @@ figures: .venv/with-charts,docs ## draw the figures of the theory pages again
 	@$(BIN)/python -m website.figures
 
 docs: .venv/with-charts,docs ## the documentation as a site, in site/index.html
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@NO_MKDOCS_2_WARNING=1 XDG_DATA_HOME=$(CURDIR)/.venv/docs XDG_STATE_HOME=$(CURDIR)/.venv/docs $(BIN)/python -m mkdocs build --quiet
 	@echo "Open site/index.html"
 
 fuzz: .venv/with-charts,dev ## search for a person who changes more than one count (about a quarter of an hour)

@@ -248,7 +248,7 @@ def honesty() -> Any:
         alt.Chart(alt.Data(values=rows))
         .mark_line(point=True, strokeWidth=2.5)
         .encode(
-            x=alt.X("voters:Q", title="voters", scale=alt.Scale(type="log")),
+            x=alt.X("voters:Q", title="voters", scale=alt.Scale(type="log", nice=False)),
             y=alt.Y("gain:Q", title="what the best lie gains"),
             color=alt.Color("rule:N", legend=LINES, scale=alt.Scale(range=COLOURS)),
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hubbub.cli.main import commands
+from website import notebooks
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -44,10 +45,13 @@ def commands_page() -> str:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the page of commands."""
+    """Add the page of commands, and the notebooks as they run."""
     from mkdocs.structure.files import File
 
     files.append(File.generated(config, "reference/commands.md", content=commands_page()))
+    for notebook in sorted((Path(config["docs_dir"]) / "notebooks").glob("*.ipynb")):
+        page = f"notebooks/{notebook.stem}.md"
+        files.append(File.generated(config, page, content=notebooks.as_markdown(notebook)))
     return files
 
 
