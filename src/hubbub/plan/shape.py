@@ -44,7 +44,7 @@ def read(text: str, people: Exact | None, bins: Exact | None) -> Shape:
     A file has a column `count` (or one column only) with the public count of each bin; an empty cell is a bin that was
     hidden, and counts as empty. With `people`, its counts are scaled to that many.
     """
-    if text == "even" or re.fullmatch(r"zipf(:.*)?", text):
+    if is_name(text):
         if people is None or bins is None:
             raise WrongUse(f"the shape {text} needs `people` and `bins`, the numbers of people and of bins")
         many = whole(bins, "`bins`", least=1)
@@ -60,6 +60,11 @@ def read(text: str, people: Exact | None, bins: Exact | None) -> Shape:
     if people is not None:
         found = shared(found, whole(people, "`people`", least=1))
     return _shape(f"the counts in {Path(text).name}", found)
+
+
+def is_name(text: str) -> bool:
+    """Whether a shape is named, and not a file."""
+    return text == "even" or re.fullmatch(r"zipf(:.*)?", text) is not None
 
 
 def even(people: int, bins: int) -> Shape:
