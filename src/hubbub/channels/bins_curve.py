@@ -17,7 +17,7 @@ from hubbub.guarantees.derivation import Assumption
 from hubbub.sampling.amplification import Amplified, Setting, epsilon_at
 from hubbub.sampling.sampled_crowd import Case
 
-EXACT_BINS: Final = "Theorem A (the exact curve of histograms whose bins blend exactly, and a secret sample)"
+EXACT_BINS: Final = "Theorem A (the exact curve of bins that blend exactly, and a secret sample)"
 UNMARKED_NOISE: Final = "The exact curve of unmarked noise below k (Theorem A for its laws, and a secret sample)"
 
 UNMARKED: Final = Assumption(

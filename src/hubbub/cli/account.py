@@ -84,7 +84,7 @@ def crowd(k: str, epsilon: str, rate: str, mechanism: str, tagged: bool, as_json
 @click.option("--rate-max", metavar="P", help="The highest probability of the exempt; 1 if there are any.")
 @click.option("--exempt", metavar="N", default="0", show_default=True, help="How many people are exempt from that.")
 @click.option("--rate-low", metavar="P", help="The paper's lower limit; ours needs none.")
-@click.option("--bins", is_flag=True, help="The mechanism is a histogram, whose people blend exactly.")
+@click.option("--bins", is_flag=True, help="The mechanism counts people in bins, who blend exactly.")
 @point_options
 @json_option
 def robust(

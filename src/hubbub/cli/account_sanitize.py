@@ -20,7 +20,7 @@ from hubbub.cli import examples, json_option, page, print_json, table
 @click.option("--epsilon-dp", metavar="EPS", help="The differential privacy of what runs on the sample (replacement).")
 @click.option("--epsilon-zk", metavar="EPS", help="The zero-knowledge privacy that is wanted.")
 @click.option("--delta-dp", metavar="D", default="0", show_default=True, help="Its delta, inside the sample.")
-@click.option("--midpoint", is_flag=True, help="A blank lies half way: a histogram whose blank is in no bin.")
+@click.option("--midpoint", is_flag=True, help="A blank lies half way: counts of bins, with a blank in none.")
 @click.option("--two-valued", is_flag=True, help="Rows have two values, and a blank is a fair coin.")
 @click.option("--group", metavar="C", default="1", show_default=True, help="For C people who stand or fall together.")
 @json_option

@@ -38,7 +38,7 @@ def _form(command: Any) -> Any:
 )
 @click.argument("file")
 @click.option("--person", metavar="COLUMN", help="The column that says who a row is about.")
-@click.option("--by", metavar="SPEC", multiple=True, help="A column and its bins, as in hubbub release histogram.")
+@click.option("--by", metavar="SPEC", multiple=True, help="A column and its bins, as a release takes them.")
 @_form
 @json_option
 def check(file: str, person: str | None, by: tuple[str, ...], as_json: bool, **how: Any) -> None:
@@ -177,7 +177,9 @@ def _command(found: Look, file: str, person: str | None, by: tuple[str, ...], ho
         specs = [f'"{column}"' if set(column) & set('=:,"') else column for column in (c.column for c in few)][:1]
     if not specs:
         return None
-    words = ["hubbub", "release", "histogram", file]
+    from hubbub.tables.asking import KIND
+
+    words = ["hubbub", "release", KIND.name, file]
     for name, value in how.items():
         words += [f"--{name.replace('_', '-')}", value] if value is not None else []
     words += ["--person", person] if person else ["--rows-are-people"]

@@ -164,7 +164,7 @@ def _tell_network(network: Network) -> None:
     console.print("3. Millbrook's friends, and how their streets vote", style="bold")
     console.print(
         f"{friends.PEOPLE:,} people live in {friends.STREETS} streets, and friends vote alike. Somebody who knows who "
-        f"lives where guesses everybody's party: from histograms of each street, private with epsilon = "
+        f"lives where guesses everybody's party: from counts of each street, private with epsilon = "
         f"{gossip.EPSILON_OF_STREETS}, or from {gossip.ASKED} random people.\n"
     )
     console.print(f"{network.guessed.sentence()}.\n")

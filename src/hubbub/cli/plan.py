@@ -12,7 +12,13 @@ from hubbub.errors import WrongUse, in_shell
 if TYPE_CHECKING:
     from hubbub.plan import Design, Planned
 
-WANTS: Final = ("zero-knowledge", "differential", "crowd-blending", "outlier", "distributional")
+WANTS: Final = {  # as the plan knows them, which is not loaded for a help text
+    "zero-knowledge": "no more than a sample would tell",
+    "differential": "nobody can tell whether I took part",
+    "crowd-blending": "nobody stands alone",
+    "outlier": "the fewer are like me, the less is told",
+    "distributional": "nobody can tell who of the population came into the table",
+}
 ASKS: Final = ("designs", "k", "rate", "epsilon")
 _SHOWN: Final = 12  # designs in the table
 _FILE: Final = "people.parquet"
@@ -23,16 +29,18 @@ _FILE: Final = "people.parquet"
     epilog=examples(
         "hubbub plan --people 50000 --bins 400 --want zero-knowledge --epsilon 0.5 --delta 1e-9 --rate 0.05..0.2",
         "hubbub plan --people 50000 --bins 400 --want crowd-blending --k 20 --epsilon 0.5 --shape even --json",
+        "hubbub plan --people 50000 --by age:0..100:5 --want 'nobody can tell whether I took part' --epsilon 1",
         "hubbub plan --ask k --want zero-knowledge --epsilon 0.5 --delta 1e-9 --rate 0.1",
         "hubbub plan --ask rate --want zero-knowledge --epsilon 0.5 --delta 1e-9 --k 20",
     ),
 )
-@click.option("--want", metavar="KIND", required=True, help=f"The promise: {', '.join(WANTS)}.")
-@click.option("--people", metavar="N", help="How many people the table has, about.")
-@click.option("--bins", metavar="M", help="How many bins are published.")
+@click.option("--want", metavar="KIND", required=True, help=f"The promise: {', '.join(WANTS)}; or in words (below).")
 @click.option(
-    "--shape", metavar="SHAPE", default="zipf", show_default=True, help="zipf, zipf:1.5, even, or a CSV file."
+    "--facts", metavar="FILE", help="A TOML file with people, bins, shape, by, person, rows_are_people, file."
 )
+@click.option("--people", metavar="N", help="How many people the table has, about.")
+@click.option("--bins", metavar="M", help="How many bins are published, unless --by says it.")
+@click.option("--shape", metavar="SHAPE", help="zipf, zipf:1.5, even, or a CSV file.  [default: zipf]")
 @click.option("--epsilon", metavar="EPS", help="The loss that is allowed.")
 @click.option("--delta", metavar="D", help="The delta that is allowed.")
 @click.option("--rate", metavar="P", help="Sampling rates: 0.1, or 0.05,0.1, or 0.05..0.2.")
@@ -40,7 +48,7 @@ _FILE: Final = "people.parquet"
 @click.option("--curve", metavar="CURVE", help="A loss for each crowd size, for --want outlier.")
 @click.option("--ask", metavar="WHAT", default="designs", show_default=True, help=f"One of {', '.join(ASKS)}.")
 @click.option("--noise-below", metavar="EPS", default="0", help="With --ask: counts below k get noise; 0 hides them.")
-@click.option("--file", metavar="FILE", default=_FILE, show_default=True, help="The table, for the command.")
+@click.option("--file", metavar="FILE", help=f"The table, for the command.  [default: {_FILE}]")
 @click.option("--person", metavar="COLUMN", help="The column that says who a row is about, for the command.")
 @click.option("--rows-are-people", is_flag=True, help="Each row is another person (if no --person is given).")
 @click.option("--by", metavar="SPEC", multiple=True, help="The bins, for the command; else bin:0..M:1.")
@@ -54,6 +62,13 @@ def plan(want: str, ask: str, as_json: bool, **given: Any) -> None:
     more. For distributional privacy the rate is a fact: at most that share of people came into the table. The error is
     the mean absolute error per bin of the published number, scaled up where there is a sample; a hidden bin is read as
     0. The best design is printed as the command to run.
+
+    What is wanted can be said plainly: "no more than a sample would tell" (zero-knowledge), "nobody can tell whether I
+    took part" (differential), "nobody stands alone" (crowd-blending), "the fewer are like me, the less is told"
+    (outlier), "nobody can tell who of the population came into the table" (distributional).
+
+    What everybody may know of the table can stand in a file (--facts); an option that is given goes before it. Put
+    nothing there that was counted in the table: a plan is as public as its facts.
 
     With --ask k, rate or epsilon only that number is worked out: the smallest k for a rate, the largest rate for a k,
     the epsilon at a delta.
@@ -70,6 +85,12 @@ def plan(want: str, ask: str, as_json: bool, **given: Any) -> None:
         else:
             page().print(" ".join(answer.sentences()))
         return
+    if given["facts"] is not None:
+        for name, value in plan.facts(given["facts"]).items():
+            if name in ("person", "rows_are_people") and (given["person"] or given["rows_are_people"]):
+                continue  # who a person is was said
+            given[name] = given[name] or value
+    given["shape"], given["file"] = given["shape"] or "zipf", given["file"] or _FILE
     if given["person"] is not None and given["rows_are_people"]:
         raise WrongUse("`person` and `rows_are_people` exclude each other; keep the one that is so")
     chart, file, out = given["chart"], given["file"], given["out"]
@@ -94,8 +115,9 @@ def plan(want: str, ask: str, as_json: bool, **given: Any) -> None:
 def _tell(found: Planned, given: dict[str, Any]) -> None:
     chart, file, out, person = given["chart"], given["file"], given["out"], given["person"]
     console = page()
-    console.print(found.title, style="bold")
-    table(found.rows()[:_SHOWN], ["design", "sampled", "error per bin", "people hidden"])
+    console.print(f"{found.title}: {found.meaning}", style="bold")
+    rows = [(*row[:3], f"{row[3]}, {row[4]}") for row in found.rows()[:_SHOWN]]
+    table(rows, ["design", "sampled", "error per bin", "people, bins hidden"])
     if len(found.designs) > _SHOWN:
         console.print(f"and {len(found.designs) - _SHOWN} more with larger errors (--json lists them).")
     words, *others = found.sentences(in_shell)

@@ -1,6 +1,6 @@
 """What friends give away: Millbrook's network, attacked and published.
 
-Everybody knows who lives in which street. Histograms of the parties, street by street, private for each voter, still
+Everybody knows who lives in which street. Counts of the parties, street by street, private for each voter, still
 tell how most of a street votes; random people tell much less. So the town publishes its network with a promise of that
 kind: nothing that random people and those around them would not have told.
 """
@@ -36,7 +36,7 @@ ASKED: Final = isqrt(PEOPLE)  # random people: what they tell, a release may tel
 _RUNS: Final = 10
 
 LOOK_AT: Final = (
-    "The private histograms of the streets give most votes away, almost as many as exact ones would. What so few "
+    "The private counts of the streets give most votes away, almost as many as exact ones would. What so few "
     "random people tell is all that a zero-knowledge release may tell; ask more of them, and they tell more, so k "
     "counts as much as epsilon."
 )
@@ -115,8 +115,8 @@ def _page(guessed: Guesses) -> str:
     shares = {
         "always the largest party": guessed.prior,
         f"{ASKED} random people": guessed.sampled,
-        f"private histograms (epsilon {EPSILON_OF_STREETS})": guessed.private,
-        "exact histograms": guessed.exact,
+        f"private counts (epsilon {EPSILON_OF_STREETS})": guessed.private,
+        "exact counts": guessed.exact,
     }
     bars = tuple(Bar(name, 100 * share, 100 * share, 100 * share, f"{share:.0%}") for name, share in shares.items())
     title = "Your street gives your vote away, even through differential privacy"

@@ -23,6 +23,7 @@ from hubbub.kind import Release
 from hubbub.ledger.book import Ledger
 from hubbub.release import open as open_table
 from hubbub.release import save
+from hubbub.tables.asking import KIND
 from hubbub.tables.counts import Counts
 from hubbub.tables.labels import labels
 
@@ -148,7 +149,7 @@ def publish(folder: Path) -> Story:
 
 def try_next(folder: Path) -> list[str]:
     """Two more releases, which may follow the first: one draws a fresh secret sample, one adds noise to every count."""
-    start = f"hubbub release histogram {shlex.quote(str(folder / 'millbrook.parquet'))} --person resident"
+    start = f"hubbub release {KIND.name} {shlex.quote(str(folder / 'millbrook.parquet'))} --person resident"
     asked = {
         "departments": f"--by department --crowd {CROWD} --sample {SAMPLE}",
         "ages": "--by age:0..100:10,null --epsilon 1",

@@ -51,8 +51,8 @@ class Answer:
     scale: Fraction  # of the integer noise
     distance: Fraction | None = None  # edges divided by M
     aggregate: str | None = None
-    degree: int | None = None  # for the histogram: people with at least so many friends
-    fitted: Fraction | None = None  # for the histogram: the nearest number such that none rises
+    degree: int | None = None  # of degrees: people with at least so many friends
+    fitted: Fraction | None = None  # of degrees: the nearest number such that none rises
 
     @property
     def value(self) -> Fraction:
@@ -87,8 +87,8 @@ class Answers(Result):
     answers: tuple[Answer, ...]
 
     @property
-    def histogram(self) -> bool:
-        return Statistic.DEGREE_HISTOGRAM in self.spec.of
+    def of_degrees(self) -> bool:
+        return Statistic.DEGREE_COUNTS in self.spec.of
 
     def sheets(self) -> tuple[Sheet, ...]:
         batch = self.batch()
@@ -98,7 +98,7 @@ class Answers(Result):
         """All rows of it."""
         found = self.answers
         columns = {"of": texts([each.of.value for each in found])}
-        if self.histogram:
+        if self.of_degrees:
             degrees = np.array([each.degree or 0 for each in found])
             columns["degree_at_least"] = whole(degrees, degrees > 0)
         columns |= {
@@ -109,7 +109,7 @@ class Answers(Result):
             "count": whole(np.array([each.edges for each in found])),
             "scale": _floats([to_float(each.scale, round_up=True) for each in found]),
         }
-        if self.histogram:
+        if self.of_degrees:
             columns["fitted"] = _floats([None if each.fitted is None else float(each.fitted) for each in found])
         return pa.record_batch(list(columns.values()), names=list(columns))
 
@@ -128,15 +128,15 @@ class Answers(Result):
 
     def grid(self, first: int) -> Grid:
         titles = ("published", "interval", "as a distance", "scale of the noise")
-        if not self.histogram:
+        if not self.of_degrees:
             rows = tuple(((each.of.value,), each.cells(), False) for each in self.answers[:first])
             return Grid(("of",), titles, rows, wording.notes(self.spec))
-        of_degrees = []
+        by_degree = []
         for each in self.answers[:first]:
             degree = "" if each.degree is None else f"{each.degree:,}"
             fitted = "" if each.fitted is None else _said(each.fitted)
-            of_degrees.append(((each.of.value,), (degree, *each.cells(), fitted), False))
-        return Grid(("of",), ("friends, at least", *titles, "fitted"), tuple(of_degrees), wording.notes(self.spec))
+            by_degree.append(((each.of.value,), (degree, *each.cells(), fitted), False))
+        return Grid(("of",), ("friends, at least", *titles, "fitted"), tuple(by_degree), wording.notes(self.spec))
 
     def drawing(self) -> Drawing | None:
         return picture.bars(self)
@@ -187,7 +187,7 @@ def _truth(graph: Graph, spec: GraphSpec) -> dict[Statistic, list[int]]:
         raise Refused(BROKEN)
     truth: dict[Statistic, list[int]] = {}
     for of in spec.counts:
-        if of is Statistic.DEGREE_HISTOGRAM:
+        if of is Statistic.DEGREE_COUNTS:
             truth[of] = at_least(graph, declared.max_degree).tolist()
         else:
             truth[of] = [triangles(graph) if of is Statistic.TRIANGLES else edges_away(of, known)]
@@ -202,7 +202,7 @@ def _noise(spec: GraphSpec, of: Statistic, size: int, source: Source) -> list[in
 def _told(spec: GraphSpec, of: Statistic, counts: list[int]) -> Iterator[Answer]:
     scale = spec.scale(of.count)
     reach = _reach(scale, spec.coverage)
-    fitted = falling(counts, spec.size.vertices) if of is Statistic.DEGREE_HISTOGRAM else [None]
+    fitted = falling(counts, spec.size.vertices) if of is Statistic.DEGREE_COUNTS else [None]
     top = most(of, spec.size, spec.average_at_most)
     unit = Fraction(2, spec.size.vertices) if of is Statistic.AVERAGE_DEGREE else Fraction(1)
     known = str(aggregate(spec)) if spec.zero_knowledge else None
@@ -218,7 +218,7 @@ def _told(spec: GraphSpec, of: Statistic, counts: list[int]) -> Iterator[Answer]
             scale=scale,
             distance=Fraction(count) / spec.size.most_edges if of.explores else None,
             aggregate=known,
-            degree=degree if of is Statistic.DEGREE_HISTOGRAM else None,
+            degree=degree if of is Statistic.DEGREE_COUNTS else None,
             fitted=fitted[degree - 1],
         )
 
@@ -230,7 +230,7 @@ def _reach(scale: Fraction, coverage: Fraction) -> int:
 
 
 def falling(counts: list[int], top: int) -> list[Fraction]:
-    """The nearest counts (in squares) that never rise and stay between 0 and `top`: what the histogram shows.
+    """The nearest counts (in squares) that never rise and stay between 0 and `top`: what the picture shows.
 
     It looks at what was published and at nothing else, so it costs no privacy.
     """

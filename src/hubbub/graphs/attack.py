@@ -1,6 +1,6 @@
 """Why differential privacy is not enough in a network: friends are alike, and a community gives its members away.
 
-Somebody knows who belongs to which community. Histograms of a label (a party, a country) for each community, private
+Somebody knows who belongs to which community. Counts of a label (a party, a country) for each community, private
 for each person's label, still tell what most of a community have, and so what each of them probably has. k random
 people tell much less. The gap between the two guesses is what zero-knowledge privacy closes.
 """
@@ -31,7 +31,7 @@ class Guesses:
     people: int  # who are in some community
     communities: int
     prior: float  # always the most frequent label
-    exact: float  # from exact histograms
+    exact: float  # from exact counts
     private: float  # from differentially private ones
     sampled: float  # from k random people
 
@@ -41,7 +41,7 @@ class Guesses:
     def sentence(self) -> str:
         return (
             f"Of {self.people:,} people in {self.communities:,} communities, {self.private:.0%} are guessed from the "
-            f"private histograms, {self.sampled:.0%} from random people, {self.prior:.0%} from nothing"
+            f"private counts, {self.sampled:.0%} from random people, {self.prior:.0%} from nothing"
         )
 
 
@@ -51,7 +51,7 @@ def guesses(
     """Guess everybody's label from their community, in three ways.
 
     `labels` are numbers from 0; `communities` too, with -1 for nobody's. A changed label moves two counts, so that
-    noise of rate epsilon/2 on each makes all histograms together epsilon-differentially private for one label.
+    noise of rate epsilon/2 on each makes all counts together epsilon-differentially private for one label.
     """
     if labels.shape != communities.shape or labels.size == 0 or int(labels.min()) < 0 or int(communities.max()) < 0:
         raise WrongUse("give each person one label, from 0 on, and one community, from 0 on or -1 for none")

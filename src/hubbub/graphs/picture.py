@@ -18,10 +18,10 @@ MOST: Final = 200  # bars
 
 def bars(found: Answers) -> Bars:
     """The degree distribution if there is one, else a bar for each count."""
-    histogram = [each for each in found.answers if each.of is Statistic.DEGREE_HISTOGRAM]
+    degrees = [each for each in found.answers if each.of is Statistic.DEGREE_COUNTS]
     line = wording.interval_words(found.spec)
-    if histogram:
-        return _degrees(histogram, line)
+    if degrees:
+        return _degrees(degrees, line)
     counts = {each.of.count: each for each in found.answers}
     return Bars(
         bars=tuple(_bar(of.value, each, each.edges) for of, each in counts.items()),

@@ -53,7 +53,7 @@ def _wanted(counts: list[int | None], spec: GraphSpec) -> pa.RecordBatch | None:
     drawn: dict[Statistic, list[Any]] = {}
     rest = list(counts)
     for of in spec.of:
-        rows = spec.size.max_degree if of is Statistic.DEGREE_HISTOGRAM else 1
+        rows = spec.size.max_degree if of is Statistic.DEGREE_COUNTS else 1
         some, rest = rest[:rows], rest[rows:]
         if len(some) < rows or None in some or drawn.setdefault(of.count, some) != some:
             return None

@@ -79,7 +79,7 @@ class GraphSpec(Spec):
             raise WrongUse(
                 "a bound on the average degree is above 0, at most the largest degree, and for average-degree or edges"
             )
-        if Statistic.DEGREE_HISTOGRAM in self.of and self.size.max_degree > _MOST_ROWS:
+        if Statistic.DEGREE_COUNTS in self.of and self.size.max_degree > _MOST_ROWS:
             raise WrongUse(f"a degree histogram has a row for each degree, at most {_MOST_ROWS:,}; declare a lower one")
         if walks:
             object.__setattr__(self, "explores", self.sampling.s)
@@ -170,7 +170,7 @@ class GraphSpec(Spec):
         return description.described(self)
 
     def room(self) -> int:
-        rows = self.size.max_degree if Statistic.DEGREE_HISTOGRAM in self.of else 0
+        rows = self.size.max_degree if Statistic.DEGREE_COUNTS in self.of else 0
         return (1 << 20) + _BYTES_PER_ROW * rows
 
     def run(self, data: Links, source: Source) -> Result:

@@ -35,7 +35,7 @@ class Statistic(Enum):
     CYCLE_FREENESS = "cycle-freeness"
     AVERAGE_DEGREE = "average-degree"
     EDGES = "edges"
-    DEGREE_HISTOGRAM = "degree-histogram"
+    DEGREE_COUNTS = "degree-histogram"
     TRIANGLES = "triangles"
 
     @property
@@ -51,7 +51,7 @@ class Statistic(Enum):
     @property
     def sampled(self) -> bool:
         """Whether k random vertices tell it, so that there is a zero-knowledge promise."""
-        return self not in (Statistic.DEGREE_HISTOGRAM, Statistic.TRIANGLES)
+        return self not in (Statistic.DEGREE_COUNTS, Statistic.TRIANGLES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,14 +127,14 @@ def sensitivity(of: Statistic, size: Size, *, per_edge: bool = False) -> int:
     """
     d = size.max_degree
     if per_edge:
-        found = {Statistic.DEGREE_HISTOGRAM: 2, Statistic.TRIANGLES: min(d - 1, size.vertices - 2)}.get(of)
+        found = {Statistic.DEGREE_COUNTS: 2, Statistic.TRIANGLES: min(d - 1, size.vertices - 2)}.get(of)
         if found is None:
             raise WrongUse(f"{of.value} is private for a vertex with all its edges; drop the unit of one edge")
         return found
     match of:
         case Statistic.CYCLE_FREENESS:
             return d - 1
-        case Statistic.DEGREE_HISTOGRAM:
+        case Statistic.DEGREE_COUNTS:
             return 2 * d
         case Statistic.TRIANGLES:
             return d * (d - 1) // 2
@@ -152,7 +152,7 @@ def most(of: Statistic, size: Size, average_at_most: Fraction | None = None) -> 
             return size.most_edges * Fraction(d - 1, d + 1)  # cliques of d + 1
         case Statistic.TRIANGLES:
             return Fraction(n * d * (d - 1), 6)
-        case Statistic.DEGREE_HISTOGRAM:
+        case Statistic.DEGREE_COUNTS:
             return Fraction(n)
         case _:
             return min(

@@ -17,7 +17,7 @@ SAYS: Final = {
     Statistic.CYCLE_FREENESS: "edges to take away until there is no cycle",
     Statistic.AVERAGE_DEGREE: "friends of a person, on average",
     Statistic.EDGES: "edges that there are",
-    Statistic.DEGREE_HISTOGRAM: "people with at least so many friends",
+    Statistic.DEGREE_COUNTS: "people with at least so many friends",
     Statistic.TRIANGLES: "triangles: three people who are all friends",
 }
 """What the number of each statistic counts."""
@@ -66,6 +66,6 @@ def notes(spec: GraphSpec) -> tuple[str, ...]:
         )
     if Statistic.EULERIAN in spec.of:
         told.append("Eulerian means: a path that uses every edge once, in a graph connected on all its vertices.")
-    if Statistic.DEGREE_HISTOGRAM in spec.of:
+    if Statistic.DEGREE_COUNTS in spec.of:
         told.append("Fitted are the nearest numbers that never rise, worked out from the published ones alone.")
     return tuple(told)

@@ -11,6 +11,7 @@ supplies.
 """
 
 from hubbub.plan.designs import Design as Design
+from hubbub.plan.facts import facts as facts
 from hubbub.plan.one_number import Number as Number
 from hubbub.plan.one_number import ask as ask
 from hubbub.plan.planned import Planned as Planned

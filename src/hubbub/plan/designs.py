@@ -31,9 +31,8 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.plan.error import Expected, expected
 from hubbub.plan.shape import Shape
 from hubbub.plan.targets import Target, Want, largest_inner, smallest_crowd, why_not
-from hubbub.tables.asking import histogram
 from hubbub.tables.bins import Discovered, parse
-from hubbub.tables.histogram import Histogram
+from hubbub.tables.planned import Planned, planned
 
 SHARES: Final = (Fraction(1), Fraction(3, 4), Fraction(1, 2), Fraction(1, 4))  # of the largest loss below k
 _DIGITS: Final = 6
@@ -64,7 +63,7 @@ class Design:
     """
 
     words: Asked
-    spec: Histogram
+    spec: Planned
     stated: Derivation
     promise: Derivation
     expected: Expected
@@ -113,7 +112,7 @@ def plan(request: Request) -> Plan:
 
 
 def _design(request: Request, words: Asked) -> Design:
-    spec = histogram(request.by, **_as_words(words))
+    spec = planned(request.by, words)
     found = _reached(spec, request)
     if found is None:
         raise Refused(f"{' '.join(f'{k} {v}' for k, v in words.items())} does not reach the promise")
@@ -121,18 +120,6 @@ def _design(request: Request, words: Asked) -> Design:
     stated, promise = found
     hoped = expected(spec.channel, rate, request.shape)
     return Design(words=words, spec=spec, stated=stated, promise=promise, expected=hoped)
-
-
-def _as_words(words: Asked) -> dict[str, Any]:
-    own = ("crowd", "delta", "outlier", "show_above", "channel", "sample", "collected", "scale_up", "at_delta")
-    named = {name: value for name, value in words.items() if name in own}
-    rest = {name: value for name, value in words.items() if name not in own}
-    if "channel" not in named:
-        return named | rest
-    if "delta" in named:
-        rest["delta"] = named.pop("delta")
-    epsilon = {"epsilon": rest.pop("epsilon")} if "epsilon" in rest else {}
-    return named | epsilon | {"options": rest}
 
 
 # --- what may do it ---------------------------------------------------------------------------------------------
@@ -245,7 +232,7 @@ def _brief(value: Fraction) -> str:
 # --- whether it does --------------------------------------------------------------------------------------------
 
 
-def _reached(spec: Histogram, request: Request) -> tuple[Derivation, Derivation] | None:
+def _reached(spec: Planned, request: Request) -> tuple[Derivation, Derivation] | None:
     """The first promise of the certificate that is, or implies, what was asked for; and the one asked for."""
     of_the_table = spec.sample is None and spec.collected is None  # else some promises are about the population
     steps: tuple[Derivation, ...] = spec.promises()

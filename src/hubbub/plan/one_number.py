@@ -109,8 +109,10 @@ def ask(
 
 
 def wanted(want: str) -> Want:
-    """The notion of that name."""
-    names = [each.value for each in Want]
-    if want not in names:
-        raise WrongUse(f"`want` must be one of {', '.join(names)}, not {want[:40]!r}")
-    return Want(want)
+    """The notion of that name, or what somebody says who has never heard the name."""
+    said = " ".join(want.split()).rstrip(".!").casefold()
+    for each in Want:
+        if said in (each.value, each.plainly.casefold()):
+            return each
+    names = ", ".join(f"{each.value} ({each.plainly!r})" for each in Want)
+    raise WrongUse(f"`want` must be one of {names}, not {want[:40]!r}; choose one, by its name or in those words")

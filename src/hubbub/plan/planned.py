@@ -16,7 +16,8 @@ from hubbub.figures import numbers, short
 from hubbub.limits import a_crowd, a_delta, a_loss, a_size
 from hubbub.plan.designs import Design, Request, plan, read_rates, request
 from hubbub.plan.one_number import wanted
-from hubbub.plan.shape import read
+from hubbub.plan.shape import is_name, read
+from hubbub.tables.bins import declared_size, parse
 
 CONVENTION: Final = (
     "the mean absolute error of a published number, divided by the sampling rate where there is a sample; a hidden bin "
@@ -44,6 +45,11 @@ class Planned:
         shape = self.request.shape
         return f"{self.request.want.value} privacy for {shape.people:,} people in {shape.bins:,} bins, {shape.name}"
 
+    @property
+    def meaning(self) -> str:
+        """The promise in the words of somebody who wants it."""
+        return self.request.want.plainly
+
     def command(self, design: Design, *, file: str = FILE, out: str = OUT, person: str | None = None) -> str:
         """The release of a design, as it is typed; without a person column, each row is a person."""
         return design.command(file, self.request.by, out, person=person)
@@ -65,7 +71,7 @@ class Planned:
 
     def _wanted(self) -> dict[str, Any]:
         asked = self.request
-        notion = {"notion": asked.want.value}
+        notion = {"notion": asked.want.value, "plainly": self.meaning}
         if asked.curve is not None:
             return {**notion, "curve": str(asked.curve), **numbers(delta=asked.delta)}
         size = {} if asked.k is None else {"k": asked.k}
@@ -114,14 +120,15 @@ class Planned:
             f"published number{rescaled} is {hoped.error:.3g} people off on average (a hidden bin read as 0).{hidden}"
         )
 
-    def rows(self) -> tuple[tuple[str, str, str, str], ...]:
-        """(design, who is sampled, error per bin, people hidden), for a table."""
+    def rows(self) -> tuple[tuple[str, str, str, str, str], ...]:
+        """(design, who is sampled, error per bin, shares of people and of bins hidden), for a table."""
         return tuple(
             (
                 named(design),
                 "everybody" if design.rate is None else percent(design.rate),
                 f"{design.expected.error:.4g}",
                 f"{100 * design.expected.hidden_people:.1f} %",
+                f"{100 * design.expected.hidden_bins / self.request.shape.bins:.1f} %",
             )
             for design in self.designs
         )
@@ -148,14 +155,18 @@ def release(
 ) -> Planned:
     """Which crowd, sampling rate and noise reach a promise, and how exact each is for data of a stated shape.
 
-    `want` is the notion of the promise, `epsilon` and `delta` what is allowed, `rate` one sampling rate or several
-    ("0.05,0.1", "0.05..0.2"), `k` the crowd where one is wanted, `curve` the losses of outlier privacy. The shape of
-    the data is "zipf", "zipf:1.5", "even" or a CSV file with public counts; `by` are the bins, if they are known.
+    `want` is the notion of the promise, by its name or plainly ("nobody stands alone"), `epsilon` and `delta` what is
+    allowed, `rate` one sampling rate or several ("0.05,0.1", "0.05..0.2"), `k` the crowd where one is wanted, `curve`
+    the losses of outlier privacy. The shape of the data is "zipf", "zipf:1.5", "even" or a CSV file with public counts;
+    `by` are the bins, if they are known, and say how many there are. :func:`hubbub.plan.facts` reads such facts about a
+    table from a file.
 
     Guarantee: each design's promise was derived from the words of its release, and is at least what was asked for. Its
     error is an expectation for the stated shape, not a promise.
     """
     notion = wanted(want)
+    if by and bins is None and is_name(shape):
+        bins = declared_size([parse(spec) for spec in by])
     sizes = [
         None if given is None else a_size(given, what, least=1)
         for given, what in ((people, "`people`"), (bins, "`bins`"))

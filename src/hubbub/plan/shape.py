@@ -44,7 +44,7 @@ def read(text: str, people: Exact | None, bins: Exact | None) -> Shape:
     A file has a column `count` (or one column only) with the public count of each bin; an empty cell is a bin that was
     hidden, and counts as empty. With `people`, its counts are scaled to that many.
     """
-    if text == "even" or re.fullmatch(r"zipf(:.*)?", text):
+    if is_name(text):
         if people is None or bins is None:
             raise WrongUse(f"the shape {text} needs `people` and `bins`, the numbers of people and of bins")
         many = whole(bins, "`bins`", least=1)
@@ -59,7 +59,12 @@ def read(text: str, people: Exact | None, bins: Exact | None) -> Shape:
         raise WrongUse(f"{text} has {len(found):,} bins, and `bins` says otherwise; leave `bins` out")
     if people is not None:
         found = shared(found, whole(people, "`people`", least=1))
-    return _shape(f"the histogram in {Path(text).name}", found)
+    return _shape(f"the counts in {Path(text).name}", found)
+
+
+def is_name(text: str) -> bool:
+    """Whether a shape is named, and not a file."""
+    return text == "even" or re.fullmatch(r"zipf(:.*)?", text) is not None
 
 
 def even(people: int, bins: int) -> Shape:
@@ -83,7 +88,7 @@ def shared(weights: Sequence[float | int], people: int) -> list[int]:
     """`people` in proportion to the weights: rounded down, and the rest to the largest remainders."""
     total = sum(Fraction(weight) for weight in weights) if len(weights) < 10_000 else Fraction(sum(weights))
     if total <= 0:
-        raise WrongUse("a shape needs at least one bin with people in it; give a histogram that is not empty")
+        raise WrongUse("a shape needs at least one bin with people in it; give counts that are not all 0")
     exact = [Fraction(weight) * people / total for weight in weights]
     found = [int(share) for share in exact]
     order = sorted(range(len(found)), key=lambda i: (found[i] - exact[i], i))
@@ -107,20 +112,20 @@ def _counts(path: Path) -> list[int]:
         ) from None
     rows = [row for row in rows if row]
     if len(rows) < 2 or len(rows) - 1 > MOST_BINS:
-        raise WrongUse("a public histogram is a CSV file with a header and one line for each bin; check the file")
+        raise WrongUse("public counts are a CSV file with a header and one line for each bin; check the file")
     header = [name.strip().lower() for name in rows[0]]
     if "count" in header:
         at = header.index("count")
     elif len(header) == 1:
         at = 0
     else:
-        raise WrongUse("a public histogram needs a column named count, or one column only; name the column count")
+        raise WrongUse("public counts need a column named count, or one column only; name the column count")
     found = []
     for number, row in enumerate(rows[1:], 2):
         cell = row[at] if at < len(row) else ""
         if cell.strip() and not _NUMBER.fullmatch(cell):
-            raise WrongUse(f"line {number} of the public histogram has a count that is no whole number; correct it")
+            raise WrongUse(f"line {number} of the public counts has a count that is no whole number; correct it")
         found.append(int(rational(cell, "a count")) if cell.strip() else 0)
     if not any(found):
-        raise WrongUse("the public histogram has nobody in it; give one with people")
+        raise WrongUse("the public counts have nobody in them; give some with people")
     return found

@@ -40,6 +40,20 @@ class Want(Enum):
     OUTLIER = "outlier"
     DISTRIBUTIONAL = "distributional"
 
+    @property
+    def plainly(self) -> str:
+        """What somebody says who has never heard the name."""
+        return _PLAINLY[self]
+
+
+_PLAINLY: Final = {
+    Want.ZERO_KNOWLEDGE: "no more than a sample would tell",
+    Want.DIFFERENTIAL: "nobody can tell whether I took part",
+    Want.CROWD_BLENDING: "nobody stands alone",
+    Want.OUTLIER: "the fewer are like me, the less is told",
+    Want.DISTRIBUTIONAL: "nobody can tell who of the population came into the table",
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:

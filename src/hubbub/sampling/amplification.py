@@ -35,7 +35,7 @@ from hubbub.sampling.amplified import floor as floor
 from hubbub.sampling.sampled_crowd import Case
 
 THEOREM_A: Final = "Theorem A (crowd-blending and a secret sample)"
-BINS: Final = "Theorem A (a histogram, whose bins blend exactly, and a secret sample)"
+BINS: Final = "Theorem A (bins, which blend exactly, and a secret sample)"
 SUPPRESSION: Final = "Theorem A (counts below k hidden, and a secret sample; the exact curve)"
 ROBUST: Final = "Theorem 16, sharp (crowd-blending and a sample of uneven rates)"
 DISTRIBUTIONAL: Final = "Theorem 22, sharp (outlier privacy and a distribution over data sets)"

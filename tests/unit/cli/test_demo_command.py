@@ -78,7 +78,7 @@ def test_without_altair_there_are_tables_and_a_word(tmp_path: Path, monkeypatch:
     assert CliRunner().invoke(commands, shlex.split(check)[1:]).exit_code == 0, check
     assert max(len(line) for line in lines if not line.startswith("  hubbub ")) <= 80
     assert [line.split()[1:3] for line in lines[-3:]] == [*2 * [["release", "histogram"]], ["graph", "release"]]
-    assert "are guessed from the private histograms" in " ".join(lines)
+    assert "are guessed from the private counts" in " ".join(lines)
 
 
 def test_without_altair_the_chart_is_null(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -54,7 +55,7 @@ def test_every_help_has_an_example_that_runs(
     assert examples
     for example in examples:
         assert example in shown.stdout, "an example must stand on one line, to be copied"
-        result = run(*example.split()[1:])
+        result = run(*shlex.split(example)[1:])
         assert (result.exit_code, bool(result.stdout)) == (0, True), example
 
 

@@ -13,7 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hubbub.cli.main import commands
-from hubbub.cli.plan import plan
+from hubbub.cli.plan import WANTS, plan
+from hubbub.plan.targets import Want
 
 TOWN = "--people 2000 --bins 20"
 
@@ -169,6 +170,69 @@ def test_numbers_that_cannot_be_meant_get_one_short_sentence(line: str, value: s
         assert result.stdout == ""
         assert result.stderr.count("\n") == 1
         assert len(result.stderr) < 250
+
+
+@pytest.mark.parametrize(("name", "plainly"), WANTS.items())
+def test_a_promise_can_be_wanted_in_plain_words(name: str, plainly: str) -> None:
+    assert Want(name).plainly == plainly
+    more = {"outlier": ["--curve", "1:1"], "crowd-blending": ["--k", "5"]}.get(name, ["--epsilon", "1"])
+    more += ["--rate", "0.1", "--delta", "1e-6"] if name in ("zero-knowledge", "distributional") else []
+    found = [run(TOWN, "--want", want, *more) for want in (name, plainly, f" {plainly.capitalize()}.")]
+    assert len({each.stdout for each in found}) == 1
+    first = " ".join(found[0].stdout.split())
+    assert first.startswith(f"{name} privacy for 2,000 people in 20 bins, zipf: {plainly} ")
+    assert "people, bins hidden" in first
+
+
+def test_other_words_are_refused_with_those_that_are_known() -> None:
+    done = run(TOWN, "--want", "nobody minds", "--epsilon", "1")
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "crowd-blending ('nobody stands alone')" in done.stderr
+
+
+FACTS = """
+people = 2000
+by = ["age:0..100:10", "sex=f,m"]
+person = "patient"
+file = "hospital.csv"
+"""
+
+
+def test_facts_about_a_table_come_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "facts.toml").write_text(FACTS)
+    line = f"--facts {tmp_path}/facts.toml --want differential --epsilon 1"
+    found = ask(line)
+    assert found["shape"] == {"name": "zipf", "people": 2000, "bins": 20}
+    asked = f"hubbub release histogram {tmp_path}/hospital.csv --person patient --by age:0..100:10 --by sex=f,m "
+    assert found["best"]["command"].startswith(asked)
+    other = ask(f"{line} --people 500 --rows-are-people --shape even")  # what is said goes before the file
+    assert other["shape"] == {"name": "even", "people": 500, "bins": 20}
+    assert "--rows-are-people" in other["best"]["command"]
+    assert "patient" not in other["best"]["command"]
+    (tmp_path / "last.csv").write_text("count\n70\n30\n")
+    (tmp_path / "facts.toml").write_text('shape = "last.csv"\nrows_are_people = true\n')
+    assert ask(line)["shape"] == {"name": "the counts in last.csv", "people": 100, "bins": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (None, "must be a TOML file that can be read"),
+        ("people = \n", "must be a TOML file that can be read"),
+        ("people = 2000.0\n", "the fact people must be a whole number"),
+        ("people = true\n", "the fact people must be a whole number"),
+        ('by = "age"\n', "the fact by must be a list of texts"),
+        ("by = [1]\n", "the fact by must be a list of texts"),
+        ("epsilon = 1\n", "and not 'epsilon'"),
+        ('person = "id"\nrows_are_people = true\n', "exclude each other"),
+    ],
+)
+def test_facts_that_cannot_be_meant_get_one_sentence(text: str | None, says: str, tmp_path: Path) -> None:
+    if text is not None:
+        (tmp_path / "facts.toml").write_text(text)
+    done = run(f"--facts {tmp_path}/facts.toml --want differential --epsilon 1")
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert says in done.stderr
 
 
 def test_for_people() -> None:

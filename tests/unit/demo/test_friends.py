@@ -31,7 +31,7 @@ def test_histograms_give_parties_away_and_random_people_do_not() -> None:
     assert found.sampled < 0.55
     assert 0.15 < found.prior < 0.25
     assert found.as_json()["communities"] == STREETS
-    assert "private histograms" in found.sentence()
+    assert "private counts" in found.sentence()
 
 
 def test_exact_histograms_are_what_little_noise_gives() -> None:

@@ -132,7 +132,7 @@ def test_the_degree_histogram_moves_by_at_most_2d(n: int) -> None:
         for i in range(tails.shape[1]):
             apart = np.abs(tails - tails[:, i : i + 1]).sum(axis=2)
             worst = max(worst, int(np.where(allowed & allowed[:, i : i + 1], apart, 0).max()))
-        assert worst == sensitivity(Statistic.DEGREE_HISTOGRAM, Size(vertices=n, max_degree=d))
+        assert worst == sensitivity(Statistic.DEGREE_COUNTS, Size(vertices=n, max_degree=d))
 
 
 @pytest.mark.parametrize("n", [3, 4, 5, 6])
@@ -147,7 +147,7 @@ def test_one_edge_moves_histogram_and_triangles_by_their_sensitivity(n: int) -> 
             both = (small <= d) & (small[other] <= d)
             moved = max(moved, int(np.abs(tails - tails[other]).sum(axis=1)[both].max()))
             closed = max(closed, int(np.abs(corners - corners[other])[both].max()))
-        assert moved == sensitivity(Statistic.DEGREE_HISTOGRAM, size, per_edge=True)
+        assert moved == sensitivity(Statistic.DEGREE_COUNTS, size, per_edge=True)
         assert closed == sensitivity(Statistic.TRIANGLES, size, per_edge=True)
 
 

@@ -30,7 +30,7 @@ def counts(of: Statistic, d: int) -> NDArray[np.int64]:
     masks = range(2 ** len(pairs(N)))
     if of is Statistic.TRIANGLES:
         return np.array([[triangles(graph_of(mask, N))] for mask in masks])
-    if of is Statistic.DEGREE_HISTOGRAM:
+    if of is Statistic.DEGREE_COUNTS:
         return np.array([at_least(graph_of(mask, N), d) for mask in masks])
     return np.asarray(edges_away(of, all_facts(N)))[:, None]
 
@@ -41,7 +41,7 @@ def exact_loss(spec: GraphSpec) -> Fraction:
     d, worst = spec.size.max_degree, Fraction(0)
     small = np.flatnonzero(degrees(N).max(axis=1) <= d)
     rates = [1 / spec.scale(of) for of in spec.counts]
-    values = [counts(of, d if of is Statistic.DEGREE_HISTOGRAM else 0) for of in spec.counts]
+    values = [counts(of, d if of is Statistic.DEGREE_COUNTS else 0) for of in spec.counts]
     steps = 1 << np.arange(len(pairs(N))) if spec.per_edge else np.arange(1, AT_ZERO)
     allowed = np.zeros(2 ** len(pairs(N)), dtype=bool)
     allowed[small] = True

@@ -155,6 +155,6 @@ def test_numbers_that_cannot_be_are_refused(vertices: int, degree: int, k: int, 
 
 
 def test_histogram_and_triangles_have_no_sampler() -> None:
-    for of in (Statistic.DEGREE_HISTOGRAM, Statistic.TRIANGLES):
+    for of in (Statistic.DEGREE_COUNTS, Statistic.TRIANGLES):
         with pytest.raises(WrongUse, match="no sampler"):
             bounds(of, MILLION, sampling(MILLION, 10))

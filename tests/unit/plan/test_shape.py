@@ -1,4 +1,4 @@
-"""Shapes: whoever is shared out is all there, and a public histogram is read strictly."""
+"""Shapes: whoever is shared out is all there, and public counts are read strictly."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def test_the_largest_remainders_get_the_rest() -> None:
     assert sum(shared([1 / i for i in range(1, 20_001)], 123_457)) == 123_457
 
 
-def test_a_public_histogram_is_a_shape(tmp_path: Path) -> None:
+def test_public_counts_are_a_shape(tmp_path: Path) -> None:
     place = tmp_path / "last-year.csv"
     place.write_text("department,count,low\nFire,30,25\nPolice,70,60\nMayor,,0\n")
     shape = read(str(place), None, None)
     assert shape.counts() == [70, 30, 0]
-    assert shape.name == "the histogram in last-year.csv"
+    assert shape.name == "the counts in last-year.csv"
     assert read(str(place), 1000, 3).counts() == [700, 300, 0]
     single = tmp_path / "one.csv"
     single.write_text("people\n4\n5\n")
@@ -51,11 +51,11 @@ def test_a_public_histogram_is_a_shape(tmp_path: Path) -> None:
         ("a,b\n1,2\n", "a column named count"),
         ("count\n-3\n", "line 2"),
         ("count\n1\n2.5\n", "line 3"),
-        ("count\n0\n\n", "nobody in it"),
+        ("count\n0\n\n", "nobody in them"),
         ("count\n", "a header and one line"),
     ],
 )
-def test_a_bad_histogram_is_refused(tmp_path: Path, text: str, says: str) -> None:
+def test_bad_counts_are_refused(tmp_path: Path, text: str, says: str) -> None:
     place = tmp_path / "bad.csv"
     place.write_text(text)
     with pytest.raises(WrongUse, match=says):
