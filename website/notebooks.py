@@ -32,10 +32,14 @@ def run(notebook: Path) -> Iterator[Cell]:
             yield Cell("markdown", source)
             continue
         tree = ast.parse(source)
-        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        last = tree.body[-1]
         with redirect_stdout(StringIO()) as printed:
-            exec(compile(tree, notebook.name, "exec"), names)
-            value = None if last is None else eval(compile(ast.Expression(last.value), notebook.name, "eval"), names)
+            if isinstance(last, ast.Expr):
+                exec(compile(ast.Module(tree.body[:-1], []), notebook.name, "exec"), names)
+                value = eval(compile(ast.Expression(last.value), notebook.name, "eval"), names)
+            else:
+                exec(compile(tree, notebook.name, "exec"), names)
+                value = None
         yield Cell("code", source, printed.getvalue(), value)
 
 
