@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test check figures docs bench fuzz
+.PHONY: help demo test check figures docs wheel bench fuzz
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
@@ -30,6 +30,9 @@ figures: .venv/with-charts,docs ## draw the figures of the theory pages again
 docs: .venv/with-charts,docs ## the documentation as a site, in site/index.html
 	@NO_MKDOCS_2_WARNING=1 XDG_DATA_HOME=$(CURDIR)/.venv/docs XDG_STATE_HOME=$(CURDIR)/.venv/docs $(BIN)/python -m mkdocs build --quiet
 	@echo "Open site/index.html"
+
+wheel: .venv/with-dev,package ## build the wheel, and do the README's tour with it in an empty environment
+	@$(BIN)/python -m website.tour
 
 fuzz: .venv/with-charts,dev ## search for a person who changes more than one count (about a quarter of an hour)
 	@$(BIN)/python -m tests.fuzz.csv_reader

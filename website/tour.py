@@ -1,0 +1,74 @@
+"""Build the wheel, install it in an empty environment, and do the README's tour there, away from the repository.
+
+``make wheel`` runs it and prints what it measured: the size of what was installed, and how long the command takes to
+start.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+import venv
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+ROOT = Path(__file__).parents[1]
+
+
+def _run(*words: str | Path, at: Path) -> str:
+    """Run a command in a folder of its own, with nothing of the user's: ledger, settings or search path."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "XDG_", "HUBBUB_"))}
+    done = subprocess.run(
+        [str(word) for word in words], cwd=at, env=own | {"HOME": str(at)}, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        sys.exit(f"{shlex.join(map(str, words))}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def _megabytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) // 10**6
+
+
+def commands() -> list[str]:
+    """What the README says to type, in its order."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    lines = [line for language, block in blocks if not language for line in block.splitlines()]
+    return [line for line in lines if line.startswith("hubbub ") and " studio" not in line]
+
+
+def main() -> None:
+    """Build, install, tour."""
+    dist = ROOT / "dist"
+    for old in dist.glob("hubbub-*"):
+        old.unlink()
+    _run(sys.executable, "-m", "build", "--no-isolation", "--outdir", dist, ROOT, at=ROOT)
+    (wheel,) = dist.glob("*.whl")
+    (source,) = dist.glob("*.tar.gz")
+    print(f"{wheel.name}: {wheel.stat().st_size // 1000} kB; {source.name}: {source.stat().st_size // 1000} kB")
+    with TemporaryDirectory() as folder:
+        there = Path(folder)
+        venv.create(there / "venv", with_pip=True)
+        bin_ = there / "venv" / "bin"
+        before = _megabytes(there / "venv")
+        _run(bin_ / "pip", "install", "-qq", "--constraint", ROOT / "constraints.txt", wheel, at=there)
+        print(f"installed: {_megabytes(there / 'venv') - before} MB with all it needs")
+        _run(bin_ / "hubbub", "--version", at=there)
+        started = time.perf_counter()
+        _run(bin_ / "hubbub", "--help", at=there)
+        print(f"hubbub --help: {time.perf_counter() - started:.2f} s")
+        _run(bin_ / "pip", "install", "-qq", "--constraint", ROOT / "constraints.txt", f"{wheel}[charts]", at=there)
+        print(f"installed with charts: {_megabytes(there / 'venv') - before} MB")
+        _run(bin_ / "hubbub", "demo", at=there)
+        for line in commands():
+            _run(bin_ / "hubbub", *shlex.split(line, comments=True)[1:], at=there)
+        print(f"the demo and {len(commands())} commands of the README ran")
+
+
+if __name__ == "__main__":
+    main()
