@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -160,7 +161,9 @@ FORGED: dict[str, Callable[[dict[str, Any]], object]] = {
 
 @pytest.mark.parametrize("how", FORGED)
 def test_a_certificate_that_was_changed_and_signed_anew_does_not_hold(how: str, tmp_path: Path) -> None:
-    hubbub.save(publish(["connectivity"], SAMPLED), tmp_path)
+    entered = publish(["connectivity"], SAMPLED)
+    known = played(entered.spec, Given(path(40)), ScriptedSource.from_label("forged"))
+    hubbub.save(replace(entered, result=known.result), tmp_path)
     body = json.loads((tmp_path / "certificate.json").read_text())
     del body[SIGNATURE]
     assert verify(sign(body, Ledger()), folder=tmp_path).passed
