@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test check figures docs wheel bench fuzz
+.PHONY: help demo test check figures docs wheel audit studio bench fuzz mutants
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
@@ -37,6 +37,9 @@ wheel: .venv/with-dev,package ## build the wheel, and do the README's tour with 
 fuzz: .venv/with-charts,dev ## search for a person who changes more than one count (about a quarter of an hour)
 	@$(BIN)/python -m tests.fuzz.csv_reader
 	@$(BIN)/python -m tests.fuzz.neighbours
+
+mutants: .venv/with-charts,dev ## plant faults in what carries the promises; docs/mutants.md says which go unnoticed (an hour or more)
+	@$(BIN)/python -m tests.mutation
 
 bench: .venv/with-bench .venv/peers/installed .venv/accountants/installed ## measure, side by side with the peers
 	@$(BIN)/python -m benchmarks.noise

@@ -177,6 +177,8 @@ def test_of_a_discovered_domain_not_even_the_number_of_hidden_bins_is_told() -> 
 
 def test_nothing_hidden_is_said() -> None:
     assert "All 2 bins show a number, empty ones too." in report(released(people(a=3), "kind=a,b", epsilon=1))
+    full = report(released(people(a=30, b=25), "kind=a,b", crowd=20))
+    assert "All 2 bins show a number; an empty one would be hidden." in full
 
 
 # --- what it says -----------------------------------------------------------------------------------------------

@@ -56,8 +56,11 @@ def test_they_do_not_add_up_with_others_but_what_a_sample_buys_does(tmp_path: Pa
     people = pa.table({"town": ["Bath", "York"] * 20, "id": [i // 2 for i in range(40)]})
     table = open_table(people, person="id", dataset="town", ledger=tmp_path / "ledger.db")
     table.histogram(["town=Bath,York"], crowd=5, one_row_per_person=True)
-    with pytest.raises(Refused, match="no theorem covers"):
+    with pytest.raises(Refused, match=r"no theorem covers .*; nothing new about the same people can follow release 1"):
         table.histogram(["town=Bath,York"], epsilon=1, one_row_per_person=True)
+    with pytest.raises(Refused, match="Three ways out") as refused:
+        table.histogram(["town=Bath,York"], crowd=5, one_row_per_person=True)
+    assert "differentially private" not in str(refused.value)  # that is no way out here
     unit = Unit(person="id", one_row_per_person=True)
     sampled = histogram(["town=Bath,York"], crowd=20, sample="0.1", unit=unit)
     noisy = histogram(["town=Bath,York"], epsilon=1, sample="0.1", unit=unit)

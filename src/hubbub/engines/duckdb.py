@@ -39,7 +39,7 @@ _WORDS = "hubbub_words"
 
 SEVERAL_ROWS = (
     "the table does not have exactly one row for each person; keep one row of each, chosen secretly "
-    "(one-row-per-person), or count each person once in at most B bins (distinct B)"
+    "(`one_row_per_person=True`), or count each person once in at most B bins (`distinct=B`)"
 )
 """Reads the same for every such table. It is for the steward alone: it tells something about the data."""
 
@@ -251,16 +251,20 @@ class DuckDB:
         return [whole_numbers(table.column(i)) for i in places], found
 
     def _count_rows(self, axes: tuple[Axis, ...], who: Column, used: Sequence[str], people: _Relation) -> int:
-        # A line of a CSV may be left out for a cell that is read, so the same cells are read here.
-        cells = ", ".join(f"count({identifier(name)})" for name in used)
-        bad = f"count(*) FILTER (WHERE {bad_row(axes, people.columns)})"
+        """In one reading: how many there are, whether they can be read, and who is in the table."""
+        bad = bad_row(axes, people.columns)
         self._forget_rejects()
-        rows, unreadable, *_ = self._ask(f"SELECT count(*), {bad}, {cells} FROM {people.sql}")[0]
-        self._check_readable(int(rows), int(unreadable))
-        if self._notice is not None:
-            _, chosen = look_at_rows(self._ask, who, used, people.sql, self._notice)
-            self._notice.tell(chosen)
-        return int(rows)
+        if self._notice is None:
+            # A line of a CSV may be left out for a cell that is read, so the same cells are read here.
+            cells = ", ".join(f"count({identifier(name)})" for name in used)
+            asked = f"SELECT count(*), count(*) FILTER (WHERE {bad}), {cells} FROM {people.sql}"
+            rows, unreadable, *_ = self._ask(asked)[0]
+            self._check_readable(int(rows), int(unreadable))
+            return int(rows)
+        rows, unreadable, chosen = look_at_rows(self._ask, who, used, bad, people.sql, self._notice)
+        self._check_readable(rows, unreadable)
+        self._notice.tell(chosen)
+        return rows
 
     def _ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         return rows_of(self._connection, sql, _Failed(_UNCOUNTABLE), values)

@@ -28,19 +28,22 @@ _SAFE: Final = "9007199254740992"  # below this a float is a whole number for ce
 _PLAIN: Final = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 
 
-def look_at_rows(ask: Ask, column: Column, used: Sequence[str], people: str, notice: Notice) -> tuple[int, Chosen]:
-    """How many rows there are, and the people with the lowest ranks, where each may have several rows.
+def look_at_rows(
+    ask: Ask, column: Column, used: Sequence[str], bad: str, people: str, notice: Notice
+) -> tuple[int, int, Chosen]:
+    """How many rows there are, how many of them are `bad`, and the people with the lowest ranks, where each may have
+    several rows.
 
     A line of a CSV may be left out for a cell that is read, so the cells that are `used` are read here.
     """
     cell, below = identifier(column.name), _threshold(ask, column, people, notice)
     cells = ", ".join(f"{identifier(name)} AS c{i}" for i, name in enumerate(used))
     counts = ", ".join(f"count(c{i})" for i in range(len(used)))
-    rows = f"SELECT {cell} AS who, {cells}, {_rank(cell, column)} AS rank FROM {people}"
+    rows = f"SELECT {cell} AS who, {cells}, {bad} AS bad, {_rank(cell, column)} AS rank FROM {people}"
     lowest = _lowest(_ROWS * notice.most, below)
-    sql = f"SELECT n, {_texts(column)}, ranks FROM (SELECT count(*) AS n, {counts}, {lowest} FROM ({rows}))"
-    ((found, ids, ranks),) = ask(sql, notice.turn)
-    return int(found), _chosen(ask, ids, ranks, below, _ROWS * notice.most)
+    counted = f"SELECT count(*) AS n, count(*) FILTER (WHERE bad) AS unreadable, {counts}, {lowest} FROM ({rows})"
+    ((found, wrong, ids, ranks),) = ask(f"SELECT n, unreadable, {_texts(column)}, ranks FROM ({counted})", notice.turn)
+    return int(found), int(wrong), _chosen(ask, ids, ranks, below, _ROWS * notice.most)
 
 
 def look_at_people(ask: Ask, column: Column, people: str, notice: Notice) -> tuple[bool, Chosen]:

@@ -56,7 +56,8 @@ class Network:
         `of` lists some of connectivity, eulerian, cycle-freeness, average-degree and edges, which are zero-knowledge
         private with respect to `samples` random people and what a walk from each sees; or degree-histogram and
         triangles, which are differentially private (`per_edge`: for single edges). `vertices`, `max_degree` and
-        `average_at_most` are declared and public. A graph that breaks them is refused before anything is drawn.
+        `average_at_most` are declared and public. A graph that breaks them is refused before anything is drawn or
+        spent, in the same words for every such graph; that it was refused is information, and for the caller alone.
 
         Guarantee: the promises of the release, derived before the graph is read and entered in the ledger, durably,
         before any noise is drawn. With the earlier releases of the dataset there is still a theorem that covers all

@@ -296,11 +296,17 @@ def admit(earlier: Sequence[Entered], new: Entered, dataset: str, *, count: int 
     crowds = [each for each in earlier if each.charge.differential is None and each.charge.zero_knowledge is None]
     if crowds and (new.charge.differential is None or new.charge.crowd_blending is not None):
         raise Refused(_second(crowds[0], new, dataset))
+    kept = next((each for each in crowds if each.charge.kept_rows), None)
+    instead = "make it differentially private without a delta (`epsilon=1`, declared bins)"
+    if kept is not None:
+        instead = (
+            f"nothing new about the same people can follow release {kept.number}: publish a function of what is out"
+        )
     raise Refused(
         f"no theorem covers this release together with the {count or len(earlier)} that {dataset} already has "
         f"(differential privacy: {together.differential.why}; zero-knowledge: {together.zero_knowledge.why}; "
-        f"crowd-blending: {together.crowd_blending.why}); make it differentially private without a delta "
-        "(`epsilon=1`, declared bins), or give other people a name of their own with `dataset`"
+        f"crowd-blending: {together.crowd_blending.why}); {instead}, or give other people a name of their own with "
+        "`dataset`"
     )
 
 
@@ -335,16 +341,21 @@ def _second(first: Entered, new: Entered, dataset: str) -> str:
     beside = ""
     if promise is not None:
         beside = ": with `epsilon=E` both together are (k, max(2 E, e + E))-crowd-blending (Prop. 8, exact crowds)"
+    ways: tuple[str, ...] = (
+        f"publish a function of release {first.number}, such as sums of its numbers",
+        f"make this release differentially private{beside}",
+        "draw a fresh secret sample for each release (`sample=0.1`), since zero-knowledge privacy composes; too late "
+        f"for release {first.number}, which counted everybody, but not for the next table",
+        "publish both tables as one cube: a single release by all the columns of both, before either is out",
+    )
+    if first.charge.kept_rows:  # promised for one choice of rows, and together with nothing that comes after
+        ways = (ways[0], *ways[2:])
     return (
         f"{dataset} already has release {first.number} ({first.charge.what}), which {about}. A second release that "
         "shows exact numbers of crowds of the same people is refused: one can be subtracted from the other, and people "
-        f"who are hidden in both come to light (Proposition 7). Four ways out:\n"
-        f"  - publish a function of release {first.number}, such as sums of its numbers\n"
-        f"  - make this release differentially private{beside}\n"
-        f"  - draw a fresh secret sample for each release (`sample=0.1`), since zero-knowledge privacy composes; too "
-        f"late for release {first.number}, which counted everybody, but not for the next table\n"
-        "  - publish both tables as one cube: a single release by all the columns of both, before either is out\n"
-        "If these are other people, give them a name of their own with `dataset=NAME`."
+        f"who are hidden in both come to light (Proposition 7). {'Three' if len(ways) == 3 else 'Four'} ways out:\n"
+        + "".join(f"  - {way}\n" for way in ways)
+        + "If these are other people, give them a name of their own with `dataset=NAME`."
     )
 
 

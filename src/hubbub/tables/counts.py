@@ -15,6 +15,7 @@ from hubbub.arrow import labelled, whole
 from hubbub.channels.catalogue import parameters
 from hubbub.channels.channel import Published
 from hubbub.channels.law import SUPPRESSED
+from hubbub.channels.shown import hides
 from hubbub.drawing import Drawing
 from hubbub.exact import to_text
 from hubbub.kind import Grid, Result, Sheet
@@ -138,7 +139,8 @@ class Counts(Result):
             )
         hidden = self.bins - int(self.shown.sum())
         if not hidden:
-            return (f"All {self.bins:,} bins show a number, empty ones too.",)
+            empty = "; an empty one would be hidden" if hides(self.spec.channel) else ", empty ones too"
+            return (f"All {self.bins:,} bins show a number{empty}.",)
         return (
             f"{hidden:,} of {self.bins:,} bins are hidden; {self.bins - hidden:,} show a number. A hidden bin may well "
             "be empty: its interval says how many people there can be.",

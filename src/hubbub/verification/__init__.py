@@ -12,10 +12,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from hubbub.certificate import FORMAT, SIGNATURE, signed_bytes
-from hubbub.check import Check
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
 from hubbub.guarantees.derivation import Derivation
 from hubbub.kind import Spec
@@ -24,6 +23,7 @@ from hubbub.ledger.durable import sha256
 from hubbub.ledger.key import ALGORITHM, signed
 from hubbub.verification import format_2, format_3
 from hubbub.verification.noting import Failed, Notes, printable
+from hubbub.verification.verdict import Verdict
 from hubbub.wire.canonical import LARGEST, read
 
 _LONGEST: Final = 100  # characters of a certificate's own text in a sentence
@@ -39,26 +39,16 @@ CANNOT_KNOW: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """A certificate with everything that was checked, in order; the last check is the first that failed, if one did.
+class Checked(Verdict):
+    """A certificate with everything that was checked. `files` are those that were compared, `missing` those that the
+    certificate names and that were not."""
 
-    `signer` is who signed it, as far as that is known: a name, "you", or None. `files` are those that were compared,
-    `missing` those that the certificate names and that were not.
-    """
-
-    checks: tuple[Check, ...]
+    thing: ClassVar[str] = "certificate"
     certificate: Mapping[str, Any] | None = None
     spec: Spec | None = None
     promises: tuple[Derivation, ...] = ()
-    signer: str | None = None
-    public_key: str = ""
     files: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
-
-    @property
-    def passed(self) -> bool:
-        """Whether nothing that was looked at is wrong."""
-        return all(check.passed for check in self.checks)
 
     @property
     def whole(self) -> bool:
@@ -69,14 +59,9 @@ class Checked:
     def verdict(self) -> str:
         """All of it in one sentence."""
         if not self.passed:
-            return f"The certificate does not hold: {self.checks[-1].what}: {self.checks[-1].found}"
-        signer = (
-            f"by an unknown signer (the key {self.public_key}, for which nobody vouched)"
-            if self.signer is None
-            else f"signed by {printable(self.signer)}"
-        )
+            return self.failure
         files = f"; not checked, because not there: {', '.join(map(printable, self.missing))}" if self.missing else ""
-        return f"The certificate holds, {signer}{files}."
+        return f"The certificate holds, {self.by}{files}."
 
     @property
     def free(self) -> tuple[str, ...]:
@@ -110,29 +95,19 @@ class Checked:
     @property
     def lacking(self) -> tuple[str, ...]:
         """What it would take for somebody known to have signed it and for every file to be there; with marks."""
-        told = []
-        if self.signer is None:
-            told.append(
-                "anybody can sign with a key of their own, so get the publisher's by another way and give it with "
-                "`key` or hubbub trust add"
-            )
-        if self.missing:
-            told.append(f"put {', '.join(self.missing)} beside the certificate, or give `release`")
-        return tuple(told)
+        if not self.missing:
+            return self.trust
+        return (*self.trust, f"put {', '.join(self.missing)} beside the certificate, or give `release`")
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "passed": self.passed,
-            "whole": self.whole,
-            "verdict": self.verdict,
-            "signer": self.signer,
-            "public_key": self.public_key,
-            "files": list(self.files),
-            "files_missing": list(self.missing),
-            "checks": [{"what": each.what, "passed": each.passed, "found": each.found} for each in self.checks],
-            "not_checked": list(self.not_checked) if self.passed else [],
-            "free_text": list(self.free) if self.passed else [],
-        }
+        return self.told(
+            self.verdict,
+            whole=self.whole,
+            files=self.files,
+            missing=self.missing,
+            not_checked=self.not_checked,
+            free=self.free,
+        )
 
 
 def load(path: str | Path) -> bytes:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from hubbub.certificate import SIGNATURE
-from hubbub.check import Check
 from hubbub.errors import CheckFailed, HubbubError
 from hubbub.verification import check_signature
-from hubbub.verification.noting import Failed, Notes, printable
+from hubbub.verification.noting import Failed, Notes
+from hubbub.verification.verdict import Verdict
 from hubbub.voting.ballot_file import BallotFile
 from hubbub.voting.record import FORMAT, count_again
 from hubbub.wire.canonical import read
@@ -29,19 +29,12 @@ DICE: Final = "whether the public words of the dice were said after the last bal
 
 
 @dataclass(frozen=True, slots=True)
-class CountChecked:
-    """A result with everything that was checked, in order; the last check is the first that failed, if one did."""
+class CountChecked(Verdict):
+    """A result with everything that was checked."""
 
-    checks: tuple[Check, ...]
+    thing: ClassVar[str] = "result"
     count: Mapping[str, Any] | None = None
-    signer: str | None = None
-    public_key: str = ""
     repeated: bool = False  # whether it was counted again
-
-    @property
-    def passed(self) -> bool:
-        """Whether nothing that was looked at is wrong."""
-        return all(check.passed for check in self.checks)
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -60,42 +53,25 @@ class CountChecked:
     def verdict(self) -> str:
         """All of it in one sentence."""
         if not self.passed:
-            return f"The result does not hold: {self.checks[-1].what}: {self.checks[-1].found}"
-        signer = (
-            f"by an unknown signer (the key {self.public_key}, for which nobody vouched)"
-            if self.signer is None
-            else f"signed by {printable(self.signer)}"
-        )
+            return self.failure
         if not self.repeated:
-            return f"The result is whole, {signer}; it was not counted again, because the ballots are not there."
-        return f"The result holds, {signer}, counted again from the ballots."
+            return f"The result is whole, {self.by}; it was not counted again, because the ballots are not there."
+        return f"The result holds, {self.by}, counted again from the ballots."
 
     @property
     def lacking(self) -> tuple[str, ...]:
         """What it would take for somebody known to have signed it and for a second count; with marks."""
-        told = []
-        if self.signer is None:
-            told.append(
-                "anybody can sign with a key of their own, so get the publisher's by another way and give it with "
-                "`key`, or remember it with hubbub trust add"
-            )
-        if not self.repeated:
-            told.append("give the ballots, `ballots=FILE`, to count them again")
-        return tuple(told)
+        return self.trust if self.repeated else (*self.trust, "give the ballots, `ballots=FILE`, to count them again")
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "passed": self.passed,
-            "whole": self.whole,
-            "verdict": self.verdict,
-            "signer": self.signer,
-            "public_key": self.public_key,
-            "files": list(self.files),
-            "files_missing": list(self.missing),
-            "checks": [{"what": each.what, "passed": each.passed, "found": each.found} for each in self.checks],
-            "not_checked": list(self.not_checked) if self.passed else [],
-            "free_text": list(self.free) if self.passed else [],
-        }
+        return self.told(
+            self.verdict,
+            whole=self.whole,
+            files=self.files,
+            missing=self.missing,
+            not_checked=self.not_checked,
+            free=self.free,
+        )
 
     @property
     def not_checked(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from hubbub.cli import Commands
 from hubbub.cli.vote_gain import gain
 from hubbub.exact import rational
+from tests.unit.cli.answers import one_object, one_sentence
 
 commands = Commands("hubbub", commands={"gain": gain})
 EXAMPLE = "--belief abc:1/2,bac:1/2 --truth cab"
@@ -23,14 +24,7 @@ def run(line: str) -> Result:
 
 
 def ask(line: str) -> dict[str, Any]:
-    """The answer with --json: one object on stdout, on one line, and nothing else."""
-    result = run(f"{line} --json")
-    assert result.exit_code == 0, result.stderr
-    assert result.stdout.count("\n") == 1
-    assert result.stderr == ""
-    answer = json.loads(result.stdout)
-    assert isinstance(answer, dict)
-    return answer
+    return one_object(run(f"{line} --json"))
 
 
 @pytest.mark.parametrize(
@@ -176,8 +170,4 @@ def test_the_examples_in_the_help_run() -> None:
     ],
 )
 def test_wrong_use_is_one_sentence(line: str, code: int, complaint: str) -> None:
-    result = run(line)
-    assert result.exit_code == code
-    assert result.stdout == ""
-    assert complaint in result.stderr
-    assert result.stderr.count("\n") == 1
+    one_sentence(run(line), code, complaint)

@@ -15,6 +15,7 @@ from hubbub.cli.vote_guarantee import guarantee
 from hubbub.errors import WrongUse
 from hubbub.exact import rational
 from hubbub.voting.threshold import margin, share, threshold
+from tests.unit.cli.answers import one_object, one_sentence
 
 commands = Commands("hubbub", commands={"guarantee": guarantee})
 
@@ -24,14 +25,7 @@ def run(line: str) -> Result:
 
 
 def ask(line: str) -> dict[str, Any]:
-    """The answer with --json: one object on stdout, on one line, and nothing else."""
-    result = run(f"{line} --json")
-    assert result.exit_code == 0, result.stderr
-    assert result.stdout.count("\n") == 1
-    assert result.stderr == ""
-    answer = json.loads(result.stdout)
-    assert isinstance(answer, dict)
-    return answer
+    return one_object(run(f"{line} --json"))
 
 
 @pytest.mark.parametrize(
@@ -172,12 +166,7 @@ def test_the_examples_in_the_help_run() -> None:
     ],
 )
 def test_wrong_use_is_one_sentence(line: str, complaint: str) -> None:
-    result = run(line)
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert complaint in result.stderr
-    assert result.stderr.startswith("hubbub: ")
-    assert result.stderr.count("\n") == 1
+    one_sentence(run(line), 2, complaint)
 
 
 def test_an_eta_below_every_float_is_still_above_0() -> None:

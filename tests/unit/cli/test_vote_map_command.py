@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from hubbub.cli.main import commands
 from hubbub.cli.vote_map import RULES, gain_map
 from hubbub.exact import rational
 from hubbub.voting.gain_winners import CONTESTS
+from tests.unit.cli.answers import one_object, one_sentence
 
 
 def run(line: str) -> Result:
@@ -22,13 +22,7 @@ def run(line: str) -> Result:
 
 
 def ask(line: str) -> dict[str, Any]:
-    result = run(f"{line} --json")
-    assert result.exit_code == 0, result.stderr
-    assert result.stdout.count("\n") == 1
-    assert result.stderr == ""
-    answer = json.loads(result.stdout)
-    assert isinstance(answer, dict)
-    return answer
+    return one_object(run(f"{line} --json"))
 
 
 def asked_alone(cell: dict[str, Any], rule: dict[str, Any], voters: int, truth: str = "") -> dict[str, Any]:
@@ -137,9 +131,4 @@ def test_a_chart_is_written_where_asked(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_use_is_one_sentence(line: str, sentence: str) -> None:
-    result = run(line)
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert result.stderr.startswith("hubbub: ")
-    assert result.stderr.count("\n") == 1
-    assert sentence in result.stderr
+    one_sentence(run(line), 2, sentence)

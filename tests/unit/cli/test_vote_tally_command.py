@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from hubbub.voting.ballots import Ballots
 from hubbub.voting.formats import write
 from hubbub.voting.reading import CHOICES, Reading
 from hubbub.voting.rules import SUMMARY
+from tests.unit.cli.answers import one_object, one_sentence
 
 
 def run(*args: str) -> Result:
@@ -23,13 +23,7 @@ def run(*args: str) -> Result:
 
 
 def ask(*args: str) -> dict[str, Any]:
-    """The answer with --json: one object on stdout, on one line, and nothing else."""
-    result = run(*args, "--json")
-    assert result.exit_code == 0, result.stderr
-    assert result.stdout.count("\n") == 1
-    answer = json.loads(result.stdout)
-    assert isinstance(answer, dict)
-    return answer
+    return one_object(run(*args, "--json"))
 
 
 def test_the_options_are_those_of_the_library() -> None:
@@ -279,12 +273,7 @@ def test_the_rules_for_marks_go_into_the_result(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_one_sentence(args: list[str], code: int, sentence: str) -> None:
-    result = run(*args)
-    assert result.exit_code == code
-    assert result.stdout == ""
-    assert result.stderr.startswith("hubbub: ")
-    assert result.stderr.count("\n") == 1
-    assert sentence in result.stderr
+    one_sentence(run(*args), code, sentence)
 
 
 @pytest.mark.skipif(not charts.available(), reason="charts are not installed")

@@ -6,6 +6,7 @@ import gzip
 import os
 import stat
 import zipfile
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,12 +22,21 @@ from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.tables.bins import all_labels, parse
 from hubbub.tables.engine import Question, Repeats
 from hubbub.tables.schema import resolved
+from hubbub.tables.sketch import Chosen, Notice
 
 
 def counted(
-    source: object, by: str, *, person: str | None = None, repeats: Repeats = Repeats.REFUSE, **how: Any
+    source: object,
+    by: str,
+    *,
+    person: str | None = None,
+    repeats: Repeats = Repeats.REFUSE,
+    tell: Callable[[Chosen], None] | None = None,
+    **how: Any,
 ) -> Any:
     table = open_source(source, **how)
+    if tell is not None:
+        table = table.noticing(Notice(turn=1, most=1000, tell=tell))
     (axis,) = resolved((parse(by),), table.columns())
     found = table.count(Question(axes=(axis,), person=person, repeats=repeats), SystemSource())
     labels = found.found[0] if found.found else [all_labels(axis)[code] for code in found.codes.tolist()]  # type: ignore[arg-type]
@@ -298,6 +308,20 @@ def test_every_way_of_counting_looks(repeats: Repeats, tmp_path: Path) -> None:
     assert refused(tmp_path / "p.csv", "x:0..10:1", unreadable="0.04", **how)
     assert not refused(tmp_path / "p.csv", "x:0..10:1", unreadable="0.05", **how)
     assert counted(tmp_path / "p.csv", "x:0..10:1", unreadable="0.05", **how) == {"[7,8)": 95}
+
+
+@pytest.mark.parametrize("repeats", [Repeats.ONE_ROW, Repeats.DISTINCT])
+def test_the_look_at_who_is_there_looks_at_the_cells_too(repeats: Repeats, tmp_path: Path) -> None:
+    """In one reading; who is there is told only if the table can be read."""
+    rows = "".join(f"{i // 2},{'x' if i < 5 else 7}\n" for i in range(100))
+    (tmp_path / "p.csv").write_text(f"id,x\n{rows}")
+    told: list[Chosen] = []
+    how: dict[str, Any] = {"person": "id", "repeats": repeats, "tell": told.append}
+    assert refused(tmp_path / "p.csv", "x:0..10:1", unreadable="0.04", **how)
+    assert told == []
+    assert not refused(tmp_path / "p.csv", "x:0..10:1", unreadable="0.05", **how)
+    (chosen,) = told
+    assert set(chosen.ids) == {str(i) for i in range(50)}
 
 
 def test_records_that_are_left_out_count_as_unreadable(tmp_path: Path) -> None:

@@ -1,0 +1,74 @@
+"""What any signed file is told as when it was checked: what was looked at, who signed it, what is still lacking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from hubbub.check import Check
+from hubbub.verification.noting import printable
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Everything that was checked, in order; the last check is the first that failed, if one did.
+
+    `signer` is who signed it, as far as that is known: a name, "you", or None.
+    """
+
+    thing: ClassVar[str]  # what was signed
+    checks: tuple[Check, ...]
+    signer: str | None = None
+    public_key: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing that was looked at is wrong."""
+        return all(check.passed for check in self.checks)
+
+    @property
+    def failure(self) -> str:
+        """What is wrong, in one sentence."""
+        return f"The {self.thing} does not hold: {self.checks[-1].what}: {self.checks[-1].found}"
+
+    @property
+    def by(self) -> str:
+        """Who signed it, in words."""
+        if self.signer is None:
+            return f"by an unknown signer (the key {self.public_key}, for which nobody vouched)"
+        return f"signed by {printable(self.signer)}"
+
+    @property
+    def trust(self) -> tuple[str, ...]:
+        """What it would take for somebody known to have signed it; with marks."""
+        if self.signer is not None:
+            return ()
+        return (
+            "anybody can sign with a key of their own, so get the publisher's by another way and give it with `key` "
+            "or hubbub trust add",
+        )
+
+    def told(
+        self,
+        verdict: str,
+        *,
+        whole: bool,
+        files: Sequence[str],
+        missing: Sequence[str],
+        not_checked: Sequence[str],
+        free: Sequence[str],
+    ) -> dict[str, Any]:
+        """As JSON: with what was compared, what was not there, and what nobody can check."""
+        return {
+            "passed": self.passed,
+            "whole": whole,
+            "verdict": verdict,
+            "signer": self.signer,
+            "public_key": self.public_key,
+            "files": list(files),
+            "files_missing": list(missing),
+            "checks": [{"what": each.what, "passed": each.passed, "found": each.found} for each in self.checks],
+            "not_checked": list(not_checked) if self.passed else [],
+            "free_text": list(free) if self.passed else [],
+        }

@@ -1,0 +1,10 @@
+"""Planted faults after which everything that can be seen is the same, each with the reason.
+
+By module, the line as it stands, and what became of it: whoever changes the line has to think again.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+EQUIVALENT: Final[dict[tuple[str, str, str], str]] = {}
