@@ -106,6 +106,8 @@ CASES = {
     "histogram, several": Case("histogram", {"by": TOWN, "epsilon": "1", "distinct": "2"}),
     "histogram, lowered": Case("histogram", {"by": TOWN, "outlier": "1:1,5:0.5"}),
     "histogram, staircase": Case("histogram", {"by": TOWN, "channel": "staircase", **STAIRS}),
+    "records": Case("records", {"columns": "town,age:30", "crowd": "3"}, declared=False),
+    "records, sampled": Case("records", {"columns": "town/1", "crowd": "20", "sample": "0.05"}, declared=False),
     "graph, sampled": Case("graph", {"of": "connectivity,average-degree", **FEW, "samples": "8"}, *GRAPHS),
     "graph, degrees": Case("graph", {"of": "degree-histogram,triangles", **FEW}, *GRAPHS),
     "graph, edges": Case("graph", {"of": "triangles", **FEW, "per_edge": True}, *GRAPHS),
@@ -459,6 +461,8 @@ def test_a_toy_adds_up_with_a_histogram() -> None:
 
 def test_a_kind_that_nobody_registered_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(kinds._WHERE, "toy")  # type: ignore[arg-type]
-    with pytest.raises(WrongUse, match="there is no kind of release 'toy'; there are histogram, graph, ballots"):
+    with pytest.raises(
+        WrongUse, match="there is no kind of release 'toy'; there are histogram, records, graph, ballots"
+    ):
         kinds.kind("toy")
     assert CliRunner().invoke(commands, ["release", "toy"]).exit_code == 2

@@ -10,6 +10,7 @@ from hubbub.exact import Exact
 from hubbub.kind import Release, Spec
 from hubbub.tables.asking import histogram
 from hubbub.tables.engine import Engine
+from hubbub.tables.records_asking import records
 from hubbub.tables.unit import Unit
 
 
@@ -82,5 +83,37 @@ class Table:
                 exempt=exempt,
                 at_delta=at_delta,
                 coverage=coverage,
+            )
+        )
+
+    def records(
+        self,
+        columns: Sequence[str],
+        *,
+        crowd: Exact,
+        one_row_per_person: bool = False,
+        sample: Exact | None = None,
+        collected: Exact | None = None,
+        collected_between: tuple[Exact, Exact] | None = None,
+        exempt: Exact = 0,
+        at_delta: Exact = "1e-9",
+    ) -> Release:
+        """Publish the records that at least `crowd` people share, made coarser by public functions.
+
+        `columns` lists them with their functions, like ``age:10`` (ranges), ``zip/3`` (first signs), ``born:year`` or
+        ``diagnosis@icd.csv/1`` (a level of a hierarchy). The functions must not be chosen by looking at these people.
+
+        Guarantee: (crowd, 0)-crowd-blending and what sampling adds to it, as :meth:`histogram` has it.
+        """
+        return self.publish(
+            records(
+                columns,
+                crowd=crowd,
+                unit=Unit(person=self.person, one_row_per_person=one_row_per_person),
+                sample=sample,
+                collected=collected,
+                collected_between=collected_between,
+                exempt=exempt,
+                at_delta=at_delta,
             )
         )

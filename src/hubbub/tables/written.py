@@ -53,7 +53,7 @@ def _difference(file: str | Path, form: str, axes: Sequence[Axis], quoted: Quote
     import pyarrow as pa
 
     try:
-        with closing(_from_csv(file) if form == "csv" else _from_parquet(file, len(axes))) as found:
+        with closing(from_csv(file) if form == "csv" else from_parquet(file, len(axes))) as found:
             if next(found, []) not in _headers(axes, form, quoted):
                 return "its columns are others"
             lists = [None if isinstance(axis, Discovered) else _texts(axis, form, quoted) for axis in axes]
@@ -94,7 +94,7 @@ def _are_some(rows: Iterator[list[str | None]], lists: Sequence[Sequence[str | N
     )
 
 
-def _from_csv(file: str | Path) -> Generator[list[str | None], None, None]:
+def from_csv(file: str | Path) -> Generator[list[str | None], None, None]:
     before = csv.field_size_limit(_LONGEST)
     try:
         with open(file, encoding="utf-8", newline="") as lines:
@@ -103,7 +103,7 @@ def _from_csv(file: str | Path) -> Generator[list[str | None], None, None]:
         csv.field_size_limit(before)
 
 
-def _from_parquet(file: str | Path, keys: int) -> Generator[list[str | None], None, None]:
+def from_parquet(file: str | Path, keys: int) -> Generator[list[str | None], None, None]:
     import pyarrow.parquet as parquet
 
     with parquet.ParquetFile(file) as table:
