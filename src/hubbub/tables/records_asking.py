@@ -10,8 +10,8 @@ from hubbub.exact import Exact
 from hubbub.kind import Kind
 from hubbub.options import Option
 from hubbub.tables.asking import SAMPLING, histogram
-from hubbub.tables.bins import Axis, Discovered, parse
-from hubbub.tables.coarser import parsed, split
+from hubbub.tables.coarser import split
+from hubbub.tables.columns import axis
 from hubbub.tables.records import Records, checked, read
 from hubbub.tables.records_compare import compare
 from hubbub.tables.unit import Unit
@@ -33,14 +33,6 @@ def records(
             "diagnosis@icd.csv/1; declared bins are for histograms and cubes"
         ),
     )
-
-
-def axis(spec: str) -> Axis:
-    """A column with the public function that makes it coarser, or with its bins."""
-    if not isinstance(spec, str):
-        raise WrongUse("a column is named by a text, like age:10 or zip/3; write it so")
-    found = parsed(spec)
-    return parse(spec) if found is None else Discovered(found[0], coarser=found[1])
 
 
 def ask(
