@@ -40,7 +40,7 @@ def needed(epsilon: Exact, delta: Exact) -> Needed:
     A), and with `exact` - 1 they are not proved so here.
 
     >>> needed("0.1", "1e-6")
-    Needed(rate=Fraction(4758129098202021, 50000000000000000), safepub=61, exact=35)
+    Needed(rate=Fraction(9516258196404043, 100000000000000000), safepub=61, exact=35)
     """
     loss, target = positive(epsilon, "epsilon"), positive(delta, "delta")
     if target >= 1:

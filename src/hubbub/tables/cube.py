@@ -83,6 +83,12 @@ class Cube(Spec):
         return tuple(self.within(each, Geometric(share)) for each, share in zip(names, self.shares, strict=True))
 
     @property
+    def levels(self) -> tuple[frozenset[int], ...]:
+        """The cells and the margins by the places of their columns."""
+        order = columns(self.cells)
+        return (frozenset(range(len(order))), *(frozenset(map(order.index, margin)) for margin in self.margins))
+
+    @property
     def sizes(self) -> tuple[int, ...]:
         """The numbers in each table, where all bins are declared."""
         return tuple(map(_size, (self.axes, *(self.within(margin).axes for margin in self.margins))))

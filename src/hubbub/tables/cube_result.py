@@ -114,6 +114,8 @@ class Tables(Result):
         notes = tuple(note for note in grid.notes if not note.startswith(("The interval", "Of a bin")))
         if self.fit is None:
             return replace(grid, notes=notes)
+        notes = tuple(note for note in notes if not note.startswith("Noise can"))
+        notes += ("Noise can push numbers and estimates below 0.",)
         at = grid.numbers.index(_ESTIMATE)
         fits = [f"{value:,.1f}" for value in self._estimates(tuple(axis.column for axis in self.spec.axes))[:first]]
         rows = tuple(

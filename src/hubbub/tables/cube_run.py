@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,7 @@ from hubbub.tables import counting
 from hubbub.tables.bins import Discovered, declared_size, size
 from hubbub.tables.counts import Counts
 from hubbub.tables.cube_result import Tables
-from hubbub.tables.least_squares import fitted
+from hubbub.tables.least_squares import fitted, weight
 from hubbub.tables.margin_bounds import Sums, of_crowds, of_noise
 from hubbub.tables.margins import Margin, inside, summed
 from hubbub.tables.settling import settled
@@ -35,7 +36,7 @@ def run(spec: Cube, engine: Engine, source: Source) -> Tables:
         return _levels(spec, engine, source)
     cells = counting.run(spec.cells, engine, source)
     margins = tuple(_margin(spec, cells, margin) for margin in spec.margins)
-    return Tables(spec, cells, margins, settled=_settled_cells(spec, cells))
+    return Tables(spec, cells, margins, settled=_settled(spec, (cells, *margins)))
 
 
 def _margin(spec: Cube, cells: Counts, margin: Margin) -> Counts:
@@ -89,19 +90,19 @@ def _places(
     return which, len(order), codes, tuple([key[i + 1] for key in order] for i in range(len(texts)))
 
 
-def _settled_cells(spec: Cube, cells: Counts) -> Numbers | None:
-    """The cells without the sums that cannot be: values below k are moved as little as possible, the others stay."""
+def _settled(spec: Cube, tables: Sequence[Counts]) -> Numbers | None:
+    """Whole cells of at least 0 near all tables, if they are wanted; what is surely exact, or hidden, stays."""
     if not spec.consistent:
         return None
+    cells = tables[0]
     values = np.where(cells.shown, cells.published.values, 0)
     channel = spec.cells.channel
-    if not isinstance(channel, NoisyBelow):
+    if isinstance(channel, ExactOrSuppressed):
         return values
-    noisy = values < channel.k
-    few = [int(value) for value in values[noisy]]
-    found = values.copy()
-    found[noisy] = settled(few, 1, max(sum(few), 0))
-    return found
+    sizes = [size(axis) for axis in spec.axes if not isinstance(axis, Discovered)]
+    weights = [float(weight(share)) for share in spec.shares] or [1.0] * len(tables)
+    fixed = values >= channel.k if isinstance(channel, NoisyBelow) else None
+    return settled(sizes, spec.levels, weights, [table.published.values for table in tables], fixed)
 
 
 def _levels(spec: Cube, engine: Engine, source: Source) -> Tables:
@@ -114,8 +115,4 @@ def _levels(spec: Cube, engine: Engine, source: Source) -> Tables:
         low, high = np.maximum(published.values - reach, 0), np.maximum(published.values + reach, 0)
         tables.append(Counts(table, published, low, high))
     fit = fitted(spec, [table.published.values for table in tables])
-    settled_cells = None
-    if spec.consistent:
-        total = max(round(sum(fit.cells) / fit.scale), 0)
-        settled_cells = np.array(settled(fit.cells, fit.scale, total), dtype=np.int64)
-    return Tables(spec, tables[0], tuple(tables[1:]), fit, settled_cells)
+    return Tables(spec, tables[0], tuple(tables[1:]), fit, _settled(spec, tables))

@@ -10,7 +10,7 @@ from hubbub.channels.geometric import Geometric
 from hubbub.exact import to_text
 from hubbub.kind import Words
 from hubbub.tables import wording
-from hubbub.tables.margins import Margin
+from hubbub.tables.margins import Margin, inside
 from hubbub.tables.wording import listed
 
 if TYPE_CHECKING:
@@ -67,9 +67,11 @@ def intervals(spec: Cube) -> str:
         )
     if isinstance(spec.cells.channel, ExactOrSuppressed):
         more = f"{spec.cells.channel.k - 1:,}"
+        found = any(inside(spec.axes, margin) is None for margin in spec.margins)
+        unknown = "; where cells are found in the data nobody is told how many are hidden" if found else ""
         return (
             f"The interval of a margin is certain: it begins with those of the {whom} who are shown, and each hidden "
-            f"cell has at most {more} more"
+            f"cell has at most {more} more{unknown}"
         )
     return (
         f"Each interval by itself holds the true number of {whom}, with a chance of at least {percent} %; that of a "

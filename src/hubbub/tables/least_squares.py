@@ -55,9 +55,7 @@ def weight(rate: Fraction) -> Fraction:
 def fitted(spec: Cube, published: Sequence[NDArray[np.int64]]) -> Fit:
     """The cells that fit all tables best, rounded so that no sum of them is off by more than half of 1/1000."""
     sizes = [size(axis) for axis in spec.axes]  # type: ignore[arg-type]  # all are declared
-    order = [axis.column for axis in spec.axes]
-    levels = [frozenset(range(len(sizes))), *(frozenset(map(order.index, margin)) for margin in spec.margins)]
-    exact, unit = solved(sizes, levels, [weight(share) for share in spec.shares], published)
+    exact, unit = solved(sizes, spec.levels, [weight(share) for share in spec.shares], published)
     scale = 10 ** (_PLACES + len(str(prod(sizes))))
     return Fit([(2 * cell * scale + unit) // (2 * unit) for cell in exact], scale)
 
