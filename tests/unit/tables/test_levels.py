@@ -22,7 +22,7 @@ HALF, MOST = Fraction(1, 2), Fraction(19, 20)
     st.lists(st.integers(1, 5000), min_size=2, max_size=6),
     st.sampled_from([HALF, MOST]),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_all_numbers_are_as_near_as_it_says_and_one_step_nearer_they_are_not(
     epsilon: Fraction, sizes: list[int], coverage: Fraction
 ) -> None:
