@@ -18,8 +18,9 @@ _SHOWN: Final = 12  # designs in the table
 _FILE: Final = "people.parquet"
 
 
-@click.command(
+@click.group(
     "plan",
+    invoke_without_command=True,
     epilog=examples(
         "hubbub plan --people 50000 --bins 400 --want zero-knowledge --epsilon 0.5 --delta 1e-9 --rate 0.05..0.2",
         "hubbub plan --people 50000 --bins 400 --want crowd-blending --k 20 --epsilon 0.5 --shape even --json",
@@ -27,7 +28,7 @@ _FILE: Final = "people.parquet"
         "hubbub plan --ask rate --want zero-knowledge --epsilon 0.5 --delta 1e-9 --k 20",
     ),
 )
-@click.option("--want", metavar="KIND", required=True, help=f"The promise: {', '.join(WANTS)}.")
+@click.option("--want", metavar="KIND", help=f"The promise: {', '.join(WANTS)}.")
 @click.option("--people", metavar="N", help="How many people the table has, about.")
 @click.option("--bins", metavar="M", help="How many bins are published.")
 @click.option(
@@ -47,7 +48,8 @@ _FILE: Final = "people.parquet"
 @click.option("--out", metavar="DIR", default="out/", show_default=True, help="The folder, for the command.")
 @click.option("--chart", metavar="FILE", help="Draw error against rate: .png, .svg or .html.")
 @json_option
-def plan(want: str, ask: str, as_json: bool, **given: Any) -> None:
+@click.pass_context
+def plan(ctx: click.Context, /, want: str | None, ask: str, as_json: bool, **given: Any) -> None:
     """Which crowd, sampling rate and noise reach a promise, and how exact each is for data of a stated shape.
 
     Zero-knowledge privacy is with respect to iRS(rate), the knowledge of a sample of that rate: a smaller rate promises
@@ -58,8 +60,12 @@ def plan(want: str, ask: str, as_json: bool, **given: Any) -> None:
     With --ask k, rate or epsilon only that number is worked out: the smallest k for a rate, the largest rate for a k,
     the epsilon at a delta.
     """
+    if ctx.invoked_subcommand is not None:
+        return
     from hubbub import plan
 
+    if want is None:
+        raise click.MissingParameter(ctx=ctx, param_hint="'--want'", param_type="option")
     if ask not in ASKS:
         raise WrongUse(f"`ask` must be one of {', '.join(ASKS)}, not {ask[:40]!r}")
     if ask != "designs":
@@ -89,6 +95,52 @@ def plan(want: str, ask: str, as_json: bool, **given: Any) -> None:
         )
     else:
         _tell(found, given)
+
+
+@plan.command(
+    "cube",
+    epilog=examples(
+        "hubbub plan cube --by department#8 --by age:0..90:10 --by sex=f,m --people 40000 --crowd 10",
+        "hubbub plan cube --by department --by age:10 --public hubbub-demo/millbrook.parquet --crowd 10 --json",
+    ),
+)
+@click.option("--by", metavar="SPEC", multiple=True, help="A column and its bins, or its size: town#12. Repeat it.")
+@click.option("--people", metavar="N", help="How many people the table has, about.")
+@click.option("--crowd", metavar="K", help="Cells of at least K people are told.")
+@click.option("--epsilon", metavar="EPS", help="Noise alone: cells beyond its reach are told.")
+@click.option("--sample", metavar="P", help="A secret sample: each person with probability P.")
+@click.option(
+    "--shape", metavar="SHAPE", default="zipf", show_default=True, help="Of a column: even, zipf or zipf:1.5."
+)
+@click.option("--public", metavar="FILE", help="A public table to count instead, such as last year's.")
+@click.option("--keep", metavar="SHARE", default="0.9", show_default=True, help="The share of people to be told.")
+@json_option
+def cube(by: tuple[str, ...], as_json: bool, **given: Any) -> None:
+    """Which refinements of a cube survive: for every choice of its columns, how many people are in cells that are told.
+
+    From public information alone. Do not give --public the table that is to be released: what is chosen by looking at
+    people is promised to nobody.
+    """
+    from hubbub import plan
+
+    with waiting("Planning"):
+        found = plan.refinements(by, **given)
+    if as_json:
+        print_json(found.as_json())
+        return
+    rows = [
+        (
+            ", ".join(row.columns),
+            f"{row.cells:,}",
+            f"{row.told:,}",
+            f"{100 * row.share:.1f} %",
+            "yes" if row.survives else "",
+        )
+        for row in found.rows
+    ]
+    table(rows, ["by", "cells", "told", "people told", "survives"])
+    for sentence in found.sentences():
+        page().print(f"\n{sentence}")
 
 
 def _tell(found: Planned, given: dict[str, Any]) -> None:
