@@ -18,7 +18,10 @@ from hubbub.exact import ball, exp
 
 
 def beyond(rate: Fraction, reach: int) -> arb:
-    """A ball around P(|X| > reach)."""
+    """A ball around P(|X| > reach).
+
+    Guarantee: the ball holds 2 q^(reach+1)/(1 + q).
+    """
     return 2 * exp(-rate * (reach + 1)) / (1 + exp(-rate))
 
 

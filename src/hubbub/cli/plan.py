@@ -100,11 +100,11 @@ def plan(ctx: click.Context, /, want: str | None, ask: str, as_json: bool, **giv
 @plan.command(
     "cube",
     epilog=examples(
-        "hubbub plan cube --by department#8 --by age:0..90:10 --by sex=f,m --people 40000 --crowd 10",
+        "hubbub plan cube --by department~8 --by age:0..90:10 --by sex=f,m --people 40000 --crowd 10",
         "hubbub plan cube --by department --by age:10 --public hubbub-demo/millbrook.parquet --crowd 10 --json",
     ),
 )
-@click.option("--by", metavar="SPEC", multiple=True, help="A column and its bins, or its size: town#12. Repeat it.")
+@click.option("--by", metavar="SPEC", multiple=True, help="A column and its bins, or its size: town~12. Repeat it.")
 @click.option("--people", metavar="N", help="How many people the table has, about.")
 @click.option("--crowd", metavar="K", help="Cells of at least K people are told.")
 @click.option("--epsilon", metavar="EPS", help="Noise alone: cells beyond its reach are told.")

@@ -106,7 +106,7 @@ def refinements(
 ) -> Refinements:
     """Every choice of some of the columns, for a crowd (or for noise alone) and so many people.
 
-    A column is told as for a cube, or by its size alone, ``town#12``. `shape` says how people are spread over the bins
+    A column is told as for a cube, or by its size alone, ``town~12``. `shape` says how people are spread over the bins
     of a column, the columns being independent: even, zipf, or zipf:1.5. `public` is a table that is public, to be
     counted instead.
     """
@@ -180,11 +180,11 @@ def _shaped(by: Sequence[str], people: int | None, shape: str) -> tuple[list[str
 
 
 def _sized(spec: str) -> tuple[str, int]:
-    if match := re.fullmatch(r"(.+)#(\d{1,8})", spec.strip(), re.ASCII | re.DOTALL):
+    if match := re.fullmatch(r"(.+)~(\d{1,8})", spec.strip(), re.ASCII | re.DOTALL):
         return match[1].strip(), whole(match[2], f"the size of {match[1][:40]}", least=1)
     found = axis(spec)
     if isinstance(found, Discovered):
-        raise WrongUse(f"how many bins {found.column} has is not known; write {found.column}#12, or declare them")
+        raise WrongUse(f"how many bins {found.column} has is not known; write {found.column}~12, or declare them")
     return found.column, size(found)
 
 

@@ -87,8 +87,10 @@ def _remarks(spec: Cube) -> tuple[str, ...]:
             "worked out from what was published, so it tells nothing more about anybody"
         )
     if spec.consistent:
+        crowds = isinstance(spec.cells.channel, ExactOrSuppressed)
+        caution = "counts hidden cells as 0" if crowds else "is too large on average where cells are small"
         found.append(
             "the column consistent has whole numbers of at least 0 that add up from table to table; it is worked out "
-            "from what was published, has no interval, and small cells of it are too large on average"
+            f"from what was published, has no interval, and {caution}"
         )
     return tuple(found)

@@ -20,13 +20,13 @@ def survived(*by: str, **words: Any) -> dict[tuple[str, ...], tuple[int, int, bo
 
 def test_even_people_survive_until_a_cell_has_fewer_than_a_crowd() -> None:
     words: dict[str, Any] = {"people": 1000, "shape": "even"}
-    assert survived("a#10", "b#10", crowd=10, **words)["a", "b"] == (100, 100, True)
-    assert survived("a#10", "b#10", crowd=11, **words) == {
+    assert survived("a~10", "b~10", crowd=10, **words)["a", "b"] == (100, 100, True)
+    assert survived("a~10", "b~10", crowd=11, **words) == {
         ("a",): (10, 10, True),
         ("b",): (10, 10, True),
         ("a", "b"): (100, 0, False),
     }
-    assert survived("a#10", "b#10", crowd=10, sample="0.5", **words)["a", "b"] == (100, 0, False)
+    assert survived("a~10", "b~10", crowd=10, sample="0.5", **words)["a", "b"] == (100, 0, False)
 
 
 def test_a_public_table_is_counted_and_scaled(tmp_path: Path) -> None:
@@ -41,10 +41,10 @@ def test_a_public_table_is_counted_and_scaled(tmp_path: Path) -> None:
 
 
 def test_noise_alone_tells_cells_beyond_its_reach() -> None:
-    found = refinements(["a#10", "b#10"], epsilon=1, people=1000, shape="even")
+    found = refinements(["a~10", "b~10"], epsilon=1, people=1000, shape="even")
     both = found.rows[-1]
     assert (both.least, both.survives) == (8, True)  # 100 numbers are all within 7 with a chance of 95 %
-    assert not refinements(["a#10", "b#10"], epsilon="0.1", people=1000, shape="even").rows[-1].survives
+    assert not refinements(["a~10", "b~10"], epsilon="0.1", people=1000, shape="even").rows[-1].survives
     assert found.best is not None
     assert found.best.columns == ("a", "b")
 
@@ -52,15 +52,15 @@ def test_noise_alone_tells_cells_beyond_its_reach() -> None:
 @pytest.mark.parametrize(
     ("by", "words", "told"),
     [
-        (["a#2"], {"crowd": 5, "people": 9}, "2 to 10 columns"),
-        (["a#2", "b#2"], {"people": 9}, "either"),
-        (["a#2", "b#2"], {"crowd": 5}, "how many people"),
-        (["a", "b#2"], {"crowd": 5, "people": 9}, "write a#12"),
-        (["a#2", "a#2"], {"crowd": 5, "people": 9}, "used once"),
-        (["a#9999", "b#9999"], {"crowd": 5, "people": 9}, "at most 10,000,000"),
-        (["a#2", "b#2"], {"crowd": 5, "people": 9, "shape": "round"}, "even, zipf"),
-        (["a#2", "b#2"], {"crowd": 5, "people": 9, "keep": 2}, "`keep` must lie"),
-        (["a#2", "b#2"], {"crowd": 5, "people": 9, "sample": 2}, "`sample` must lie"),
+        (["a~2"], {"crowd": 5, "people": 9}, "2 to 10 columns"),
+        (["a~2", "b~2"], {"people": 9}, "either"),
+        (["a~2", "b~2"], {"crowd": 5}, "how many people"),
+        (["a", "b~2"], {"crowd": 5, "people": 9}, "write a~12"),
+        (["a~2", "a~2"], {"crowd": 5, "people": 9}, "used once"),
+        (["a~9999", "b~9999"], {"crowd": 5, "people": 9}, "at most 10,000,000"),
+        (["a~2", "b~2"], {"crowd": 5, "people": 9, "shape": "round"}, "even, zipf"),
+        (["a~2", "b~2"], {"crowd": 5, "people": 9, "keep": 2}, "`keep` must lie"),
+        (["a~2", "b~2"], {"crowd": 5, "people": 9, "sample": 2}, "`sample` must lie"),
     ],
 )
 def test_wrong_questions_get_one_sentence(by: list[str], words: dict[str, Any], told: str) -> None:
@@ -70,7 +70,7 @@ def test_wrong_questions_get_one_sentence(by: list[str], words: dict[str, Any], 
 
 
 def test_the_command_tells_the_same() -> None:
-    words = ["plan", "cube", "--by", "a#10", "--by", "b#10", "--people", "1000", "--crowd", "11", "--shape", "even"]
+    words = ["plan", "cube", "--by", "a~10", "--by", "b~10", "--people", "1000", "--crowd", "11", "--shape", "even"]
     told = json.loads(CliRunner().invoke(commands, [*words, "--json"]).stdout)
     assert told["best"] == ["b"] or told["best"] == ["a"]
     assert told["refinements"][-1]["survives"] is False

@@ -219,3 +219,14 @@ def test_the_command_compares_and_writes_rows(tmp_path: Path) -> None:
     ]
     with Path(told["release"]).open() as file:
         assert list(csv.reader(file)) == [["town", "age"], *[["Bath", "[0,40)"]] * 30]
+
+
+def test_numbers_that_cannot_be_read_are_refused_before_anything_is_spent(tmp_path: Path) -> None:
+    """THREATS 44: one cell is missing by the public rule; many are for the steward to look at."""
+    (tmp_path / "people.csv").write_text("age\n" + "20\n" * 300 + "old\n" * 2)
+    assert len(opened(tmp_path / "people.csv", dataset="few").records(["age:10"], crowd=5)) == 300
+    (tmp_path / "bad.csv").write_text("age\n" + "20\n" * 30 + "old\n" * 20)
+    with pytest.raises(Refused, match="cannot be read as declared"):
+        opened(tmp_path / "bad.csv", dataset="many").records(["age:10"], crowd=5)
+    (record,) = Ledger().account("many").records
+    assert not record.spent
