@@ -143,6 +143,39 @@ def cube(by: tuple[str, ...], as_json: bool, **given: Any) -> None:
         page().print(f"\n{sentence}")
 
 
+@plan.command(
+    "records",
+    epilog=examples(
+        "hubbub plan records --columns age:5 --columns age:10 --public hubbub-demo/millbrook.parquet --crowd 20",
+    ),
+)
+@click.option("--columns", metavar="LIST", multiple=True, help="Columns with their functions; repeat it to compare.")
+@click.option("--public", metavar="FILE", help="A public table, such as last year's; never the one to be released.")
+@click.option("--crowd", metavar="K", required=True, help="Records that at least K people share are kept.")
+@click.option("--people", metavar="N", help="How many people your table has, about; else as many as the public one.")
+@click.option("--sample", metavar="P", help="A secret sample: each person with probability P.")
+@click.option("--keep", metavar="SHARE", default="0.9", show_default=True, help="The share of rows to be kept.")
+@json_option
+def plan_records(columns: tuple[str, ...], as_json: bool, **given: Any) -> None:
+    """Which public functions keep most records: a public table, counted with each.
+
+    The function of a release may not be chosen by looking at its people, so --public names another table.
+    """
+    from hubbub import plan
+
+    with waiting("Planning"):
+        found = plan.coarsenings(columns, **given)
+    if as_json:
+        print_json(found.as_json())
+        return
+    rows = [
+        (row.columns, f"{row.records:,}", f"{100 * row.share:.1f} %", "yes" if row.enough else "") for row in found.rows
+    ]
+    table(rows, ["columns", "records", "rows kept", "enough"])
+    for sentence in found.sentences():
+        page().print(f"\n{sentence}")
+
+
 def _tell(found: Planned, given: dict[str, Any]) -> None:
     chart, file, out, person = given["chart"], given["file"], given["out"], given["person"]
     console = page()

@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hubbub.arrow import whole
-from hubbub.drawing import Bar, Bars, Drawing
+from hubbub.drawing import Bar, Drawing
 from hubbub.exact import to_text
 from hubbub.kind import Grid, Result, Sheet
 from hubbub.tables import cube_words, picture
@@ -125,30 +125,24 @@ class Tables(Result):
         return replace(grid, rows=rows, notes=notes)
 
     def drawing(self) -> Drawing | None:
-        """The margins, those with few bins first, as long as all bars fit on a page; else the first of them."""
-        drawn: list[Bar] = []
-        found: Bars | None = None
-        for _, counts, margin in sorted(self._all[1:], key=lambda each: each[1].bins):
-            bars = picture.bars(counts)
-            if bars is None or (found is not None and len(drawn) + len(bars.bars) > picture.RANKED):
-                continue
-            named = [bar.label if not bar.panel else f"{bar.label} · {bar.panel}" for bar in bars.bars]
-            drawn += [
-                replace(bar, label=label, panel=f"by {cube_words.by(margin)}")
-                for bar, label in zip(bars.bars, named, strict=True)
-            ]
-            found = found or bars
-        if found is None:
+        """The margins with few bins, a panel for each, as long as they fit on a page; else the smallest margin."""
+        smallest = sorted(self._all[1:], key=lambda each: each[1].bins)
+        shown = [(counts, margin) for _, counts, margin in smallest if counts.shown.any()]
+        if not shown:
             return None
-        several = len({bar.panel for bar in drawn}) > 1
-        kept = tuple(drawn) if several else found.bars
-        left = len(self.margins) - (len({bar.panel for bar in drawn}) if several else 1)
-        note = f"{left:,} more margins are in their files." if left else ""
-        return replace(
-            found,
-            bars=kept,
-            by="" if several else found.by,
-            upright=found.upright and not several,
-            line=cube_words.intervals(self.spec),
-            note=" ".join(filter(None, (found.note, note))),
+        drawn: list[Bar] = []
+        few = [(counts, margin) for counts, margin in shown if counts.bins <= picture.PANELS]
+        for counts, margin in few:
+            if len(drawn) + counts.bins <= picture.RANKED:
+                drawn += picture.labelled_bars(counts, f"by {cube_words.by(margin)}")
+        panels = len({bar.panel for bar in drawn})
+        bars = picture.bars(shown[0][0])
+        assert bars is not None
+        if panels > 1:
+            bars = replace(bars, bars=tuple(drawn), by="", upright=False)
+        left = len(self.margins) - max(panels, 1)
+        more = (
+            f"{left:,} more {'margin is in its file' if left == 1 else 'margins are in their files'}." if left else ""
         )
+        note = " ".join(filter(None, (bars.note if panels < 2 else "", more)))
+        return replace(bars, line=cube_words.intervals(self.spec), note=note)

@@ -23,7 +23,7 @@ def words(spec: Cube) -> Words:
     """Everything that has to be said about it."""
     cells = wording.words(spec.cells)
     columns = listed([axis.column for axis in spec.axes])
-    sums = f"{_sums(spec)} of {columns}"
+    sums = _sums(spec)
     how = _method(spec)
     whose = "people in a secret sample of the table" if spec.cells.sample is not None else cells.counts
     return replace(
@@ -38,8 +38,9 @@ def words(spec: Cube) -> Words:
 
 def _sums(spec: Cube) -> str:
     if len(spec.margins) > _NAMED:
-        return f"{len(spec.margins)} margins"
-    return f"the margins by {'; '.join(map(by, spec.margins))}"
+        return f"{len(spec.margins)} margins of that table"
+    named = "; ".join(f"by {by(margin)}" for margin in spec.margins)
+    return f"margins {named}" if len(spec.margins) > 1 else f"the margin {named}"
 
 
 def by(margin: Margin) -> str:
@@ -70,8 +71,8 @@ def intervals(spec: Cube) -> str:
         found = any(inside(spec.axes, margin) is None for margin in spec.margins)
         unknown = "; where cells are found in the data nobody is told how many are hidden" if found else ""
         return (
-            f"The interval of a margin is certain: it begins with those of the {whom} who are shown, and each hidden "
-            f"cell has at most {more} more{unknown}"
+            "The interval of a margin is certain: it begins with the number that is shown, and each hidden cell has at "
+            f"most {more} more{unknown}"
         )
     return (
         f"Each interval by itself holds the true number of {whom}, with a chance of at least {percent} %; that of a "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
@@ -98,6 +98,12 @@ def bars(counts: Counts) -> Bars | None:
         line=wording.interval_words(counts.spec),
         note=f"Drawn are the {shown:,} largest of {total:,} published numbers." if total > shown else "",
     )
+
+
+def labelled_bars(counts: Counts, panel: str) -> list[Bar]:
+    """A bar for every bin of a few, under its whole label, in one panel."""
+    every = Chosen(np.arange(counts.bins))
+    return [replace(bar, panel=panel) for bar in _bars(counts, every)]
 
 
 def _bars(counts: Counts, drawn: Chosen) -> tuple[Bar, ...]:

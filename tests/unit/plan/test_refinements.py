@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from hubbub.cli.main import commands
 from hubbub.errors import WrongUse
-from hubbub.plan import refinements
+from hubbub.plan import coarsenings, refinements
 
 
 def survived(*by: str, **words: Any) -> dict[tuple[str, ...], tuple[int, int, bool]]:
@@ -77,3 +77,34 @@ def test_the_command_tells_the_same() -> None:
     said = CliRunner().invoke(commands, words)
     assert "The finest that survives is by a" in said.stdout
     assert "people told" in said.stdout
+
+
+# --- records ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def last_year(tmp_path: Path) -> str:
+    table = pa.table({"age": [20 + i % 20 for i in range(200)], "well": [i % 3 > 0 for i in range(200)]})
+    pq.write_table(table, tmp_path / "last.parquet")
+    return str(tmp_path / "last.parquet")
+
+
+def test_the_finest_function_that_keeps_enough_is_told(last_year: str) -> None:
+    lists = ["age,well", "age:10,well", "age:100"]
+    found = coarsenings(lists, public=last_year, crowd=20)
+    assert [(row.records, row.enough) for row in found.rows] == [(0, False), (4, True), (1, True)]
+    assert found.best is not None
+    assert found.best.columns == "age:10,well"
+    assert not any(row.enough for row in coarsenings(lists[:2], public=last_year, crowd=20, sample="0.1").rows)
+    assert coarsenings(lists, public=last_year, crowd=20, people=20_000).best == found.rows[0].__class__(
+        columns="age,well", records=40, share=1.0, enough=True
+    )
+
+
+def test_the_command_for_records_tells_the_same(last_year: str) -> None:
+    words = ["plan", "records", "--columns", "age", "--columns", "age:10", "--public", last_year, "--crowd", "20"]
+    assert json.loads(CliRunner().invoke(commands, [*words, "--json"]).stdout)["best"] == "age:10"
+    assert "age:10 tells most" in CliRunner().invoke(commands, words).stdout
+    for wrong in (words[:2] + words[6:], words[:6] + words[8:], [*words, "--keep", "2"], [*words, "--columns", "no"]):
+        done = CliRunner().invoke(commands, wrong)
+        assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.output
