@@ -5,6 +5,7 @@ The table is not part of the repository: without it beside the repository these 
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
@@ -13,13 +14,15 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from scipy.optimize import linprog
 from scipy.sparse import coo_array, vstack
 
+from hubbub.cli.main import commands
 from hubbub.exact import to_text
+from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.ledger.book import Ledger
 from hubbub.release import save
-from hubbub.sampling.amplification import epsilon_at, exact_or_suppressed
 from hubbub.verification import verify
 from tests.fresh import open, opened
 
@@ -148,7 +151,9 @@ def test_records_are_as_anonymous_as_they_say_and_by_the_count_of_others() -> No
 
 def test_sampled_records_have_the_epsilon_of_the_calculator() -> None:
     done = open(ADULT).records(["age:20", "race", "sex"], crowd=20, sample="0.1", at_delta="1e-6")
-    known = epsilon_at(exact_or_suppressed(20, "0.1"), "1e-6")
-    claims = {step.conclusion.notion: step.conclusion for step in done.promises}
-    assert to_text(claims["differential"].epsilon) == to_text(known.epsilon) == "0.18298861"  # type: ignore[attr-defined]
+    words = ["account", "crowd", "--k", "20", "--rate", "0.1", "--delta", "1e-6", "--json"]
+    told = json.loads(CliRunner().invoke(commands, words).stdout)
+    (claim,) = [step.conclusion for step in done.promises if isinstance(step.conclusion, DifferentialPrivacy)]
+    assert to_text(claim.epsilon) == told["epsilon_exact"] == "0.18298861"
+    assert to_text(claim.delta) == told["delta_exact"]
     assert 2900 < len(done) < 3600

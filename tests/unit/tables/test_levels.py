@@ -66,7 +66,8 @@ def test_misses_multiply_to_the_coverage() -> None:
 
 def _law(rate: float, far: int) -> np.ndarray:
     x = np.abs(np.arange(-far, far + 1))
-    return np.tanh(rate / 2) * np.exp(-rate * x)
+    law: np.ndarray = np.tanh(rate / 2) * np.exp(-rate * x)
+    return law
 
 
 @pytest.mark.parametrize("rate", ["0.3", "1", "2.5"])
