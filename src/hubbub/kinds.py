@@ -11,6 +11,8 @@ from hubbub.wire.exact_json import Newer, agrees
 
 _WHERE: Final[dict[str, str]] = {
     "histogram": "hubbub.tables.asking",
+    "cube": "hubbub.tables.cube_asking",
+    "records": "hubbub.tables.records_asking",
     "graph": "hubbub.graphs.asking",
     "ballots": "hubbub.voting.publish_asking",
 }

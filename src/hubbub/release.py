@@ -235,7 +235,7 @@ def stage(
 def _page(release: Release, staged: Staged, digests: Mapping[str, str], heading: Heading) -> str:
     """The report, written; returns its digest."""
     main = next(iter(digests))
-    files = {"release": main, "certificate": CERTIFICATE}
+    files = {"release": main, **{name: name for name in digests if name != main}, "certificate": CERTIFICATE}
     text = page_of(release, files=files, digest=digests[main], heading=heading)
     staged.add(REPORT, lambda out: out.write(text.encode()))
     return sha256(staged.path(REPORT))

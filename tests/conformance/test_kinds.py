@@ -91,6 +91,7 @@ def ballots(**words: Any) -> Case:
 
 
 TOWN = ("town=Bath,York,other",)
+CUBE = (*TOWN, "age:0..90:30,null")
 STAIRS = {"thresholds": "100,10", "epsilons": "1,0.1,0.01", "alpha": "10"}
 FEW = {"vertices": "9", "max_degree": "4", "epsilon": "1"}
 GRAPHS = ([(0, 1), (1, 2), (0, 2)], [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4)], True, open_links)
@@ -106,6 +107,13 @@ CASES = {
     "histogram, several": Case("histogram", {"by": TOWN, "epsilon": "1", "distinct": "2"}),
     "histogram, lowered": Case("histogram", {"by": TOWN, "outlier": "1:1,5:0.5"}),
     "histogram, staircase": Case("histogram", {"by": TOWN, "channel": "staircase", **STAIRS}),
+    "cube": Case("cube", {"by": CUBE, "crowd": "5", "consistent": True}),
+    "cube, found": Case("cube", {"by": ("town", "age:30"), "crowd": "3", "consistent": True}, declared=False),
+    "cube, noise below": Case("cube", {"by": CUBE, "crowd": "5", "epsilon": "0.5", "consistent": True}),
+    "cube, levels": Case("cube", {"by": CUBE, "epsilon": "1", "consistent": True, "margins": "town"}),
+    "cube, sampled": Case("cube", {"by": CUBE, "epsilon": "1", "sample": "0.5"}),
+    "records": Case("records", {"columns": "town,age:30", "crowd": "3"}, declared=False),
+    "records, sampled": Case("records", {"columns": "town/1", "crowd": "20", "sample": "0.05"}, declared=False),
     "graph, sampled": Case("graph", {"of": "connectivity,average-degree", **FEW, "samples": "8"}, *GRAPHS),
     "graph, degrees": Case("graph", {"of": "degree-histogram,triangles", **FEW}, *GRAPHS),
     "graph, edges": Case("graph", {"of": "triangles", **FEW, "per_edge": True}, *GRAPHS),
@@ -459,6 +467,8 @@ def test_a_toy_adds_up_with_a_histogram() -> None:
 
 def test_a_kind_that_nobody_registered_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(kinds._WHERE, "toy")  # type: ignore[arg-type]
-    with pytest.raises(WrongUse, match="there is no kind of release 'toy'; there are histogram, graph, ballots"):
+    with pytest.raises(
+        WrongUse, match="there is no kind of release 'toy'; there are histogram, records, graph, ballots"
+    ):
         kinds.kind("toy")
     assert CliRunner().invoke(commands, ["release", "toy"]).exit_code == 2

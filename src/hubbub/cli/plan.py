@@ -24,8 +24,9 @@ _SHOWN: Final = 12  # designs in the table
 _FILE: Final = "people.parquet"
 
 
-@click.command(
+@click.group(
     "plan",
+    invoke_without_command=True,
     epilog=examples(
         "hubbub plan --people 50000 --bins 400 --want zero-knowledge --epsilon 0.5 --delta 1e-9 --rate 0.05..0.2",
         "hubbub plan --people 50000 --bins 400 --want crowd-blending --k 20 --epsilon 0.5 --shape even --json",
@@ -34,7 +35,7 @@ _FILE: Final = "people.parquet"
         "hubbub plan --ask rate --want zero-knowledge --epsilon 0.5 --delta 1e-9 --k 20",
     ),
 )
-@click.option("--want", metavar="KIND", required=True, help=f"The promise: {', '.join(WANTS)}; or in words (below).")
+@click.option("--want", metavar="KIND", help=f"The promise: {', '.join(WANTS)}; or in words (below).")
 @click.option(
     "--facts", metavar="FILE", help="A TOML file with people, bins, shape, by, person, rows_are_people, file."
 )
@@ -55,7 +56,8 @@ _FILE: Final = "people.parquet"
 @click.option("--out", metavar="DIR", default="out/", show_default=True, help="The folder, for the command.")
 @click.option("--chart", metavar="FILE", help="Draw error against rate: .png, .svg or .html.")
 @json_option
-def plan(want: str, ask: str, as_json: bool, **given: Any) -> None:
+@click.pass_context
+def plan(ctx: click.Context, /, want: str | None, ask: str, as_json: bool, **given: Any) -> None:
     """Which crowd, sampling rate and noise reach a promise, and how exact each is for data of a stated shape.
 
     Zero-knowledge privacy is with respect to iRS(rate), the knowledge of a sample of that rate: a smaller rate promises
@@ -73,8 +75,12 @@ def plan(want: str, ask: str, as_json: bool, **given: Any) -> None:
     With --ask k, rate or epsilon only that number is worked out: the smallest k for a rate, the largest rate for a k,
     the epsilon at a delta.
     """
+    if ctx.invoked_subcommand is not None:
+        return
     from hubbub import plan
 
+    if want is None:
+        raise click.MissingParameter(ctx=ctx, param_hint="'--want'", param_type="option")
     if ask not in ASKS:
         raise WrongUse(f"`ask` must be one of {', '.join(ASKS)}, not {ask[:40]!r}")
     if ask != "designs":
@@ -110,6 +116,85 @@ def plan(want: str, ask: str, as_json: bool, **given: Any) -> None:
         )
     else:
         _tell(found, given)
+
+
+@plan.command(
+    "cube",
+    epilog=examples(
+        "hubbub plan cube --by department~8 --by age:0..90:10 --by sex=f,m --people 40000 --crowd 10",
+        "hubbub plan cube --by department --by age:10 --public hubbub-demo/millbrook.parquet --crowd 10 --json",
+    ),
+)
+@click.option("--by", metavar="SPEC", multiple=True, help="A column and its bins, or its size: town~12. Repeat it.")
+@click.option("--people", metavar="N", help="How many people the table has, about.")
+@click.option("--crowd", metavar="K", help="Cells of at least K people are told.")
+@click.option("--epsilon", metavar="EPS", help="Noise alone: cells beyond its reach are told.")
+@click.option("--sample", metavar="P", help="A secret sample: each person with probability P.")
+@click.option(
+    "--shape", metavar="SHAPE", default="zipf", show_default=True, help="Of a column: even, zipf or zipf:1.5."
+)
+@click.option("--public", metavar="FILE", help="A public table to count instead, such as last year's.")
+@click.option("--keep", metavar="SHARE", default="0.9", show_default=True, help="The share of people to be told.")
+@json_option
+def cube(by: tuple[str, ...], as_json: bool, **given: Any) -> None:
+    """Which refinements of a cube survive: for every choice of its columns, how many people are in cells that are told.
+
+    From public information alone. Do not give --public the table that is to be released: what is chosen by looking at
+    people is promised to nobody.
+    """
+    from hubbub import plan
+
+    with waiting("Planning"):
+        found = plan.refinements(by, **given)
+    if as_json:
+        print_json(found.as_json())
+        return
+    rows = [
+        (
+            ", ".join(row.columns),
+            f"{row.cells:,}",
+            f"{row.told:,}",
+            f"{100 * row.share:.1f} %",
+            "yes" if row.survives else "",
+        )
+        for row in found.rows
+    ]
+    table(rows, ["by", "cells", "told", "people told", "survives"])
+    for sentence in found.sentences():
+        page().print(f"\n{sentence}")
+
+
+@plan.command(
+    "records",
+    epilog=examples(
+        "hubbub plan records --columns age:5 --columns age:10 --public hubbub-demo/millbrook.parquet --crowd 20",
+    ),
+)
+@click.option("--columns", metavar="LIST", multiple=True, help="Columns with their functions; repeat it to compare.")
+@click.option("--public", metavar="FILE", help="A public table, such as last year's; never the one to be released.")
+@click.option("--crowd", metavar="K", required=True, help="Records that at least K people share are kept.")
+@click.option("--people", metavar="N", help="How many people your table has, about; else as many as the public one.")
+@click.option("--sample", metavar="P", help="A secret sample: each person with probability P.")
+@click.option("--keep", metavar="SHARE", default="0.9", show_default=True, help="The share of rows to be kept.")
+@json_option
+def plan_records(columns: tuple[str, ...], as_json: bool, **given: Any) -> None:
+    """Which public functions keep most records: a public table, counted with each.
+
+    The function of a release may not be chosen by looking at its people, so --public names another table.
+    """
+    from hubbub import plan
+
+    with waiting("Planning"):
+        found = plan.coarsenings(columns, **given)
+    if as_json:
+        print_json(found.as_json())
+        return
+    rows = [
+        (row.columns, f"{row.records:,}", f"{100 * row.share:.1f} %", "yes" if row.enough else "") for row in found.rows
+    ]
+    table(rows, ["columns", "records", "rows kept", "enough"])
+    for sentence in found.sentences():
+        page().print(f"\n{sentence}")
 
 
 def _tell(found: Planned, given: dict[str, Any]) -> None:

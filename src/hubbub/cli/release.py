@@ -60,7 +60,7 @@ def command(kind: Kind, name: str | None = None) -> click.Command:
 
     asked: Callable[..., None] = json_option(run)
     if kind.compare is not None:
-        asked = click.option("--compare", is_flag=True, help="Show the noise of the papers beside it.")(asked)
+        asked = click.option("--compare", is_flag=True, help="Show beside it what others do to the same end.")(asked)
     asked = _of_any(asked)
     asked = _of_a_table(asked) if kind.data == "table" else reading_options(asked)
     made = click.command(name or kind.name, help=in_shell(kind.about), epilog=examples(*kind.examples))
@@ -185,6 +185,8 @@ def answer(done: Release, written: dict[str, str], *, as_json: bool, beside: Com
         if beside is not None:
             page().print()
             page().print(_rows(beside.grid))
+            for note in beside.grid.notes:
+                page().print(in_shell(note))
 
 
 def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:

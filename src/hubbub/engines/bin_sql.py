@@ -14,6 +14,7 @@ from hubbub.engines.cell_sql import number as number_of
 from hubbub.engines.column import Column, Number
 from hubbub.exact import Infinite, Loss, to_text
 from hubbub.tables.bins import Dates, Discovered, Edges, Steps, Values
+from hubbub.tables.coarser import WIDEST, Prefix, Ranges
 from hubbub.tables.reading import BOOLEAN
 from hubbub.tables.schema import Holds, in_whole_numbers
 
@@ -27,8 +28,22 @@ def text(column: Column) -> str:
 
 
 def key(axis: Discovered, column: Column) -> str:
-    """What a discovered axis is grouped by, as text."""
+    """What a discovered axis is grouped by, as text. A hierarchy is looked up among the few groups that come out."""
+    match axis.coarser:
+        case Ranges(width):
+            return _range(width, column)
+        case Prefix(length):
+            return f"left({text(column)}, {length}) COLLATE C"
     return text(column) if axis.unit is None else _period(axis.unit, moment(column, axis.reads))
+
+
+def _range(width: int, column: Column) -> str:
+    """[a,b) around a number, in whole numbers; whoever has none, or one beyond all sense, is missing."""
+    cell = number_of(column, "") if column.kind is Holds.TEXT else sound(column)
+    value = f"TRY_CAST({cell if column.kind is Holds.INTEGER else f'floor({cell})'} AS HUGEINT)"
+    start = f"({value} - (({value} % {width}) + {width}) % {width})"
+    label = f"'[' || CAST({start} AS VARCHAR) || ',' || CAST({start} + {width} AS VARCHAR) || ')'"
+    return f"CASE WHEN {value} BETWEEN -{WIDEST} AND {WIDEST} THEN {label} END COLLATE C"
 
 
 def value(axis: Values, column: Column) -> str:

@@ -10,6 +10,7 @@ from typing import Final
 from hubbub.engines.column import Column
 from hubbub.exact import to_text
 from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps
+from hubbub.tables.coarser import Ranges
 from hubbub.tables.reading import BOOLEAN, DATE, FALSE, MONEY, TRUE
 from hubbub.tables.schema import Holds
 
@@ -83,7 +84,7 @@ def unreadable(axis: Axis, column: Column) -> str | None:
         return f"coalesce({boolean(column)} = {_NEITHER}, FALSE)"
     if column.kind is not Holds.TEXT:
         return None
-    if isinstance(axis, Edges | Steps):
+    if isinstance(axis, Edges | Steps) or (isinstance(axis, Discovered) and isinstance(axis.coarser, Ranges)):
         value = number(column, axis.reads)
     elif isinstance(axis, Dates) or (isinstance(axis, Discovered) and axis.unit is not None):
         value = moment(column, axis.reads)

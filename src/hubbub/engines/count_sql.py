@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from hubbub.engines.bin_sql import code, code_where, key, value
-from hubbub.engines.cell_sql import unreadable
+from hubbub.engines.cell_sql import literal, unreadable
 from hubbub.engines.column import Column
 from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values, size
+from hubbub.tables.coarser import REST, Grouped
 
 Columns: TypeAlias = Mapping[str, Column]
 Query: TypeAlias = tuple[str, list[Any]]
@@ -126,10 +127,19 @@ def _summed(axes: Sequence[Axis], inner: str) -> Query:
 
 def _coded(axes: Sequence[Axis], inner: str, carried: str) -> Query:
     """The numbers of bins from groups; listed values get theirs by a join with the few groups that came out."""
-    joins, number = [], "0"
+    joins, number, keys = [], "0", []
     parameters: list[Any] = []
     for i, axis in enumerate(axes):
         if isinstance(axis, Discovered):
+            keys.append(f"g{i}")
+            if isinstance(axis.coarser, Grouped):
+                joins.append(
+                    f"LEFT JOIN (SELECT unnest(?::VARCHAR[]) COLLATE C AS v, unnest(?::VARCHAR[]) AS l) d{i} "
+                    f"ON g{i} = d{i}.v"
+                )
+                parameters += [list(texts) for texts in zip(*axis.coarser.by.rows, strict=True)]
+                label = f"coalesce(d{i}.l, {literal(REST)}) COLLATE C"
+                keys[-1] = f"CASE WHEN g{i} IS NOT NULL THEN {label} END AS g{i}"
             continue
         expression = f"g{i}"
         if isinstance(axis, Values):
@@ -142,5 +152,5 @@ def _coded(axes: Sequence[Axis], inner: str, carried: str) -> Query:
             null = str(len(axis)) if axis.null else other
             expression = f"CASE WHEN g{i} IS NULL THEN {null} ELSE coalesce(d{i}.c, {other}) END"
         number = f"({number} * {size(axis)} + ({expression})::BIGINT)"
-    shown = ", ".join([carried, f"{number} AS code", *_keys(axes)])
+    shown = ", ".join([carried, f"{number} AS code", *keys])
     return f"SELECT {shown} FROM ({inner}) {' '.join(joins)}", parameters

@@ -16,7 +16,7 @@ from hubbub.exact import Exact, positive, rational, whole
 from hubbub.kind import Kind
 from hubbub.options import Option
 from hubbub.tables import expected_rows
-from hubbub.tables.bins import Discovered, parse
+from hubbub.tables.bins import Axis, Discovered, parse
 from hubbub.tables.description import read, upgraded
 from hubbub.tables.discovery import smallest_threshold
 from hubbub.tables.histogram import Histogram
@@ -24,7 +24,7 @@ from hubbub.tables.unit import Collected, Unit
 
 
 def histogram(
-    by: Sequence[str],
+    by: Sequence[str | Axis],
     *,
     crowd: Exact | None = None,
     epsilon: Exact | None = None,
@@ -47,7 +47,7 @@ def histogram(
         raise WrongUse("by is a list of columns, even for one column; put it in brackets, like by=['department']")
     if not by:
         raise WrongUse("a histogram needs at least one column; add `by=COLUMN`")
-    axes = tuple(parse(spec) for spec in by)
+    axes = tuple(spec if isinstance(spec, Axis) else parse(spec) for spec in by)
     columns = [axis.column for axis in axes]
     if len(set(columns)) != len(columns):
         raise WrongUse("each column can be used once; combine its bins into one `by`")
@@ -170,23 +170,33 @@ def _collected(rate: Exact | None, between: tuple[Exact, Exact] | None, exempt: 
     return None
 
 
+_ONE_ROW: Final = Option(
+    name="one_row_per_person", takes=None, help="Keep one row of each person, chosen secretly and uniformly."
+)
+_SAMPLE: Final = Option(name="sample", takes="P", help="Use a fresh secret sample: each person with probability P.")
+_COLLECTED: Final = (
+    Option(name="collected", takes="P", help="Declare that people came into the table with probability P."),
+    Option(name="collected_between", takes="LOW HIGH", parts=2, help="The same with rates between LOW and HIGH."),
+    Option(name="exempt", takes="N", default="0", help="How many people may have been collected in any other way."),
+    Option(name="at_delta", takes="D", default="1e-9", help="The delta of what sampling buys."),
+)
+SAMPLING: Final = (_ONE_ROW, _SAMPLE, *_COLLECTED)
+"""Whom a release counts: asked of everything that is counted once, by bins."""
+
 _OWN: Final = (
     Option(name="by", takes="SPEC", many=True, help="A column and its bins; repeat it for several columns."),
     Option(name="crowd", takes="K", help="Exact counts of at least K, the others hidden (with `epsilon`: noisy)."),
     Option(name="outlier", takes="CURVE", help="A loss for each crowd size, like 1:0.01,101:1 (warped noise)."),
-    Option(name="one_row_per_person", takes=None, help="Keep one row of each person, chosen secretly and uniformly."),
+    _ONE_ROW,
     Option(
         name="distinct",
         takes="B",
         help="Count each person in at most B bins, chosen secretly; EPS is for all.",
     ),
     Option(name="expected_rows", takes=None, help="Intervals for what is kept on average, not for what was kept now."),
-    Option(name="sample", takes="P", help="Use a fresh secret sample: each person with probability P."),
+    _SAMPLE,
     Option(name="scale_up", takes=None, help="With `sample`: estimates and intervals for everybody."),
-    Option(name="collected", takes="P", help="Declare that people came into the table with probability P."),
-    Option(name="collected_between", takes="LOW HIGH", parts=2, help="The same with rates between LOW and HIGH."),
-    Option(name="exempt", takes="N", default="0", help="How many people may have been collected in any other way."),
-    Option(name="at_delta", takes="D", default="1e-9", help="The delta of what sampling buys."),
+    *_COLLECTED,
     Option(name="coverage", takes="C", default="0.95", help="How often an interval is right."),
 )
 

@@ -36,6 +36,7 @@ from hubbub.errors import WrongUse
 from hubbub.exact import INFINITY, Loss, positive, rational, to_text
 from hubbub.guarantees.derivation import Assumption
 from hubbub.tables import reading
+from hubbub.tables.coarser import Coarser
 from hubbub.tables.reading import BOOLEAN, DATE
 from hubbub.tables.values_file import values_in
 
@@ -138,12 +139,13 @@ class Dates:
 
 @dataclass(frozen=True, slots=True)
 class Discovered:
-    """Every value that occurs (or every period, with a unit). Null is one of them."""
+    """Every value that occurs (or every period, with a unit; or what a public function makes of it). Null is one."""
 
     kind: ClassVar[str] = "discovered"
     column: str
     unit: str | None = None
     reads: str = ""
+    coarser: Coarser | None = None
 
 
 Declared: TypeAlias = Values | Edges | Steps | Dates
@@ -182,6 +184,8 @@ def rule(axis: Axis) -> Assumption:
     written, read = "", ""
     if axis.reads:
         given, written, read = (*given, ("reads", axis.reads)), "; cells are read as {reads}", ".read"
+    if isinstance(axis, Discovered) and axis.coarser is not None:
+        return axis.coarser.rule(axis.column)
     if isinstance(axis, Discovered):
         says = "{column}: every value of {column} that occurs is a bin, and so is a missing value"
         return Assumption(f"bins.found{read}", f"{says}{written}", given)

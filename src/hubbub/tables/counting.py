@@ -45,6 +45,13 @@ def run(spec: Histogram, engine: Engine, source: Source) -> Counts:
     return Counts(spec, published, *_intervals(spec, published), found, counted.codes[keep])
 
 
+def declared_counts(spec: Histogram, engine: Engine, source: Source) -> NDArray[np.int64]:
+    """The exact count of every declared bin, thinned to the secret sample if there is one. Private, as all counts."""
+    total = declared_size(spec.axes)
+    assert total is not None
+    return _sampled(spec, _every_bin(engine.count(_question(spec), source), total), source)
+
+
 def _intervals(spec: Histogram, published: Published) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """For the counts that the channel saw, or for everybody if the release is scaled up from its sample.
 

@@ -72,7 +72,8 @@ class Counts(Result):
         for i, axis in enumerate(self.axes):
             if isinstance(axis, Discovered):
                 texts = next(found)[start:stop]
-                yield np.arange(len(texts)), texts
+                known = {text: at for at, text in enumerate(dict.fromkeys(texts))}
+                yield np.array([known[text] for text in texts], dtype=np.int64), list(known)
             else:
                 yield codes // prod(steps[i + 1 :]) % steps[i], all_labels(axis)
 

@@ -38,10 +38,11 @@ def described(spec: Histogram) -> dict[str, Plain]:
 
 
 def _written(axis: Axis) -> Plain:
-    """An axis as JSON; how its cells are read is there if it was said, so that what was written earlier is the same."""
+    """An axis as JSON; how its cells are read, and made coarser, is there if it was said, so that what was written
+    earlier is the same."""
     told = plain(axis)
     assert isinstance(told, dict)
-    return {name: value for name, value in told.items() if name != "reads" or value}
+    return {name: value for name, value in told.items() if name not in ("reads", "coarser") or value}
 
 
 def upgraded(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,7 +114,7 @@ def _is_partition(axis: Axis) -> bool:
         case Dates():
             return axis.unit in UNITS and axis.first <= axis.last
         case Discovered():
-            return axis.unit is None or axis.unit in UNITS
+            return (axis.unit is None or axis.unit in UNITS) and (axis.coarser is None or axis.unit is None)
 
 
 def _fits(axis: Axis) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from hubbub.tables.bins import Axis, Dates, Declared, Discovered, Steps, Values, all_labels, size
+from hubbub.tables.coarser import Ranges
 
 if TYPE_CHECKING:
     from hubbub.tables.counts import Counts
@@ -40,4 +41,6 @@ def _at(axis: Declared, places: list[int]) -> list[str | None]:
 
 def is_ranges(axis: Axis) -> bool:
     """Whether the bins are ranges of numbers, written [a,b)."""
-    return not isinstance(axis, Values | Dates | Discovered)
+    if isinstance(axis, Discovered):
+        return isinstance(axis.coarser, Ranges)
+    return not isinstance(axis, Values | Dates)

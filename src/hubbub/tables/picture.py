@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
@@ -67,11 +67,17 @@ def _in_order(counts: Counts, shown: NDArray[Any]) -> NDArray[Any] | None:
     if len(counts.axes) > 1 or not isinstance(axis, Discovered) or not 0 < len(shown) <= ALONG_AN_ORDER:
         return None
     texts = [names[0] for names in labels(counts, shown)]
+    if is_ranges(axis):
+        return shown[sorted(range(len(texts)), key=lambda i: (texts[i] is None, _begin(texts[i] or "[0,")))]
     if axis.unit is None and not all(text is None or _NUMBER.fullmatch(text) for text in texts):
         return None
     if axis.unit is not None:
         return shown[sorted(range(len(texts)), key=lambda i: (texts[i] is None, texts[i] or ""))]
     return shown[sorted(range(len(texts)), key=lambda i: (texts[i] is None, Fraction(texts[i] or 0)))]
+
+
+def _begin(label: str) -> int:
+    return int(label[1:].partition(",")[0])
 
 
 def bars(counts: Counts) -> Bars | None:
@@ -92,6 +98,12 @@ def bars(counts: Counts) -> Bars | None:
         line=wording.interval_words(counts.spec),
         note=f"Drawn are the {shown:,} largest of {total:,} published numbers." if total > shown else "",
     )
+
+
+def labelled_bars(counts: Counts, panel: str) -> list[Bar]:
+    """A bar for every bin of a few, under its whole label, in one panel."""
+    every = Chosen(np.arange(counts.bins))
+    return [replace(bar, panel=panel) for bar in _bars(counts, every)]
 
 
 def _bars(counts: Counts, drawn: Chosen) -> tuple[Bar, ...]:

@@ -67,8 +67,18 @@ def promises(spec: Histogram) -> tuple[Derivation, ...]:
     own = _own(spec)
     if spec.unit.distinct is not None:
         return (_several_bins(_differential(own, spec) or own, spec, spec.unit.distinct),)
-    bounded, crowds, unmarked = _differential(own, spec), _crowds(own), spec.channel.unmarked
-    found = [own]
+    return following(own, _crowds(own), _differential(own, spec), spec)
+
+
+def following(
+    own: Derivation, crowds: Derivation | None, bounded: Derivation | None, spec: Histogram
+) -> tuple[Derivation, ...]:
+    """A promise, and what follows from it for a secret sample, or for people whom somebody collected.
+
+    Guarantee: each is a theorem applied to `own`, to the crowd-blending or to the differential privacy that follow from
+    it, or the call is refused.
+    """
+    unmarked, found = spec.channel.unmarked, [own]
     if spec.sample is not None:
         if not isinstance(own.conclusion, DifferentialPrivacy):  # that is amplified below
             found = [on_a_sample(own, spec.sample)]

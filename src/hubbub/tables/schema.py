@@ -9,6 +9,7 @@ from enum import Enum
 from hubbub.errors import WrongUse
 from hubbub.exact import to_text
 from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values
+from hubbub.tables.coarser import Prefix, Ranges
 from hubbub.tables.reading import BOOLEAN
 
 _MOST_COMPARISONS = 4096
@@ -65,7 +66,7 @@ def resolved(axes: tuple[Axis, ...], schema: Schema) -> tuple[Axis, ...]:
 
 def _resolved(axis: Axis, holds: Holds) -> Axis:
     """The axis with what the schema tells: a boolean column has its values declared by its type."""
-    if isinstance(axis, Discovered) and holds is Holds.BOOLEAN and axis.unit is None:
+    if isinstance(axis, Discovered) and holds is Holds.BOOLEAN and axis.unit is None and axis.coarser is None:
         return Values(axis.column, ("false", "true"), null=True)
     return axis
 
@@ -78,7 +79,9 @@ def check(axis: Axis, holds: Holds) -> None:
     _check_reading(axis, holds)
     if isinstance(axis, Values) and holds is Holds.BOOLEAN and not {*axis.values} <= {"false", "true"}:
         raise WrongUse(f"the column {name} holds booleans, whose values are false and true; use {name}=false,true")
-    if isinstance(axis, Dates) or (isinstance(axis, Discovered) and axis.unit):
+    if isinstance(axis, Discovered) and axis.coarser is not None:
+        _check_coarser(axis, holds)
+    elif isinstance(axis, Dates) or (isinstance(axis, Discovered) and axis.unit):
         if holds not in (Holds.DATE, Holds.TEXT):
             raise WrongUse(f"the column {name} holds {holds.value} and not dates; use {name}:0..100:10")
     elif isinstance(axis, Edges | Steps):
@@ -86,6 +89,14 @@ def check(axis: Axis, holds: Holds) -> None:
             instead = f"{name}:month" if holds is Holds.DATE else f"{name}=false,true"
             raise WrongUse(f"the column {name} holds {holds.value} and cannot be cut at numbers; use {instead}")
         _check_edges(axis, holds)
+
+
+def _check_coarser(axis: Discovered, holds: Holds) -> None:
+    name = axis.column
+    if isinstance(axis.coarser, Ranges) and holds in (Holds.DATE, Holds.BOOLEAN):
+        raise WrongUse(f"the column {name} holds {holds.value} and no numbers; use {name} as it is, or {name}:year")
+    if isinstance(axis.coarser, Prefix) and holds not in (Holds.TEXT, Holds.INTEGER):
+        raise WrongUse(f"the column {name} holds {holds.value}, and first signs are of text; use {name}:10 or {name}")
 
 
 def _check_reading(axis: Axis, holds: Holds) -> None:

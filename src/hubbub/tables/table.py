@@ -9,7 +9,9 @@ from typing import Any
 from hubbub.exact import Exact
 from hubbub.kind import Release, Spec
 from hubbub.tables.asking import histogram
+from hubbub.tables.cube_asking import cube
 from hubbub.tables.engine import Engine
+from hubbub.tables.records_asking import records
 from hubbub.tables.unit import Unit
 
 
@@ -77,6 +79,79 @@ class Table:
                 ),
                 sample=sample,
                 scale_up=scale_up,
+                collected=collected,
+                collected_between=collected_between,
+                exempt=exempt,
+                at_delta=at_delta,
+                coverage=coverage,
+            )
+        )
+
+    def records(
+        self,
+        columns: Sequence[str],
+        *,
+        crowd: Exact,
+        one_row_per_person: bool = False,
+        sample: Exact | None = None,
+        collected: Exact | None = None,
+        collected_between: tuple[Exact, Exact] | None = None,
+        exempt: Exact = 0,
+        at_delta: Exact = "1e-9",
+    ) -> Release:
+        """Publish the records that at least `crowd` people share, made coarser by public functions.
+
+        `columns` lists them with their functions, like ``age:10`` (ranges), ``zip/3`` (first signs), ``born:year`` or
+        ``diagnosis@icd.csv/1`` (a level of a hierarchy). The functions must not be chosen by looking at these people.
+
+        Guarantee: (crowd, 0)-crowd-blending and what sampling adds to it, as :meth:`histogram` has it.
+        """
+        return self.publish(
+            records(
+                columns,
+                crowd=crowd,
+                unit=Unit(person=self.person, one_row_per_person=one_row_per_person),
+                sample=sample,
+                collected=collected,
+                collected_between=collected_between,
+                exempt=exempt,
+                at_delta=at_delta,
+            )
+        )
+
+    def cube(
+        self,
+        by: Sequence[str],
+        *,
+        margins: str | Sequence[str | Sequence[str]] | None = None,
+        crowd: Exact | None = None,
+        epsilon: Exact | None = None,
+        consistent: bool = False,
+        one_row_per_person: bool = False,
+        sample: Exact | None = None,
+        collected: Exact | None = None,
+        collected_between: tuple[Exact, Exact] | None = None,
+        exempt: Exact = 0,
+        at_delta: Exact = "1e-9",
+        coverage: Exact = "0.95",
+    ) -> Release:
+        """Count people by several columns at once, and by fewer of them, under one promise.
+
+        `margins` lists sums by fewer columns, like ``"A,B; A"`` or ``[["A", "B"], ["A"]]``; a number is every margin of
+        so many columns. With `crowd` the cells are published once and margins are sums of what was published; with
+        `epsilon` alone every table has noise of its own, epsilon being split for the least worst error.
+
+        Guarantee: as :meth:`histogram` has it, for all files together.
+        """
+        return self.publish(
+            cube(
+                by,
+                margins=margins,
+                crowd=crowd,
+                epsilon=epsilon,
+                consistent=consistent,
+                unit=Unit(person=self.person, one_row_per_person=one_row_per_person),
+                sample=sample,
                 collected=collected,
                 collected_between=collected_between,
                 exempt=exempt,

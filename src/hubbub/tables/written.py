@@ -39,22 +39,24 @@ def key_columns(axes: Sequence[Axis], ours: Sequence[str] = (*_BESIDE, STATUS)) 
     return names
 
 
-def difference(file: str | Path, form: str, axes: Sequence[Axis]) -> str | None:
+def difference(file: str | Path, form: str, axes: Sequence[Axis], more: Sequence[str] = ()) -> str | None:
     """Where the columns and bins of a published file are not those of the axes, in words; None if they are.
+
+    `more` are columns that stand after those that every histogram has.
 
     The first hundred thousand bins are compared. Which bins there are of a discovered axis is not known. A file of an
     earlier version may have an apostrophe before numbers with a sign.
     """
-    today = _difference(file, form, axes, safe)
-    return None if today is None or _difference(file, form, axes, cautious) is None else today
+    today = _difference(file, form, axes, more, safe)
+    return None if today is None or _difference(file, form, axes, more, cautious) is None else today
 
 
-def _difference(file: str | Path, form: str, axes: Sequence[Axis], quoted: Quoted) -> str | None:
+def _difference(file: str | Path, form: str, axes: Sequence[Axis], more: Sequence[str], quoted: Quoted) -> str | None:
     import pyarrow as pa
 
     try:
-        with closing(_from_csv(file) if form == "csv" else _from_parquet(file, len(axes))) as found:
-            if next(found, []) not in _headers(axes, form, quoted):
+        with closing(from_csv(file) if form == "csv" else from_parquet(file, len(axes))) as found:
+            if next(found, []) not in [[*known, *more] for known in _headers(axes, form, quoted)]:
                 return "its columns are others"
             lists = [None if isinstance(axis, Discovered) else _texts(axis, form, quoted) for axis in axes]
             rows = (row[: len(axes)] for row in found)
@@ -94,7 +96,7 @@ def _are_some(rows: Iterator[list[str | None]], lists: Sequence[Sequence[str | N
     )
 
 
-def _from_csv(file: str | Path) -> Generator[list[str | None], None, None]:
+def from_csv(file: str | Path) -> Generator[list[str | None], None, None]:
     before = csv.field_size_limit(_LONGEST)
     try:
         with open(file, encoding="utf-8", newline="") as lines:
@@ -103,7 +105,7 @@ def _from_csv(file: str | Path) -> Generator[list[str | None], None, None]:
         csv.field_size_limit(before)
 
 
-def _from_parquet(file: str | Path, keys: int) -> Generator[list[str | None], None, None]:
+def from_parquet(file: str | Path, keys: int) -> Generator[list[str | None], None, None]:
     import pyarrow.parquet as parquet
 
     with parquet.ParquetFile(file) as table:

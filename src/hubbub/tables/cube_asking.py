@@ -1,0 +1,75 @@
+"""From the words that ask for a cube to its spec, and the kind itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from hubbub.errors import WrongUse
+from hubbub.exact import Exact
+from hubbub.kind import Kind
+from hubbub.options import Option
+from hubbub.tables.asking import SAMPLING, histogram
+from hubbub.tables.columns import axis
+from hubbub.tables.cube import Cube, read
+from hubbub.tables.histogram import columns
+from hubbub.tables.margins import asked
+from hubbub.tables.unit import Unit
+
+
+def cube(
+    by: Sequence[str],
+    *,
+    margins: str | Sequence[str | Sequence[str]] | None = None,
+    crowd: Exact | None = None,
+    epsilon: Exact | None = None,
+    consistent: bool = False,
+    unit: Unit | None = None,
+    **words: Any,
+) -> Cube:
+    """The release that these words ask for, or one sentence that says what is wrong with them."""
+    if isinstance(by, str) or len(by) < 2:
+        raise WrongUse("a cube has at least two columns; add `by=COLUMN`, or publish a histogram")
+    if crowd is None and epsilon is None:
+        raise WrongUse("say how people are protected: `crowd=20`, `crowd=20` with `epsilon=0.5`, or `epsilon=1`")
+    cells = histogram(tuple(map(axis, by)), crowd=crowd, epsilon=epsilon, unit=unit, **words)
+    return Cube(cells=cells, margins=asked(margins, columns(cells)), consistent=consistent)
+
+
+def ask(*, person: str | None = None, one_row_per_person: bool = False, by: Sequence[str] = (), **words: Any) -> Cube:
+    """The release that the words of a command ask for."""
+    return cube(by, unit=Unit(person=person, one_row_per_person=one_row_per_person), **words)
+
+
+KIND: Final = Kind(
+    name="cube",
+    wire="cube/1",
+    about="""Count people by several columns at once, and by fewer of them: a table and its margins under one promise.
+
+SPEC is a column with its bins, as for a histogram, or with a function: age:10 (ranges that occur), zip/3 (first signs),
+diagnosis@icd.csv/1 (a level of a hierarchy). MARGINS lists sums by fewer columns, like "A,B; B,C; A"; a number alone,
+like 2, is every margin of so many columns; without it there is one for each column.
+
+Two tables of one crowd can be subtracted from each other, so with `crowd` the finest cells are published once and the
+margins are sums of what was published, each between certain bounds. With `epsilon` alone every table has noise of its
+own: epsilon is split so that the worst error over all of them is least, and the column estimate adds up from table to
+table (exact least squares). With `consistent`, whole numbers of at least 0 that add up stand beside.
+
+Before, and without the data: hubbub plan cube says which refinements survive.""",
+    examples=(
+        "hubbub release cube hubbub-demo/millbrook.parquet --person resident --by department --by age:0..90:30 "
+        "--by hired:year --crowd 10 --out c/",
+    ),
+    options=(
+        Option(name="by", takes="SPEC", many=True, help="A column and its bins; repeat it for every column."),
+        Option(name="margins", takes="MARGINS", help='Sums by fewer columns, like "A,B; A".'),
+        Option(name="crowd", takes="K", help="Exact cells of at least K, the others hidden (with `epsilon`: noisy)."),
+        Option(name="epsilon", takes="EPS", help="The loss: of cells below K, or of all tables together."),
+        Option(name="consistent", takes=None, help="Also whole numbers of at least 0 that add up."),
+        *SAMPLING,
+        Option(name="coverage", takes="C", default="0.95", help="How often an interval is right."),
+    ),
+    ask=ask,
+    read=read,
+)
+Cube.kind = KIND

@@ -1,0 +1,72 @@
+"""Whether the files of a cube are those described: the cells, and beside them margins that are sums of them."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from hubbub.tables.cube_result import CONSISTENT
+from hubbub.tables.margins import file_names
+from hubbub.tables.written import difference as of_cells
+from hubbub.tables.written import from_csv, key_columns
+
+if TYPE_CHECKING:
+    from hubbub.tables.cube import Cube
+
+_COUNT: Final = "count"
+_MOST: Final = 100_000  # cells that are added up
+
+Row = tuple[tuple[str | None, ...], int | None]
+
+
+def difference(spec: Cube, file: Path, form: str) -> str | None:
+    """What in the file of the cells, or in a margin beside it, is not as described; None if nothing is.
+
+    Guarantee: if None, and there are no more than 100,000 cells without noise of their own for each table, the count of
+    every bin of a margin that lies beside the cells is the sum of their counts.
+    """
+    found = of_cells(file, form, spec.axes, (CONSISTENT,) if spec.consistent else ())
+    if found is not None or spec.levelled or spec.sizes[0] > _MOST:
+        return found
+    import pyarrow as pa
+
+    names = key_columns(spec.axes)
+    try:
+        cells = list(_rows(file, form, len(names)))
+        for name, margin in zip(file_names(spec.margins), spec.margins, strict=True):
+            beside = file.with_name(f"{name}.{form}")
+            places = [i for i, axis in enumerate(spec.axes) if axis.column in margin]
+            if beside.is_file() and not _adds_up(cells, list(_rows(beside, form, len(places))), places):
+                return f"{beside.name} is no sum of its cells"
+    except (OSError, ValueError, csv.Error, pa.ArrowException):
+        return f"a margin beside it cannot be read as {form}"
+    return None
+
+
+def _adds_up(cells: list[Row], margin: list[Row], places: list[int]) -> bool:
+    sums: Counter[tuple[str | None, ...]] = Counter()
+    for keys, count in cells:
+        if count is not None:
+            sums[tuple(keys[i] for i in places)] += count
+    shown = {keys: count for keys, count in margin if count is not None}
+    return shown.keys() >= {keys for keys, total in sums.items() if total} and all(
+        sums[keys] == count for keys, count in shown.items()
+    )
+
+
+def _rows(file: Path, form: str, keys: int) -> Iterator[Row]:
+    if form == "csv":
+        rows = from_csv(file)
+        at = next(rows).index(_COUNT, keys)
+        for row in rows:
+            yield tuple(row[:keys]), int(row[at] or "0") if row[at] else None
+        return
+    import pyarrow.parquet as parquet
+
+    table = parquet.read_table(file)
+    columns = [table.column(i).to_pylist() for i in (*range(keys), table.schema.names.index(_COUNT, keys))]
+    for *labels, count in zip(*columns, strict=True):
+        yield tuple(labels), count

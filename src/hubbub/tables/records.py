@@ -1,0 +1,130 @@
+"""Records that a crowd shares, as a release: the k-anonymity that can be proved.
+
+Each record is made coarser by a public function, column by column, and those that fewer than k people have are left
+out. This is the histogram over found bins that shows exact counts of at least k and hides the others, written in
+another way: a record as often as its count says. So its promises, its secret sample and its place among other releases
+are those of that histogram, which this file holds as `cells`; nothing is promised twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from hubbub.channels.exact_or_suppressed import ExactOrSuppressed
+from hubbub.errors import CheckFailed, HubbubError
+from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.people import People
+from hubbub.kind import Check, Kind, Spec, Together, Words
+from hubbub.noise.source import Source
+from hubbub.tables import description, records_file, wording
+from hubbub.tables.bins import Axis, Discovered, rule
+from hubbub.tables.coarser import Unchanged
+from hubbub.tables.histogram import Histogram
+from hubbub.tables.schema import Holds, Schema, check, column
+from hubbub.wire.canonical import Plain
+
+if TYPE_CHECKING:
+    from hubbub.tables.engine import Engine
+    from hubbub.tables.rows import Rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Records(Spec):
+    """The records that at least k people share once a public function has made them coarser.
+
+    Guarantee: (k, 0)-crowd-blending, and what a secret sample adds to that, since the rows are a function of the
+    histogram `cells` (how often each row occurs) and say nothing by their order.
+    """
+
+    kind: ClassVar[Kind]  # set where the kind is made, in hubbub.tables.records_asking
+    cells: Histogram
+
+    @property
+    def k(self) -> int:
+        """The size of a crowd."""
+        assert isinstance(self.cells.channel, ExactOrSuppressed)
+        return self.cells.channel.k
+
+    @property
+    def people(self) -> People:
+        return self.cells.people
+
+    def resolved(self, schema: Schema) -> Self:
+        if self.cells.unit.person is not None:
+            column(schema, self.cells.unit.person)
+        axes = tuple(_found(axis, column(schema, axis.column)) for axis in self.cells.axes)
+        for axis in axes:
+            check(axis, schema[axis.column])
+        return replace(self, cells=replace(self.cells, axes=axes))
+
+    def promises(self) -> tuple[Derivation, ...]:
+        """Guarantee: those of the histogram of which the rows are a function."""
+        return self.cells.promises()
+
+    def alone(self) -> tuple[Derivation, ...]:
+        return self.cells.alone()
+
+    def together(self) -> Together:
+        return self.cells.together()
+
+    def checks(self) -> Iterator[Check]:
+        return self.cells.checks()
+
+    def misfit(self, file: Path, form: str) -> str | None:
+        return records_file.difference(file, form, self.cells.axes, self.k)
+
+    def free(self) -> tuple[str, ...]:
+        return tuple(text for text in self.cells.free() if " interval" not in text)
+
+    def words(self) -> Words:
+        cells = wording.words(self.cells)
+        columns = wording.listed([axis.column for axis in self.cells.axes])
+        whose = "in a secret sample of the table" if self.cells.sample is not None else "in the table"
+        return replace(
+            cells,
+            title=f"Records of people: {columns}",
+            published=(
+                f"The records of the people {whose}, with {columns}, made coarser by public rules; records that fewer "
+                f"than {self.k} of them share are left out"
+            ),
+            entry=cells.entry.replace("histogram by", "records with", 1),
+            counts=f"{cells.counts}, a row for each",
+            intervals="",
+            public=tuple((axis.column, str(rule(axis)).removeprefix(f"{axis.column}: ")) for axis in self.cells.axes),
+        )
+
+    def described(self) -> dict[str, Plain]:
+        return description.described(self.cells)
+
+    def run(self, data: Engine, source: Source) -> Rows:
+        from hubbub.tables import counting
+        from hubbub.tables.rows import Rows
+
+        return Rows(self, counting.run(self.cells, data, source))
+
+
+def _found(axis: Axis, holds: Holds) -> Axis:
+    """A boolean that nobody has is no record, so its values are found like others and not declared by its type."""
+    if holds is Holds.BOOLEAN and isinstance(axis, Discovered) and axis.coarser is None:
+        return replace(axis, coarser=Unchanged())
+    return axis
+
+
+def read(given: Mapping[str, Any]) -> Records:
+    """The release that a description says, checked as if somebody had asked for it."""
+    try:
+        cells = description.read(given)
+    except KeyError:
+        raise CheckFailed("the description of the records lacks a part; get the original certificate") from None
+    return checked(cells, CheckFailed("the description is not one of records; get the original certificate"))
+
+
+def checked(cells: Histogram, wrong: HubbubError) -> Records:
+    """Records of found bins, exact or not there at all; `wrong` for anything else."""
+    found = all(isinstance(axis, Discovered) for axis in cells.axes)
+    if not found or not isinstance(cells.channel, ExactOrSuppressed) or cells.scale_up or cells.unit.distinct:
+        raise wrong
+    return Records(cells=cells)
