@@ -33,7 +33,9 @@ from hubbub.channels.channel import (
     noise_rate,
 )
 from hubbub.channels.divergence import hockey_stick
+from hubbub.channels.empty_bins import EmptyBins
 from hubbub.channels.law import ONE, SUPPRESSED, Block, Dense, Law, Weight
+from hubbub.channels.staircase_empty import nested
 from hubbub.errors import WrongUse
 from hubbub.exact import Exact, Infinite, Loss, ball, exp, log, loss, positive, rounded, upper, whole
 from hubbub.guarantees.curve import flat
@@ -176,6 +178,12 @@ class Staircase(Channel):
             tag = self._tag(f"{code:0{len(self.thresholds)}b}")
             index[code] = names.index(tag) if tag in names else 0
         return Published(values, index[bits], names)
+
+    def empty_bins(self) -> EmptyBins | None:
+        """As printed, a hidden bin tells which levels it went through, so that all of them have to be listed."""
+        if not self.nested or self.epsilons[-1] > 0:
+            return None
+        return nested(self.epsilons[:-1], self.cuts, self.tags[::-1])
 
 
 @lru_cache(maxsize=512)

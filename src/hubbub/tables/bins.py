@@ -41,7 +41,10 @@ from hubbub.tables.values_file import values_in
 
 NULL, OTHER = "null", "other"
 MOST_BINS = 10**8
-"""Declared bins are all published, so their number is bounded: by memory, at some 50 bytes each."""
+"""Up to so many declared bins all are listed, at some 50 bytes of memory each; of more, those that show a number."""
+
+MOST_CODES = 2**63
+"""A bin is numbered by 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +172,9 @@ def all_labels(axis: Declared) -> tuple[str | None, ...]:
 def declared_size(axes: Sequence[Axis]) -> int | None:
     """The number of bins of a partition, or None if some axis is discovered."""
     total = prod(size(axis) for axis in axes if not isinstance(axis, Discovered))
-    if total > MOST_BINS:
+    if total > MOST_CODES:
         raise WrongUse(
-            f"the declared bins multiply to {total:,}, and at most {MOST_BINS:,} can be published; declare coarser bins"
+            f"the declared bins multiply to {total:,}, and at most 2^63 can be numbered; declare coarser bins"
         )
     return None if any(isinstance(axis, Discovered) for axis in axes) else total
 
