@@ -92,6 +92,7 @@ def ballots(**words: Any) -> Case:
 
 TOWN = ("town=Bath,York,other",)
 STAIRS = {"thresholds": "100,10", "epsilons": "1,0.1,0.01", "alpha": "10"}
+POINTS = {"columns": "age,id", "box": "0..100,0..100", "grid": "50,50", "crowd": "5", "epsilon": "2"}
 FEW = {"vertices": "9", "max_degree": "4", "epsilon": "1"}
 GRAPHS = ([(0, 1), (1, 2), (0, 2)], [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4)], True, open_links)
 CASES = {
@@ -106,6 +107,9 @@ CASES = {
     "histogram, several": Case("histogram", {"by": TOWN, "epsilon": "1", "distinct": "2"}),
     "histogram, lowered": Case("histogram", {"by": TOWN, "outlier": "1:1,5:0.5"}),
     "histogram, staircase": Case("histogram", {"by": TOWN, "channel": "staircase", **STAIRS}),
+    "points": Case("points", POINTS, declared=False),
+    "points, clamped": Case("points", {**POINTS, "clamp": True, "within": "60"}, declared=False),
+    "points, one row": Case("points", {**POINTS, "one_row_per_person": True}, declared=False),
     "graph, sampled": Case("graph", {"of": "connectivity,average-degree", **FEW, "samples": "8"}, *GRAPHS),
     "graph, degrees": Case("graph", {"of": "degree-histogram,triangles", **FEW}, *GRAPHS),
     "graph, edges": Case("graph", {"of": "triangles", **FEW, "per_edge": True}, *GRAPHS),
@@ -459,6 +463,8 @@ def test_a_toy_adds_up_with_a_histogram() -> None:
 
 def test_a_kind_that_nobody_registered_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(kinds._WHERE, "toy")  # type: ignore[arg-type]
-    with pytest.raises(WrongUse, match="there is no kind of release 'toy'; there are histogram, graph, ballots"):
+    with pytest.raises(
+        WrongUse, match="there is no kind of release 'toy'; there are histogram, points, graph"
+    ):
         kinds.kind("toy")
     assert CliRunner().invoke(commands, ["release", "toy"]).exit_code == 2

@@ -36,6 +36,7 @@ from hubbub.errors import WrongUse
 from hubbub.exact import INFINITY, Loss, positive, rational, to_text
 from hubbub.guarantees.derivation import Assumption
 from hubbub.tables import reading
+from hubbub.tables.lattice import Lattice
 from hubbub.tables.reading import BOOLEAN, DATE
 from hubbub.tables.values_file import values_in
 
@@ -154,10 +155,14 @@ Declared: TypeAlias = Values | Edges | Steps | Dates
 
 Axis: TypeAlias = Declared | Discovered
 
+
+Countable: TypeAlias = Axis | Lattice
+"""Whatever people are counted by."""
+
 UNITS = ("day", "month", "quarter", "year")
 
 
-def size(axis: Declared) -> int:
+def size(axis: Declared | Lattice) -> int:
     """How many bins an axis has, with null and other."""
     return len(axis) + axis.null + axis.other
 

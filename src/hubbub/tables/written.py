@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from hubbub.spreadsheet import cautious, safe
-from hubbub.tables.bins import Axis, Declared, Discovered, all_labels, declared_size
+from hubbub.tables.bins import Axis, Countable, Declared, Discovered, all_labels, declared_size
 
 _NUMBERS: Final = ("count", "low", "high")
 _BESIDE: Final = ("count", "estimate", "low", "high")
@@ -27,7 +27,7 @@ def number_columns(estimated: bool) -> tuple[str, ...]:
     return _BESIDE if estimated else _NUMBERS
 
 
-def key_columns(axes: Sequence[Axis], ours: Sequence[str] = (*_BESIDE, STATUS)) -> list[str]:
+def key_columns(axes: Sequence[Countable], ours: Sequence[str] = (*_BESIDE, STATUS)) -> list[str]:
     """The names of the key columns; one that would collide with a column of ours gets `by_` in front."""
     taken, names = set(ours), []
     for axis in axes:
