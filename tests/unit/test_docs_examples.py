@@ -11,11 +11,12 @@ import pytest
 from click.testing import CliRunner
 
 from hubbub.cli.main import commands
-from hubbub.demo import gossip, millbrook
+from hubbub.demo import gossip, millbrook, places
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-WALKS = [ROOT / "README.md", ROOT / "docs" / "tutorials" / "graphs.md"]  # their commands run in order
+TUTORIALS = ROOT / "docs" / "tutorials"
+WALKS = [ROOT / "README.md", TUTORIALS / "graphs.md", TUTORIALS / "points.md"]  # their commands run in order
 BLOCKS = [
     pytest.param(block, id=f"{page.name}-{i}")
     for page in PAGES
@@ -48,6 +49,7 @@ def test_the_commands_of_a_page_run_one_after_the_other(
     (tmp_path / "hubbub-demo").mkdir()
     millbrook.publish(tmp_path / "hubbub-demo")  # what the demo leaves
     gossip.write(tmp_path / "hubbub-demo")
+    places.write(tmp_path / "hubbub-demo")
     run, said = 0, ""
     for language, block in blocks:
         if language == "text":

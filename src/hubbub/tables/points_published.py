@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -17,6 +18,7 @@ from hubbub.kind import Grid, Result, Sheet
 from hubbub.tables import points_picture, points_words
 from hubbub.tables.points_useful import each_within, mean_within, missed, paper_missed, reach
 from hubbub.tables.space import Positions
+from hubbub.tables.wording import listed
 from hubbub.tables.written import key_columns
 
 if TYPE_CHECKING:
@@ -96,29 +98,28 @@ class PublishedPoints(Result):
         }
 
     def sentences(self) -> tuple[str, ...]:
-        spec, many = self.spec, len(self)
+        spec, axes, many = self.spec, self.spec.space.axes, len(self)
         told = [
             f"{many:,} points are published. People in cells with fewer than {spec.crowd} are deleted, at most "
             f"{spec.crowd - 1} of each of the {spec.space.cells:,} cells, and how many is not told.",
             points_words.outside(spec),
         ]
         if spec.space.diameter:
-            reaches = ", ".join(
-                f"{_number(each)} along {axis.column}"
-                for axis, each in zip(spec.space.axes, each_within(spec, many, RARE), strict=True)
-            )
-            means = ", ".join(
-                f"{_number(each)} along {axis.column}"
-                for axis, each in zip(spec.space.axes, mean_within(spec, many, RARE), strict=True)
+            reaches, means = (
+                listed(
+                    [f"{_number(each, axis.step)} along {axis.column}" for axis, each in zip(axes, all_, strict=True)]
+                )
+                for all_ in (each_within(spec, many, RARE), mean_within(spec, many, RARE))
             )
             told += [
                 f"With a chance of at least 95 % none of them is further from its own place than {reaches}.",
                 f"With a chance of at least 95 % their mean is within {means} of that of the points they came from.",
             ]
         if spec.within is not None:
+            sure = floor((1 - self.missed(spec.within)) * 10_000) / 10_000
             told.append(
                 f"A function that changes by at most K when every point moves by at most {to_text(spec.within)} in all "
-                f"(L1) is right to K with a chance of at least {_number(1 - self.missed(spec.within), up=False)}."
+                f"(L1) is right to K with a chance of at least {sure:.4f}."
             )
         return tuple(told)
 
@@ -133,8 +134,7 @@ class PublishedPoints(Result):
         return points_picture.drawn(self)
 
 
-def _number(value: Fraction, *, up: bool = True) -> str:
-    """With four decimals, rounded against us."""
-    scaled = value * 10_000
-    whole = -int(-scaled // 1) if up else int(scaled // 1)
-    return f"{whole // 10_000:,}.{whole % 10_000:04d}"
+def _number(value: Fraction, step: Fraction) -> str:
+    """Rounded up, to a tenth of a step or finer."""
+    places = max(0, -floor(log10(step))) + 1
+    return f"{ceil(value * 10**places) / 10**places:,.{places}f}"
