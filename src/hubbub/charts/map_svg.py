@@ -18,6 +18,7 @@ STYLE: Final = """
 .map .frame { fill: none; stroke: var(--rule, #b9c0c8); }
 .map .square { fill: var(--link, #005b8f); }
 .map .dots { fill: none; stroke: var(--ink, #1f2933); stroke-width: 1.8; stroke-linecap: round; opacity: .65; }
+.map .outline { fill: none; stroke: var(--ink, #1f2933); stroke-width: .8; opacity: .8; }
 .map text { font-size: 11px; }
 """
 """What a page needs in its style beside that of charts.svg."""
@@ -42,12 +43,17 @@ def drawn(of: Map, width: int, kind: str = "wide") -> str:
     high = min(max(long * (top - bottom) * of.tall / (right_end - left_end), long / 5), long * _TALLEST)
     parts = _squares(of, left, _ABOVE, long, high)
     parts.append(_dots(of, left, _ABOVE, long, high))
+    parts.append(_outlines(of, left, _ABOVE, long, high))
     place = f'x="{px(left)}" y="{_ABOVE}" width="{px(long)}" height="{px(high)}"'
     parts.append(f'<rect class="frame" {place}/>')
     ticks = _ticks(left_end, right_end, max(4, int(long / 110)))
     for tick in ticks:
         x = left + long * (tick - left_end) / (right_end - left_end)
-        parts.append(text_lines(x, _ABOVE + high + TEXT + 3, [_said(tick, ticks)], "quiet", anchor="middle"))
+        said = _said(tick, ticks)
+        fits = x + text_length(said) / 2 <= width
+        parts.append(
+            text_lines(x if fits else width, _ABOVE + high + TEXT + 3, [said], "quiet", "middle" if fits else "end")
+        )
     for tick in ticks_up:
         y = _ABOVE + high * (top - tick) / (top - bottom)
         parts.append(text_lines(left - 6, y + 4, [_said(tick, ticks_up)], "quiet", anchor="end"))
@@ -90,6 +96,22 @@ def _dots(of: Map, x: float, y: float, long: float, high: float) -> str:
         for across, up in of.dots
     )
     return f'<path class="dots" d="{"".join(places)}"/>'
+
+
+def _outlines(of: Map, x: float, y: float, long: float, high: float) -> str:
+    """Rings as lines, cut at the frame by an inner drawing of its size."""
+    if not of.outlines:
+        return ""
+    left, right, bottom, top = of.box
+    paths = []
+    for ring in of.outlines:
+        places = (
+            f"{px(long * (across - left) / (right - left))} {px(high * (top - up) / (top - bottom))}"
+            for across, up in ring
+        )
+        paths.append(f"M{'L'.join(places)}z")
+    place = f'x="{px(x)}" y="{px(y)}" width="{px(long)}" height="{px(high)}"'
+    return f'<svg {place}><path class="outline" d="{"".join(paths)}"/></svg>'
 
 
 def _legend(of: Map, x: float, y: float, long: float) -> tuple[str, float]:

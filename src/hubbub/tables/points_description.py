@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hubbub.errors import CheckFailed, HubbubError
 from hubbub.exact import to_text
 from hubbub.tables.lattice import Lattice
+from hubbub.tables.regions import Region, Regions
 from hubbub.tables.space import Space
 from hubbub.tables.unit import Unit
 from hubbub.wire.canonical import Plain
@@ -19,17 +20,19 @@ if TYPE_CHECKING:
 
 def described(spec: NoisyPoints) -> dict[str, Plain]:
     """The release as JSON."""
+    regions = spec.space.regions
+    told: list[Plain] = [] if regions is None else [_written(region) for region in regions.regions]
     return {
-        "cells": "grid",
+        "cells": "grid" if regions is None else told,
         "columns": [
             {
                 "column": axis.column,
                 "low": to_text(axis.low),
                 "step": to_text(axis.step),
                 "steps": axis.steps,
-                "cell": m,
+                "cell": many,
             }
-            for axis, m in zip(spec.space.axes, spec.space.per_cell, strict=True)
+            for axis, many in zip(spec.space.axes, spec.space.per_cell, strict=True)
         ],
         "crowd": spec.crowd,
         "epsilon": to_text(spec.epsilon),
@@ -48,6 +51,7 @@ def read(given: Any) -> NoisyPoints:
             space=Space(
                 tuple(_axis(each) for each in given["columns"]),
                 tuple(restored(int, each["cell"]) for each in given["columns"]),
+                None if given["cells"] == "grid" else Regions(tuple(map(_region, given["cells"]))),
             ),
             crowd=restored(int, given["crowd"]),
             epsilon=restored(Fraction, given["epsilon"]),
@@ -62,6 +66,15 @@ def read(given: Any) -> NoisyPoints:
     if not agrees(given, described(spec)):
         raise CheckFailed("the description of the release is not written as Hubbub writes it; get the original")
     return spec
+
+
+def _written(region: Region) -> Plain:
+    return {"name": region.name, "rings": [[[to_text(x), to_text(y)] for x, y in ring] for ring in region.rings]}
+
+
+def _region(given: Any) -> Region:
+    rings = restored(tuple[tuple[tuple[Fraction, ...], ...], ...], given["rings"])
+    return Region(restored(str, given["name"]), tuple(tuple((x, y) for x, y in ring) for ring in rings))
 
 
 def _axis(given: Any) -> Lattice:

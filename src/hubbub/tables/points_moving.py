@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.noise.sampler import two_sided_geometric
+from hubbub.noise.sampler import two_sided_geometric, two_sided_geometric_each
 from hubbub.noise.source import Source
 from hubbub.tables.engine import Engine, Question, Repeats
 from hubbub.tables.points_published import PublishedPoints
@@ -35,24 +35,31 @@ def moved(
     """The published positions along each column, in their order, from how many people are at each position."""
     space = spec.space
     positions = space.positions(codes)
-    kept = _in_crowds(space.cell(positions), counts, spec.crowd)
+    cells = space.cell(positions)
+    kept = _in_crowds(cells, counts, spec.crowd)
     people = counts[kept]
+    which = None if space.regions is None else np.repeat(cells[kept], people)
     found = []
     for axis, moves, at in zip(space.axes, space.moving, positions, strict=True):
         here = np.repeat(at[kept], people)
         if moves:
-            here += two_sided_geometric(spec.rate, here.size, source)
+            here += (
+                two_sided_geometric(spec.rate, here.size, source)
+                if which is None
+                else two_sided_geometric_each(spec.rates, which, source)
+            )
         found.append(np.clip(here, 0, axis.steps - 1) if spec.clamp else here)
     order = np.lexsort(found[::-1])
     return tuple(column[order] for column in found)
 
 
 def _in_crowds(cells: NDArray[np.int64], counts: NDArray[np.int64], crowd: int) -> NDArray[np.intp]:
-    """Which positions are in cells with so many people."""
-    if not cells.size:
-        return np.empty(0, dtype=np.intp)
+    """Which positions are in cells with so many people; those in no cell are in none."""
     order = np.argsort(cells, kind="stable")
+    order = order[np.searchsorted(cells[order], 0) :]
+    if not order.size:
+        return np.empty(0, dtype=np.intp)
     starts = np.flatnonzero(np.diff(cells[order], prepend=cells[order[0]] - 1))
     totals = np.add.reduceat(counts[order], starts)
-    large = np.repeat(totals >= crowd, np.diff(starts, append=cells.size))
+    large = np.repeat(totals >= crowd, np.diff(starts, append=order.size))
     return np.sort(order[large])

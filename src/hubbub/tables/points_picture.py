@@ -9,6 +9,7 @@ import numpy as np
 
 from hubbub.drawing import Bar, Bars, Drawing, Map
 from hubbub.exact import to_text
+from hubbub.tables.regions import Regions
 
 if TYPE_CHECKING:
     from hubbub.tables.points_published import PublishedPoints
@@ -29,11 +30,13 @@ def drawn(points: PublishedPoints) -> Drawing | None:
     shown = int(inside.sum())
     if not shown:
         return None
-    beyond = f" {len(points) - shown:,} points moved out of the box and are not drawn." if shown < len(points) else ""
+    gone = len(points) - shown
+    who = "1 point" if gone == 1 else f"{gone:,} points"
+    beyond = f" {who} moved out of the box and {'is' if gone == 1 else 'are'} not drawn." if gone else ""
     cells = [axis.steps // many for axis, many in zip(space.axes, space.per_cell, strict=True)]
     if len(space.axes) == 1:
         return _bars(points, inside, cells[0], beyond)
-    merged = [ceil(many / _ACROSS) for many in cells[:2]]
+    merged = [_merged(many) for many in cells[:2]]
     sides = [many * factor for many, factor in zip(space.per_cell, merged, strict=False)]
     across, up = (ceil(many / factor) for many, factor in zip(cells, merged, strict=False))
     column, row = (at[inside] // side for at, side in zip(points.positions, sides, strict=False))
@@ -55,11 +58,23 @@ def drawn(points: PublishedPoints) -> Drawing | None:
             (code % across, code // across, n) for code, n in zip(met.tolist(), counts.tolist(), strict=True)
         ),
         dots=tuple(dots),
+        outlines=() if space.regions is None else _outlines(space.regions),
         tall=_tall(first.column, second.column, bottom, top, right - left),
         told=f"{shown:,} points in {len(met):,} squares; the fullest has {int(counts.max()):,}.",
         note=f"A dot is {some}, after it moved; a square is {to_text(wide)} by {to_text(high)}.{beyond}"
         + (" Further columns are not drawn." if len(space.axes) > 2 else ""),
     )
+
+
+def _merged(cells: int) -> int:
+    """How many cells make the side of a square: enough, and so that the last square is whole if that can be."""
+    least = ceil(cells / _ACROSS)
+    return next((many for many in range(least, 2 * least + 1) if cells % many == 0), least)
+
+
+def _outlines(regions: Regions) -> tuple[tuple[tuple[float, float], ...], ...]:
+    rings = (ring for region in regions.regions for ring in region.rings)
+    return tuple(tuple((float(x), float(y)) for x, y in ring) for ring in rings)
 
 
 def _tall(across: str, up: str, bottom: float, top: float, wide: float) -> float:

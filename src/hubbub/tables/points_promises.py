@@ -18,6 +18,10 @@ THEOREM: Final = Theorem(
     "points of small cells deleted, the others moved by noise as wide as a cell",
     f"{GHLP}, the example before Proposition 11; on a lattice {HERE}",
 )
+REGIONS: Final = Assumption(
+    "points.regions",
+    "the regions and the lattice are public, and were not chosen by the data; people in no region are left out",
+)
 CELLS: Final = Assumption("points.cells", "the cells and the lattice are public, and were not chosen by the data")
 ORDER: Final = Assumption(
     "points.order", "points are listed in the order of what is published, so that their order tells nothing"
@@ -42,8 +46,11 @@ def promises(spec: NoisyPoints) -> tuple[Derivation, ...]:
             theorem=THEOREM,
             numbers=texts(crowd=spec.crowd, epsilon=spec.epsilon, diameter=spec.space.diameter, rate=spec.rate),
             assumptions=(
-                CELLS,
-                *(_rule(axis, many) for axis, many in zip(spec.space.axes, spec.space.per_cell, strict=True)),
+                CELLS if spec.space.regions is None else REGIONS,
+                *(
+                    _rule(axis, many, regions=spec.space.regions is not None)
+                    for axis, many in zip(spec.space.axes, spec.space.per_cell, strict=True)
+                ),
                 ORDER,
                 unit.assumption,
                 *((KEPT_ROWS,) if unit.one_row_per_person else ()),
@@ -53,19 +60,12 @@ def promises(spec: NoisyPoints) -> tuple[Derivation, ...]:
     )
 
 
-def _rule(axis: Lattice, many: int) -> Assumption:
-    says = (
-        "{column}: from {low} up to, not including, {high}, in cells of {side} with steps of {step}; people beyond, or "
-        "without a number, are left out"
-    )
-    given = {
-        "column": axis.column,
-        "low": to_text(axis.low),
-        "high": to_text(axis.high),
-        "side": to_text(axis.step * many),
-        "step": to_text(axis.step),
-    }
-    read, written = (".read", "; cells are read as {reads}") if axis.reads else ("", "")
-    if axis.reads:
-        given["reads"] = axis.reads
-    return Assumption(f"points.column{read}", f"{says}{written}", tuple(given.items()))
+def _rule(axis: Lattice, many: int, *, regions: bool) -> Assumption:
+    ends = "{column}: from {low} up to, not including, {high}"
+    rest = "people beyond, or without a number, are left out"
+    given = (("column", axis.column), ("low", to_text(axis.low)), ("high", to_text(axis.high)))
+    step = ("step", to_text(axis.step))
+    if regions:
+        return Assumption("points.column.regions", f"{ends}, in steps of {{step}}; {rest}", (*given, step))
+    says = f"{ends}, in cells of {{side}} with steps of {{step}}; {rest}"
+    return Assumption("points.column", says, (*given, ("side", to_text(axis.step * many)), step))

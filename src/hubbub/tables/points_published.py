@@ -99,9 +99,10 @@ class PublishedPoints(Result):
 
     def sentences(self) -> tuple[str, ...]:
         spec, axes, many = self.spec, self.spec.space.axes, len(self)
+        cells = points_words.kept_in(spec)
         told = [
-            f"{many:,} points are published. People in cells with fewer than {spec.crowd} are deleted, at most "
-            f"{spec.crowd - 1} of each of the {spec.space.cells:,} cells, and how many is not told.",
+            f"{many:,} points are published. People in {cells} with fewer than {spec.crowd} are deleted, at most "
+            f"{spec.crowd - 1} of each of the {spec.space.cells:,} {cells}, and how many is not told.",
             points_words.outside(spec),
         ]
         if spec.space.diameter:

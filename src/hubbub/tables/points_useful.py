@@ -76,8 +76,11 @@ def _one_of(points: int, chance: arb) -> Fraction:
 
 def paper_missed(spec: NoisyPoints, points: int, distance: Fraction) -> Fraction:
     """What Proposition 11 says about the same, with the diameter of a cell in the units of its columns."""
-    sides = [axis.step * many for axis, many in zip(spec.space.axes, spec.space.per_cell, strict=True)]
-    d, diameter = len(sides), sum(sides)
+    space = spec.space
+    d = len(space.axes)
+    diameter = sum(axis.step * many for axis, many in zip(space.axes, space.per_cell, strict=True))
+    if space.regions is not None:
+        diameter = max(axis.step for axis in space.axes) * max(space.diameter, 1)
     bound = d * points * exp(-spec.epsilon * distance / (d * diameter))
     return min(rounded(bound, up=True, digits=_DIGITS), Fraction(1))
 

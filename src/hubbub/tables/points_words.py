@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from hubbub.exact import to_text
@@ -16,10 +17,11 @@ def words(spec: NoisyPoints) -> Words:
     """Everything that has to be said about it."""
     columns = listed(list(spec.space.columns))
     kept = "kept rows" if spec.unit.one_row_per_person else "people"
-    moved = "each at the middle of its cell" if not spec.space.diameter else "each moved by noise as wide as its cell"
+    cell = kept_in(spec).removesuffix("s")
+    moved = f"each moved by noise as wide as its {cell}" if spec.space.diameter else f"each at the middle of its {cell}"
     return Words(
         title=f"Points of people by {columns}",
-        published=f"A point for each of the {kept} whose cell has at least {spec.crowd}, by {columns}: {moved}",
+        published=f"A point for each of the {kept} whose {cell} has at least {spec.crowd}, by {columns}: {moved}",
         entry=f"points by {', '.join(spec.space.columns)}",
         person=spec.unit.words,
         sampling="nobody: everybody in the table has a point, or is deleted",
@@ -27,13 +29,22 @@ def words(spec: NoisyPoints) -> Words:
         public=tuple(
             (
                 axis.column,
-                f"from {to_text(axis.low)} up to {to_text(axis.high)} in cells of {to_text(axis.step * many)}, on a "
-                f"lattice of {to_text(axis.step)}; people beyond, or without a number, are left out",
+                f"from {to_text(axis.low)} up to {to_text(axis.high)}{_cells(spec, axis.step * many)}, on a lattice of "
+                f"{to_text(axis.step)}; people beyond, or without a number, are left out",
             )
             for axis, many in zip(spec.space.axes, spec.space.per_cell, strict=True)
         ),
         remarks=(),
     )
+
+
+def _cells(spec: NoisyPoints, side: Fraction) -> str:
+    return f" in cells of {to_text(side)}" if spec.space.regions is None else ""
+
+
+def kept_in(spec: NoisyPoints) -> str:
+    """What a cell is called."""
+    return "cells" if spec.space.regions is None else "regions"
 
 
 def outside(spec: NoisyPoints) -> str:

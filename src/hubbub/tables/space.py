@@ -8,7 +8,7 @@ less one, and what a step is worth along each column is for whoever declares the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm, prod
 from typing import Final
@@ -20,6 +20,7 @@ from hubbub.errors import WrongUse
 from hubbub.exact import to_text
 from hubbub.tables.bins import MOST_CODES
 from hubbub.tables.lattice import Lattice
+from hubbub.tables.regions import Regions
 
 MOST_COLUMNS: Final = 10
 _EXACT: Final = 1 << 52  # whole numbers that floating point has, with room for half a step
@@ -29,10 +30,13 @@ Positions = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """The lattice along each column, and how many of its positions a cell has there."""
+    """The lattice along each column, and how many of its positions a cell has there; or regions as cells."""
 
     axes: tuple[Lattice, ...]
-    per_cell: tuple[int, ...]
+    per_cell: tuple[int, ...]  # all 1 where cells are regions
+    regions: Regions | None = None
+    diameters: tuple[int, ...] = field(init=False, compare=False, repr=False)
+    """How many steps two positions of each region can be apart, in L1; those of a grid are all alike, and are one."""
 
     def __post_init__(self) -> None:
         columns = self.columns
@@ -40,6 +44,8 @@ class Space:
             raise WrongUse(
                 f"points have 1 to {MOST_COLUMNS} coordinates, each in a column of its own; name these columns"
             )
+        if self.regions is not None and (len(columns) != 2 or set(self.per_cell) != {1}):
+            raise WrongUse("regions are cells of two columns, without a grid; name two, like lon,lat")
         for axis, many in zip(self.axes, self.per_cell, strict=True):
             name = axis.column
             if axis.step <= 0 or many < 1 or axis.steps < 1 or axis.steps % many:
@@ -54,6 +60,8 @@ class Space:
                 f"the lattice has about {float(self.size):.1e} positions, and at most 2^63 can be numbered; declare a "
                 "coarser `lattice`, or a smaller box"
             )
+        alike = (sum(many - 1 for many in self.per_cell),)
+        object.__setattr__(self, "diameters", alike if self.regions is None else self.regions.diameters(self.axes))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -67,17 +75,19 @@ class Space:
     @property
     def cells(self) -> int:
         """How many cells there are."""
+        if self.regions is not None:
+            return len(self.regions.regions)
         return prod(axis.steps // many for axis, many in zip(self.axes, self.per_cell, strict=True))
 
     @property
     def diameter(self) -> int:
-        """How many steps two positions of one cell can be apart, in L1."""
-        return sum(many - 1 for many in self.per_cell)
+        """How many steps two positions of one cell can be apart, in L1, whichever cell it is."""
+        return max(self.diameters)
 
     @property
     def moving(self) -> tuple[bool, ...]:
         """Along which columns positions of one cell differ."""
-        return tuple(many > 1 for many in self.per_cell)
+        return tuple(many > 1 or (self.regions is not None and self.diameter > 0) for many in self.per_cell)
 
     def positions(self, codes: NDArray[np.int64]) -> list[Positions]:
         """The position along each column, from the numbers that an engine gives."""
@@ -88,7 +98,9 @@ class Space:
         return found[::-1]
 
     def cell(self, positions: Sequence[Positions]) -> NDArray[np.int64]:
-        """The numbers of the cells that positions are in."""
+        """The numbers of the cells that positions are in, -1 for none."""
+        if self.regions is not None:
+            return self.regions.number(self.axes, positions)
         found = np.zeros_like(positions[0])
         for axis, many, at in zip(self.axes, self.per_cell, positions, strict=True):
             found = found * (axis.steps // many) + at // many
@@ -151,3 +163,11 @@ def space(
         axes.append(Lattice(name, low, step, int(across * many)))
         per_cell.append(int(many))
     return Space(tuple(axes), tuple(per_cell))
+
+
+def space_of_regions(
+    columns: Sequence[str], box: Sequence[tuple[Fraction, Fraction]], lattice: Sequence[Fraction], regions: Regions
+) -> Space:
+    """The space whose cells are regions, or one sentence why there is none."""
+    made = space(columns, box, lattice, lattice)
+    return Space(made.axes, made.per_cell, regions)
