@@ -102,7 +102,7 @@ def _inside(region: Region, axes: Sequence[Lattice], x: Positions, y: Positions)
     found = np.zeros(x.size, dtype=bool)
     order = np.argsort(y, kind="stable")
     rows, first = np.unique(y[order], return_index=True)
-    for row, a, b in zip(rows.tolist(), first, [*first[1:], x.size], strict=True):
+    for row, a, b in zip(rows.tolist(), first, np.append(first, x.size)[1:], strict=True):
         met = (starts[:, 1] <= row) != (ends[:, 1] <= row)
         (x1, y1), (x2, y2) = starts[met].T, ends[met].T
         crossings = np.sort(x1 + (row - y1) * (x2 - x1) / (y2 - y1))

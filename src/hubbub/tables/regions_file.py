@@ -49,8 +49,9 @@ def _regions(given: Any, name: str = "", depth: int = 0) -> Iterator[Region]:
                 yield from _regions(part, name, depth + 1)
         case "Feature":
             told = (given.get("properties") or {}).get("name")
-            fits = isinstance(told, str) and 0 < len(told) <= _LONGEST and told.isprintable()
-            yield from _regions(given["geometry"], told if fits else name, depth + 1)
+            if isinstance(told, str) and 0 < len(told) <= _LONGEST and told.isprintable():
+                name = told
+            yield from _regions(given["geometry"], name, depth + 1)
         case "Polygon":
             yield Region(name or "region 1", tuple(map(_ring, given["coordinates"])))
         case "MultiPolygon":

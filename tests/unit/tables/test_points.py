@@ -155,6 +155,16 @@ def test_small_cells_are_deleted_and_the_others_move() -> None:
     assert np.all(np.abs(y + 49.85) < 20)
 
 
+def test_a_table_of_nobody_is_a_release_of_nothing(tmp_path: Path) -> None:
+    table = pa.table({"x": pa.array([], pa.float64()), "y": pa.array([], pa.float64())})
+    done = opened(table, dataset="town").points("x,y", grid="10,10", box="0..100,-50..50", crowd=20, epsilon=1)
+    assert len(done) == 0
+    assert done.result.sentences()[0].startswith("0 points are published")
+    file = Path(save(done, tmp_path)["release"])
+    assert done.spec.misfit(file, "csv") is None
+    assert done.result.drawing() is None
+
+
 @pytest.mark.parametrize(("people", "kept"), [(19, 0), (20, 20), (21, 21)])
 def test_a_crowd_begins_at_k(people: int, kept: int) -> None:
     table = pa.table({"x": [5.0] * people, "y": [5.0] * people})

@@ -128,6 +128,17 @@ def test_small_regions_are_deleted_and_a_region_of_one_position_stays(tmp_path: 
     assert done.to_arrow().to_pylist() == [{"x": 1.25, "y": 1.25}] * 30
 
 
+@pytest.mark.parametrize("places", [[], [5.0] * 30, [12.0] * 30], ids=["nobody", "in no region", "in one"])
+def test_regions_without_anybody_are_no_trouble(places: list[float], tmp_path: Path) -> None:
+    """One person more or less decides which regions have anybody near, and never whether there is a release."""
+    file = written(tmp_path, polygon(SQUARE, HOLE), polygon(TRIANGLE))
+    table = pa.table({"x": pa.array(places, pa.float64()), "y": pa.array(places, pa.float64())})
+    done = opened(table, dataset="town").points(
+        "x,y", box="0..100,0..100", lattice="0.5,0.5", regions=file, crowd=20, epsilon=1
+    )
+    assert len(done) == (30 if places and places[0] == 12 else 0)
+
+
 CROSSING = [[0, 0], [10, 10], [10, 0], [0, 10], [0, 0]]
 
 
