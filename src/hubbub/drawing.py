@@ -69,5 +69,27 @@ class Flow:
     note: str = ""
 
 
-Drawing: TypeAlias = Bars | Flow
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Map:
+    """Points in a box, and how many there are in each square of it.
+
+    `box` is (left, right, bottom, top) in the units of the two columns, cut into `across` by `up` squares; `squares`
+    are (column from the left, row from the bottom, points), where there are any. `dots` are some of the points,
+    `outlines` the rings of public regions. `tall` is how long a unit of the second column is drawn, if a unit of the
+    first is 1.
+    """
+
+    columns: tuple[str, str]
+    box: tuple[float, float, float, float]
+    across: int
+    up: int
+    squares: tuple[tuple[int, int, int], ...]
+    dots: tuple[tuple[float, float], ...]
+    outlines: tuple[tuple[tuple[float, float], ...], ...] = ()
+    tall: float = 1.0
+    told: str = ""
+    note: str = ""
+
+
+Drawing: TypeAlias = Bars | Flow | Map
 """Whatever a report can draw."""

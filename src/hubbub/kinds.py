@@ -13,6 +13,7 @@ _WHERE: Final[dict[str, str]] = {
     "histogram": "hubbub.tables.asking",
     "cube": "hubbub.tables.cube_asking",
     "records": "hubbub.tables.records_asking",
+    "points": "hubbub.tables.points_asking",
     "graph": "hubbub.graphs.asking",
     "ballots": "hubbub.voting.publish_asking",
 }

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from hubbub.errors import Refused, WrongUse, in_python
 from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.tables.bins import Axis, Discovered, all_labels, parse, size
 from hubbub.tables.engine import Counted, Engine, Question, Repeats
+from hubbub.tables.lattice import Lattice
 from hubbub.tables.schema import Holds, resolved
 from tests.fresh import counts, played, spec_of
 
@@ -328,6 +330,32 @@ def test_every_kind_of_axis_counts_what_plain_python_counts(opened: Opener, tmp_
         right = expected(given, axes, PEOPLE)
         assert bins(axes, counted) == right, str(given)
         assert right, f"{given}: a case without anybody in it checks nothing"
+
+
+@every_engine
+def test_positions_on_a_lattice_are_those_of_plain_python(opened: Opener, tmp_path: Path) -> None:
+    """Of every type of number; beyond the ends, missing, infinite and not a number are left out."""
+    axes = (
+        Lattice("age", Fraction(0), Fraction("2.5"), 44),
+        Lattice("fee", Fraction(-1), Fraction(1, 8), 1000),
+        Lattice("gain", Fraction(0), Fraction("0.1"), 4),
+    )
+    engine = opened(arrow(PEOPLE), tmp_path)
+    for chosen in ((axes[0],), (axes[1],), (axes[2],), axes):
+        right: Counter[int] = Counter()
+        for row in PEOPLE:
+            code = 0
+            for axis in chosen:
+                value = math.nan if row[axis.column] is None else float(row[axis.column])
+                if not float(axis.low) <= value < float(axis.high):
+                    break
+                place = math.floor((value - float(axis.low)) / float(axis.step))
+                code = code * axis.steps + min(max(place, 0), axis.steps - 1)
+            else:
+                right[code] += 1
+        counted = engine.count(Question(axes=chosen), SystemSource())
+        assert dict(zip(counted.codes.tolist(), counted.counts.tolist(), strict=True)) == right
+        assert right
 
 
 @every_engine

@@ -93,6 +93,9 @@ def ballots(**words: Any) -> Case:
 TOWN = ("town=Bath,York,other",)
 CUBE = (*TOWN, "age:0..90:30,null")
 STAIRS = {"thresholds": "100,10", "epsilons": "1,0.1,0.01", "alpha": "10"}
+POINTS = {"columns": "age,id", "box": "0..100,0..100", "grid": "50,50", "crowd": "5", "epsilon": "2"}
+AREAS = str(Path(__file__).with_name("regions.geojson"))
+REGIONS = {"columns": "age,id", "box": "0..100,0..100", "grid": None, "regions": AREAS, "lattice": "1,1"}
 FEW = {"vertices": "9", "max_degree": "4", "epsilon": "1"}
 GRAPHS = ([(0, 1), (1, 2), (0, 2)], [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4)], True, open_links)
 CASES = {
@@ -114,6 +117,10 @@ CASES = {
     "cube, sampled": Case("cube", {"by": CUBE, "epsilon": "1", "sample": "0.5"}),
     "records": Case("records", {"columns": "town,age:30", "crowd": "3"}, declared=False),
     "records, sampled": Case("records", {"columns": "town/1", "crowd": "20", "sample": "0.05"}, declared=False),
+    "points": Case("points", POINTS, declared=False),
+    "points, clamped": Case("points", {**POINTS, "clamp": True, "within": "60"}, declared=False),
+    "points, one row": Case("points", {**POINTS, "one_row_per_person": True}, declared=False),
+    "points, regions": Case("points", {**REGIONS, "crowd": "5", "epsilon": "2"}, declared=False),
     "graph, sampled": Case("graph", {"of": "connectivity,average-degree", **FEW, "samples": "8"}, *GRAPHS),
     "graph, degrees": Case("graph", {"of": "degree-histogram,triangles", **FEW}, *GRAPHS),
     "graph, edges": Case("graph", {"of": "triangles", **FEW, "per_edge": True}, *GRAPHS),
@@ -467,8 +474,7 @@ def test_a_toy_adds_up_with_a_histogram() -> None:
 
 def test_a_kind_that_nobody_registered_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(kinds._WHERE, "toy")  # type: ignore[arg-type]
-    with pytest.raises(
-        WrongUse, match="there is no kind of release 'toy'; there are histogram, records, graph, ballots"
-    ):
+    listed = ", ".join(kinds.names())
+    with pytest.raises(WrongUse, match=f"there is no kind of release 'toy'; there are {listed}"):
         kinds.kind("toy")
     assert CliRunner().invoke(commands, ["release", "toy"]).exit_code == 2

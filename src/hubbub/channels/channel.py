@@ -16,7 +16,9 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
-from hubbub.channels.law import SUPPRESSED, Law
+from hubbub.channels.empty_bins import EmptyBins
+from hubbub.channels.law import Law
+from hubbub.channels.published import Published as Published
 from hubbub.errors import WrongUse
 from hubbub.exact import Exact, Loss, rational
 from hubbub.guarantees.curve import Curve
@@ -30,20 +32,6 @@ LARGEST_COUNT = 2**62
 
 SMALLEST_RATE, LARGEST_RATE = Fraction(1, 10**6), Fraction(50)
 """Noise is drawn exactly for every rational epsilon between these."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Published:
-    """What came out: one value and one tag per bin. A suppressed bin has the tag ``suppressed`` and the value 0."""
-
-    values: NDArray[np.int64]  # bin -> published value
-    tags: NDArray[np.intp]  # bin -> index into names
-    names: tuple[str, ...]
-
-    def outcome(self, i: int) -> tuple[int | None, str]:
-        """(value, tag) of bin i; the value is None where nothing is shown."""
-        tag = self.names[int(self.tags[i])]
-        return (None if tag.startswith(SUPPRESSED) else int(self.values[i])), tag
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +157,10 @@ class Channel(Protocol):
     def comparable(self, counts: Sequence[int]) -> Sequence[int]:
         """Those of some critical counts at which the laws can be compared in a while, the first few of them."""
         return counts[:MOST_COMPARED]
+
+    def empty_bins(self) -> EmptyBins | None:
+        """How empty bins come to show a number, where they need not all be listed; None where they do."""
+        return None
 
     def reconsidered(self, verdict: Verdict) -> Verdict:
         """A verdict from laws and proofs, with what the channel alone can add to it."""

@@ -9,8 +9,9 @@ from typing import ClassVar
 from numpy.typing import ArrayLike
 
 from hubbub.channels.channel import Card, Channel, Proof, Published
+from hubbub.channels.empty_bins import EmptyBins, never
 from hubbub.channels.exact_above import exact_above_law, exact_above_release
-from hubbub.channels.law import Law
+from hubbub.channels.law import SUPPRESSED, Law
 from hubbub.exact import INFINITY, whole
 from hubbub.guarantees.curve import steps
 from hubbub.guarantees.definitions import CrowdBlending
@@ -68,3 +69,6 @@ class ExactOrSuppressed(Channel):
 
     def release(self, counts: ArrayLike, source: Source) -> Published:
         return exact_above_release(counts, self.k, _SILENT, source)
+
+    def empty_bins(self) -> EmptyBins:
+        return never((SUPPRESSED, ""))

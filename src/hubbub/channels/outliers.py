@@ -14,6 +14,7 @@ from typing import ClassVar
 from numpy.typing import ArrayLike
 
 from hubbub.channels.channel import MOST_COMPARED, Card, Channel, Proof, Published, noise_rate
+from hubbub.channels.empty_bins import EmptyBins
 from hubbub.channels.law import Law
 from hubbub.channels.offsets import noisy_delta, paper_claim, rounded_up, smallest, suppressed_delta
 from hubbub.channels.staircase import Staircase, is_wide
@@ -99,6 +100,9 @@ class OutlierSuppressed(Channel):
 
     def release(self, counts: ArrayLike, source: Source) -> Published:
         return self._stairs.release(counts, source)
+
+    def empty_bins(self) -> EmptyBins | None:
+        return self._stairs.empty_bins()
 
 
 @dataclass(frozen=True, slots=True)

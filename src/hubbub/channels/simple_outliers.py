@@ -9,8 +9,9 @@ from typing import ClassVar
 from numpy.typing import ArrayLike
 
 from hubbub.channels.channel import Card, Channel, Proof, Published, noise_rate
+from hubbub.channels.empty_bins import EmptyBins, never
 from hubbub.channels.exact_above import exact_above_law, exact_above_release
-from hubbub.channels.law import Law
+from hubbub.channels.law import SUPPRESSED, Law
 from hubbub.exact import INFINITY, positive, whole
 from hubbub.guarantees.curve import steps
 from hubbub.guarantees.definitions import SimpleOutlier
@@ -65,6 +66,9 @@ class SimpleSuppressed(Channel):
 
     def release(self, counts: ArrayLike, source: Source) -> Published:
         return exact_above_release(counts, self.k + 1, _SILENT, source)
+
+    def empty_bins(self) -> EmptyBins:
+        return never((SUPPRESSED, ""))
 
 
 @dataclass(frozen=True, slots=True)

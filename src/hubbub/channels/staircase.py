@@ -33,7 +33,9 @@ from hubbub.channels.channel import (
     noise_rate,
 )
 from hubbub.channels.divergence import hockey_stick
+from hubbub.channels.empty_bins import EmptyBins
 from hubbub.channels.law import ONE, SUPPRESSED, Block, Dense, Law, Weight
+from hubbub.channels.staircase_empty import nested
 from hubbub.errors import WrongUse
 from hubbub.exact import Exact, Infinite, Loss, ball, exp, log, loss, positive, rounded, upper, whole
 from hubbub.guarantees.curve import flat
@@ -142,11 +144,8 @@ class Staircase(Channel):
     def tags(self) -> tuple[str, ...]:
         """The bits of each way through the levels, from the most noise to the least."""
         levels = len(self.thresholds)
-        if self.nested:
-            bits = ["1" * n + "0" * (levels - n) for n in range(levels, -1, -1)]
-        else:
-            bits = [f"{n:0{levels}b}" for n in range(2**levels - 1, -1, -1)]
-        return tuple(self._tag(b) for b in bits)
+        ways = (2**levels - 2**n for n in range(levels + 1)) if self.nested else range(2**levels - 1, -1, -1)
+        return tuple(self._tag(f"{way:0{levels}b}") for way in ways)
 
     def _tag(self, bits: str) -> str:
         if bits.endswith("1") and self.epsilons[-1] == 0:
@@ -171,11 +170,14 @@ class Staircase(Channel):
             else:  # drawn for every bin, so that how much is drawn tells nothing
                 values = values + np.where(hit, two_sided_geometric(rate, truth.size, source).reshape(truth.shape), 0)
         names = self.tags
-        index = np.zeros(2 ** len(self.thresholds), dtype=np.intp)
-        for code in range(index.size):
-            tag = self._tag(f"{code:0{len(self.thresholds)}b}")
-            index[code] = names.index(tag) if tag in names else 0
+        found = (self._tag(f"{code:0{len(self.thresholds)}b}") for code in range(2 ** len(self.thresholds)))
+        index = np.array([names.index(tag) if tag in names else 0 for tag in found], dtype=np.intp)
         return Published(values, index[bits], names)
+
+    def empty_bins(self) -> EmptyBins | None:
+        """As printed, a hidden bin tells which levels it went through, so that all of them have to be listed."""
+        hides = self.nested and self.epsilons[-1] == 0
+        return nested(self.epsilons[:-1], self.cuts, self.tags[::-1]) if hides else None
 
 
 @lru_cache(maxsize=512)

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 
 from hubbub.binomial_law import at_most, masses
 from hubbub.channels.channel import Card, Channel, Proof, Published, exact_count, exact_counts
+from hubbub.channels.empty_bins import EmptyBins
 from hubbub.channels.exact_or_suppressed import ExactOrSuppressed
 from hubbub.channels.law import SUPPRESSED, Dense, Law, point
 from hubbub.channels.mixture import MISSING, MOST_CELLS, mixture
@@ -111,6 +112,9 @@ class Thinned(Channel):
 
     def release(self, counts: ArrayLike, source: Source) -> Published:
         return self.channel.release(binomial(exact_counts(counts), self.p, source), source)
+
+    def empty_bins(self) -> EmptyBins | None:
+        return self.channel.empty_bins()  # nobody is sampled of nobody
 
 
 @lru_cache(maxsize=256)

@@ -40,6 +40,7 @@ from hubbub.channels.channel import (
     exact_count,
     exact_counts,
 )
+from hubbub.channels.empty_bins import EmptyBins, shown_at
 from hubbub.channels.law import SUPPRESSED, Block, Law, Weight, point
 from hubbub.channels.warped_walk import walk
 from hubbub.errors import WrongUse
@@ -249,6 +250,15 @@ class Warped(Channel):
             return Published(values, np.zeros(values.shape, dtype=np.intp), ("",))
         shown = values > self.show_above
         return Published(np.where(shown, values, 0), shown.astype(np.intp), (SUPPRESSED, ""))
+
+    def empty_bins(self) -> EmptyBins | None:
+        """Above its own value f_c(j) is e^E(c) times what depends on j alone. So what an empty bin shows, given that it
+        shows something, has the law of what a bin of show_above + 1 people shows given that it does, and every other
+        one of those does."""
+        if self.show_above is None:
+            return None
+        first = self.show_above + 1
+        return EmptyBins(lambda: self._at_least(first, 0), shown_at(self.release, first))
 
     def neighbours(self, count: int) -> tuple[Law, Law]:
         """f_count and f_(count-1), cut at the same places.

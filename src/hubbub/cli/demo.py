@@ -33,7 +33,7 @@ def demo(out: str, as_json: bool) -> None:
     Last, the network of Millbrook's friends: who knows the streets guesses how people vote, and what the town may
     publish about its network instead.
     """
-    from hubbub.demo import gossip, millbrook, salaries
+    from hubbub.demo import gossip, millbrook, places, salaries
     from hubbub.noise.source import SystemSource
 
     folder = Path(out)
@@ -47,6 +47,7 @@ def demo(out: str, as_json: bool) -> None:
     drawn = salaries.draw(rows, folder) if can_draw else []
     books = folder / "ledger" / "ledger.db"
     network = gossip.publish(folder, books, SystemSource())
+    homes = places.write(folder)
     if not as_json:
         _tell_network(network)
     following = [*millbrook.try_next(folder), gossip.try_next(folder, books)]
@@ -61,7 +62,7 @@ def demo(out: str, as_json: bool) -> None:
                 "rows": [row.as_json() for row in rows],
                 "friends": network.as_json(),
                 "chart": str(drawn[0]) if drawn else None,
-                "files": [*town.files.values(), *map(str, drawn), *network.files.values()],
+                "files": [*town.files.values(), *map(str, drawn), *network.files.values(), str(homes)],
                 "look_at": salaries.LOOK_AT,
                 "open_first": town.files["report"],
                 "try_next": following,

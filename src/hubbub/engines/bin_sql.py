@@ -15,6 +15,7 @@ from hubbub.engines.column import Column, Number
 from hubbub.exact import Infinite, Loss, to_text
 from hubbub.tables.bins import Dates, Discovered, Edges, Steps, Values
 from hubbub.tables.coarser import WIDEST, Prefix, Ranges
+from hubbub.tables.lattice import Lattice
 from hubbub.tables.reading import BOOLEAN
 from hubbub.tables.schema import Holds, in_whole_numbers
 
@@ -51,7 +52,7 @@ def value(axis: Values, column: Column) -> str:
     return f"{boolean(column)} COLLATE C" if axis.reads == BOOLEAN else text(column)
 
 
-def code(axis: Edges | Steps | Dates, column: Column) -> str:
+def code(axis: Edges | Steps | Dates | Lattice, column: Column) -> str:
     """The number of a row's bin on an axis of numbers or dates; NULL if it has none."""
     number, inside = code_where(axis, column)
     other = str(len(axis) + axis.null) if axis.other else "NULL"
@@ -62,13 +63,16 @@ def code(axis: Edges | Steps | Dates, column: Column) -> str:
     return f"CASE WHEN {missing} THEN {null} WHEN {inside} THEN {number} ELSE {other} END"
 
 
-def code_where(axis: Edges | Steps | Dates, column: Column) -> tuple[str, str]:
+def code_where(axis: Edges | Steps | Dates | Lattice, column: Column) -> tuple[str, str]:
     """(bin number, condition): the condition, cheaper than a case, is never true for a missing value.
 
     By itself only for an axis without null and other, where whoever fits no bin is left out.
     """
     if isinstance(axis, Dates):
         return _date_number(axis, moment(column, axis.reads))
+    if isinstance(axis, Lattice):
+        value = sound(column) if column.kind is Holds.DECIMAL else number_of(column, axis.reads)
+        return _position(axis, f"CAST({value} AS DOUBLE)")
     number = column.number
     assert number is not None  # check() let it through
     value = number_of(column, axis.reads)
@@ -86,6 +90,14 @@ def code_where(axis: Edges | Steps | Dates, column: Column) -> tuple[str, str]:
     edges = list(axis.edges) if isinstance(axis, Steps) else finite
     inner = edges[0 if isinstance(axis, Edges) and axis.open_below else 1 : None if high is None else -1]
     return _tree(value, inner, 0, number), inside
+
+
+def _position(axis: Lattice, value: str) -> tuple[str, str]:
+    """Where a value is on a lattice, in floating point: any rule will do that looks at nothing but the value."""
+    low, step, high = (f"CAST('{float(each)!r}' AS DOUBLE)" for each in (axis.low, axis.step, axis.high))
+    place = f"floor(({value} - {low}) / {step})"
+    within = f"least(greatest({place}, 0), {axis.steps - 1})"
+    return f"CAST({within} AS BIGINT)", f"isfinite({value}) AND {value} >= {low} AND {value} < {high}"
 
 
 def _top(axis: Edges | Steps) -> Fraction | None:

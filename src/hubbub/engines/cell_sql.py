@@ -9,8 +9,9 @@ from typing import Final
 
 from hubbub.engines.column import Column
 from hubbub.exact import to_text
-from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps
+from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps
 from hubbub.tables.coarser import Ranges
+from hubbub.tables.lattice import Lattice
 from hubbub.tables.reading import BOOLEAN, DATE, FALSE, MONEY, TRUE
 from hubbub.tables.schema import Holds
 
@@ -77,14 +78,14 @@ def boolean(column: Column) -> str:
     )
 
 
-def unreadable(axis: Axis, column: Column) -> str | None:
+def unreadable(axis: Countable, column: Column) -> str | None:
     """Whether a cell is there and cannot be read as declared, as SQL; None where every cell can be read."""
     cell = identifier(column.name)
     if axis.reads == BOOLEAN:
         return f"coalesce({boolean(column)} = {_NEITHER}, FALSE)"
     if column.kind is not Holds.TEXT:
         return None
-    if isinstance(axis, Edges | Steps) or (isinstance(axis, Discovered) and isinstance(axis.coarser, Ranges)):
+    if isinstance(axis, Edges | Steps | Lattice) or (isinstance(axis, Discovered) and isinstance(axis.coarser, Ranges)):
         value = number(column, axis.reads)
     elif isinstance(axis, Dates) or (isinstance(axis, Discovered) and axis.unit is not None):
         value = moment(column, axis.reads)

@@ -13,20 +13,21 @@ from typing import Any, TypeAlias
 from hubbub.engines.bin_sql import code, code_where, key, value
 from hubbub.engines.cell_sql import literal, unreadable
 from hubbub.engines.column import Column
-from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values, size
+from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps, Values, size
 from hubbub.tables.coarser import REST, Grouped
+from hubbub.tables.lattice import Lattice
 
 Columns: TypeAlias = Mapping[str, Column]
 Query: TypeAlias = tuple[str, list[Any]]
 
 
-def bad_row(axes: Sequence[Axis], columns: Columns) -> str:
+def bad_row(axes: Sequence[Countable], columns: Columns) -> str:
     """Whether a row has a cell that is read and cannot be read as declared."""
     tests = filter(None, (unreadable(axis, columns[axis.column]) for axis in axes))
     return " OR ".join(tests) or "FALSE"
 
 
-def every_row_told(axes: Sequence[Axis], columns: Columns, people: str, person: str | None = None) -> Query:
+def every_row_told(axes: Sequence[Countable], columns: Columns, people: str, person: str | None = None) -> Query:
     """Each row is a person, as with :func:`every_row`; but those in no bin come back too, under the code -1, and
     beside the people of each bin stands how many of them have a cell that cannot be read as declared."""
     where = "" if person is None else f" WHERE ({person} IS NOT NULL)"
@@ -39,7 +40,7 @@ def every_row_told(axes: Sequence[Axis], columns: Columns, people: str, person: 
     return f"SELECT {bins}, {sums} FROM ({every}) GROUP BY {bins}{_order(axes)}", parameters
 
 
-def every_row(axes: Sequence[Axis], columns: Columns, people: str, person: str | None = None) -> Query:
+def every_row(axes: Sequence[Countable], columns: Columns, people: str, person: str | None = None) -> Query:
     """Each row is a person. Whoever fits no bin is dropped by a condition where that says the same as a case.
 
     A person column is read here as well: a line of a CSV may be left out for a cell that is read, and the lines that
@@ -48,7 +49,7 @@ def every_row(axes: Sequence[Axis], columns: Columns, people: str, person: str |
     parts = _parts(axes, columns)
     conditions = [] if person is None else [f"({person} IS NOT NULL)"]
     for i, axis in enumerate(axes):
-        if isinstance(axis, Edges | Steps | Dates) and not axis.null and not axis.other:
+        if isinstance(axis, Edges | Steps | Dates | Lattice) and not axis.null and not axis.other:
             parts[i], condition = code_where(axis, columns[axis.column])
             conditions.append(f"({condition})")
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
@@ -57,7 +58,7 @@ def every_row(axes: Sequence[Axis], columns: Columns, people: str, person: str |
     return _summed(axes, f"SELECT {_named(parts)}, count(*) AS n FROM {people}{where} GROUP BY ALL")
 
 
-def one_row_each(axes: Sequence[Axis], columns: Columns, people: str, person: str, word: str) -> Query:
+def one_row_each(axes: Sequence[Countable], columns: Columns, people: str, person: str, word: str) -> Query:
     """Each person is in the bin of the row with the smallest word."""
     # arg_min skips a row whose bin is NULL; a struct of bins is never NULL.
     row = f"arg_min(row({', '.join(_parts(axes, columns))}), {word})"
@@ -66,7 +67,7 @@ def one_row_each(axes: Sequence[Axis], columns: Columns, people: str, person: st
     return _summed(axes, f"SELECT {groups}, count(*) AS n FROM ({kept}) GROUP BY ALL")
 
 
-def distinct_bins(axes: Sequence[Axis], columns: Columns, people: str, person: str, word: str, most: int) -> Query:
+def distinct_bins(axes: Sequence[Countable], columns: Columns, people: str, person: str, word: str, most: int) -> Query:
     """Each person is once in each of at most `most` of their bins, those with the smallest words."""
     groups = _groups(axes)
     rows = f"SELECT {person} AS who, {_named(_parts(axes, columns))}, {word} AS word FROM {people}"
@@ -80,7 +81,7 @@ def distinct_bins(axes: Sequence[Axis], columns: Columns, people: str, person: s
     return f"SELECT {bins}, count(*) AS people FROM ({kept}) GROUP BY {bins}{_order(axes)}", parameters
 
 
-def _parts(axes: Sequence[Axis], columns: Columns) -> list[str]:
+def _parts(axes: Sequence[Countable], columns: Columns) -> list[str]:
     """One SQL expression for each axis: a bin's number, or the text itself where it is looked up later."""
     parts = []
     for axis in axes:
@@ -96,25 +97,25 @@ def _named(parts: Sequence[str]) -> str:
     return ", ".join(f"{part} AS g{i}" for i, part in enumerate(parts))
 
 
-def _groups(axes: Sequence[Axis]) -> str:
+def _groups(axes: Sequence[Countable]) -> str:
     return ", ".join(f"g{i}" for i in range(len(axes)))
 
 
-def _keys(axes: Sequence[Axis]) -> list[str]:
+def _keys(axes: Sequence[Countable]) -> list[str]:
     return [f"g{i}" for i, axis in enumerate(axes) if isinstance(axis, Discovered)]
 
 
-def _listed(axes: Sequence[Axis]) -> str:
+def _listed(axes: Sequence[Countable]) -> str:
     return ", ".join(["code", *_keys(axes)])
 
 
-def _order(axes: Sequence[Axis]) -> str:
+def _order(axes: Sequence[Countable]) -> str:
     """By code and labels, whatever order the connection prefers; declared bins are put in order by their numbers."""
     keys = _keys(axes)
     return " ORDER BY " + ", ".join(f"{name} ASC NULLS LAST" for name in ("code", *keys)) if keys else ""
 
 
-def _summed(axes: Sequence[Axis], inner: str) -> Query:
+def _summed(axes: Sequence[Countable], inner: str) -> Query:
     """Groups (g0, g1, ..., n) as bins."""
     coded, parameters = _coded(axes, inner, "n")
     bins = _listed(axes)
@@ -125,7 +126,7 @@ def _summed(axes: Sequence[Axis], inner: str) -> Query:
     return sums + _order(axes), parameters
 
 
-def _coded(axes: Sequence[Axis], inner: str, carried: str) -> Query:
+def _coded(axes: Sequence[Countable], inner: str, carried: str) -> Query:
     """The numbers of bins from groups; listed values get theirs by a join with the few groups that came out."""
     joins, number, keys = [], "0", []
     parameters: list[Any] = []

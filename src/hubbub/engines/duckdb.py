@@ -28,7 +28,7 @@ from hubbub.engines.people_sql import look_at_people, look_at_rows
 from hubbub.engines.scratch import Scratch
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
-from hubbub.tables.bins import Axis
+from hubbub.tables.bins import Countable
 from hubbub.tables.engine import Counted, Question, Repeats
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import Schema, resolved
@@ -138,7 +138,7 @@ class DuckDB:
         return self._count(question, axes, source, self._mended(used), used)
 
     def _count(
-        self, question: Question, axes: tuple[Axis, ...], source: Source, people: _Relation, used: Sequence[str]
+        self, question: Question, axes: tuple[Countable, ...], source: Source, people: _Relation, used: Sequence[str]
     ) -> Counted:
         if question.person is None:
             return self._every_row(axes, people, None)
@@ -158,7 +158,7 @@ class DuckDB:
             with suppress(*TROUBLE):  # after an error that is fatal to DuckDB nothing can be unregistered
                 self._connection.unregister(_WORDS)
 
-    def _every_row(self, axes: tuple[Axis, ...], people: _Relation, person: str | None) -> Counted:
+    def _every_row(self, axes: tuple[Countable, ...], people: _Relation, person: str | None) -> Counted:
         """Where every cell can be read, the plain query; else one that tells in the same pass how many cannot."""
         if self._allowed >= 1 or not axes or (self._taken_out is None and bad_row(axes, people.columns) == "FALSE"):
             return self._collect(every_row(axes, people.columns, people.sql, person))
@@ -250,7 +250,7 @@ class DuckDB:
         places = (0, *range(table.num_columns - numbers, table.num_columns))
         return [whole_numbers(table.column(i)) for i in places], found
 
-    def _count_rows(self, axes: tuple[Axis, ...], who: Column, used: Sequence[str], people: _Relation) -> int:
+    def _count_rows(self, axes: tuple[Countable, ...], who: Column, used: Sequence[str], people: _Relation) -> int:
         """In one reading: how many there are, whether they can be read, and who is in the table."""
         bad = bad_row(axes, people.columns)
         self._forget_rejects()

@@ -6,6 +6,7 @@ from string import Template
 from typing import Final
 
 from hubbub.charts.flow_svg import STYLE as FLOW_STYLE
+from hubbub.charts.map_svg import STYLE as MAP_STYLE
 from hubbub.charts.svg import STYLE as CHART_STYLE
 
 PAGE: Final = Template(
@@ -128,4 +129,4 @@ footer { color: var(--quiet); font-size: .8rem; margin-top: 3rem; padding-bottom
 }
 """
 
-STYLE: Final = _LOOKS + CHART_STYLE + FLOW_STYLE
+STYLE: Final = _LOOKS + CHART_STYLE + FLOW_STYLE + MAP_STYLE

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from hubbub.charts.flow_svg import responsive_flow
+from hubbub.charts.map_svg import responsive_map
 from hubbub.charts.svg import Bar, Panel, Words, responsive
-from hubbub.drawing import Bars, Drawing, Flow, FlowColumn, FlowLink
+from hubbub.drawing import Bars, Drawing, Flow, FlowColumn, FlowLink, Map
 from hubbub.report.text import sentence, visible
 
 NOT_DRAWN: Final = "<p>There is no chart, because it could not be drawn when this page was made.</p>"
@@ -18,6 +20,9 @@ def picture(drawing: Drawing | None) -> str:
         return "<p>There is nothing to draw.</p>"
     if isinstance(drawing, Flow):
         chart, note = responsive_flow(shown_flow(drawing)), sentence(drawing.note)
+        return f"<figure>\n{chart}\n<figcaption>{note}</figcaption>\n</figure>"
+    if isinstance(drawing, Map):
+        chart, note = responsive_map(shown_map(drawing)), sentence(drawing.note)
         return f"<figure>\n{chart}\n<figcaption>{note}</figcaption>\n</figure>"
     panels = _panels(drawing)
     words = Words(
@@ -42,6 +47,12 @@ def shown_flow(flow: Flow) -> Flow:
         plain=tuple(map(visible, flow.plain)),
         told=visible(flow.told, 1000),
     )
+
+
+def shown_map(drawn: Map) -> Map:
+    """With names that can be shown."""
+    across, up = map(visible, drawn.columns)
+    return replace(drawn, columns=(across, up), told=visible(drawn.told, 1000))
 
 
 def _panels(drawing: Bars) -> list[Panel]:

@@ -233,6 +233,8 @@ column:month:2024-01..2024-12 (dates). Say how people are protected: `crowd=K`; 
 `epsilon=E` `delta=D` (bins found in the data: noise, shown above the smallest threshold that D allows);
 `outlier=CURVE`; or `channel=NAME` with its own options.
 
+Of more than 100,000,000 declared bins only those that show a number are listed, and not listed means hidden.
+
 Exit code 3 and the sentence about several rows for one person tell something about the data: they are for you
 alone. What is released about the same people under one name adds up in the ledger (hubbub ledger show).""",
     examples=(

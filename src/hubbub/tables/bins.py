@@ -37,12 +37,16 @@ from hubbub.exact import INFINITY, Loss, positive, rational, to_text
 from hubbub.guarantees.derivation import Assumption
 from hubbub.tables import reading
 from hubbub.tables.coarser import Coarser
+from hubbub.tables.lattice import Lattice
 from hubbub.tables.reading import BOOLEAN, DATE
 from hubbub.tables.values_file import values_in
 
 NULL, OTHER = "null", "other"
 MOST_BINS = 10**8
-"""Declared bins are all published, so their number is bounded: by memory, at some 50 bytes each."""
+"""Up to so many declared bins all are listed, at some 50 bytes of memory each; of more, those that show a number."""
+
+MOST_CODES = 2**63
+"""A bin is numbered by 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +157,14 @@ Declared: TypeAlias = Values | Edges | Steps | Dates
 
 Axis: TypeAlias = Declared | Discovered
 
+
+Countable: TypeAlias = Axis | Lattice
+"""Whatever people are counted by."""
+
 UNITS = ("day", "month", "quarter", "year")
 
 
-def size(axis: Declared) -> int:
+def size(axis: Declared | Lattice) -> int:
     """How many bins an axis has, with null and other."""
     return len(axis) + axis.null + axis.other
 
@@ -171,9 +179,9 @@ def all_labels(axis: Declared) -> tuple[str | None, ...]:
 def declared_size(axes: Sequence[Axis]) -> int | None:
     """The number of bins of a partition, or None if some axis is discovered."""
     total = prod(size(axis) for axis in axes if not isinstance(axis, Discovered))
-    if total > MOST_BINS:
+    if total > MOST_CODES:
         raise WrongUse(
-            f"the declared bins multiply to {total:,}, and at most {MOST_BINS:,} can be published; declare coarser bins"
+            f"the declared bins multiply to {total:,}, and at most 2^63 can be numbered; declare coarser bins"
         )
     return None if any(isinstance(axis, Discovered) for axis in axes) else total
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.channels.channel import Published
-from hubbub.channels.estimate import intervals
-from hubbub.channels.law import SUPPRESSED
 from hubbub.noise.binomial import binomial
 from hubbub.noise.source import Source
 from hubbub.tables.bins import declared_size
 from hubbub.tables.counts import Counts
 from hubbub.tables.engine import Counted, Engine, Question, Repeats
-from hubbub.tables.expected_rows import expected_intervals
-from hubbub.tables.scaling import population_intervals
+from hubbub.tables.intervals import of_published
+from hubbub.tables.sparse import is_sparse, shown_bins
 
 if TYPE_CHECKING:
     from hubbub.tables.histogram import Histogram
@@ -29,20 +26,21 @@ def run(spec: Histogram, engine: Engine, source: Source) -> Counts:
     """Count, sample, publish."""
     total = declared_size(spec.axes)
     counted = engine.count(_question(spec), source)
+    if total is not None and is_sparse(spec):
+        return _shown_only(spec, counted, total, source)
     counts = _sampled(spec, counted.counts if total is None else _every_bin(counted, total), source)
     if total is not None:
         published = _published(spec, counts, source)
-        return Counts(spec, published, *_intervals(spec, published))
+        return Counts(spec, published, *of_published(spec, published))
     # Bins are those found in the sample: one that nobody of the sample is in must not reach the channel.
     some = np.flatnonzero(counts)
     published = _published(spec, counts[some], source)
     # An absent bin looks like a hidden one, so hidden ones are absent too.
-    hidden = np.array([name.startswith(SUPPRESSED) for name in published.names], dtype=bool)
-    shown = np.flatnonzero(~hidden[published.tags])
-    published = Published(published.values[shown], published.tags[shown], published.names)
+    shown = np.flatnonzero(published.shown)
+    published = published.at(shown)
     keep = some[shown]
     found = tuple([labels[i] for i in keep.tolist()] for labels in counted.found)
-    return Counts(spec, published, *_intervals(spec, published), found, counted.codes[keep])
+    return Counts(spec, published, *of_published(spec, published), found, counted.codes[keep])
 
 
 def declared_counts(spec: Histogram, engine: Engine, source: Source) -> NDArray[np.int64]:
@@ -52,21 +50,18 @@ def declared_counts(spec: Histogram, engine: Engine, source: Source) -> NDArray[
     return _sampled(spec, _every_bin(engine.count(_question(spec), source), total), source)
 
 
-def _intervals(spec: Histogram, published: Published) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For the counts that the channel saw, or for everybody if the release is scaled up from its sample.
+def _shown_only(spec: Histogram, counted: Counted, total: int, source: Source) -> Counts:
+    """Of a domain too big to list, the bins that show a number.
 
-    Guarantee: that of :func:`hubbub.channels.estimate.interval`, of
-    :func:`hubbub.tables.scaling.population_intervals` or of :func:`hubbub.tables.expected_rows.expected_intervals`. A
-    bin that was found has somebody in it.
+    Guarantee: that of :func:`hubbub.tables.sparse.shown_bins`. A bin that the secret sample leaves empty goes through
+    the channel by itself, like any other.
     """
-    if spec.unit.expected_rows:
-        low, high = expected_intervals(spec.channel, published, spec.sample or Fraction(1), spec.coverage)
-        return low, high
-    if not spec.scale_up or spec.sample is None:
-        low, high = intervals(spec.channel, published, spec.coverage)
-    else:
-        low, high = population_intervals(spec.channel, published, spec.sample, spec.coverage, found=spec.discovered)
-    return (np.maximum(low, 1) if spec.discovered else low), high
+    empty = spec.channel.empty_bins()
+    assert empty is not None, "refused before anything was read"
+    order = np.argsort(counted.codes)  # noise does not follow the order in which an engine found the bins
+    counts = _sampled(spec, counted.counts[order], source)
+    codes, published = shown_bins(counted.codes[order], _published(spec, counts, source), empty, total, source)
+    return Counts(spec, published, *of_published(spec, published), (), codes)
 
 
 def _question(spec: Histogram) -> Question:

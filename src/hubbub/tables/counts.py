@@ -22,7 +22,8 @@ from hubbub.kind import Grid, Result, Sheet
 from hubbub.tables import picture, wording
 from hubbub.tables.bins import Axis, Discovered, all_labels, declared_size, size
 from hubbub.tables.estimands import Estimand, estimates, has_estimates, of_interval, of_number
-from hubbub.tables.labels import labels
+from hubbub.tables.intervals import of_published
+from hubbub.tables.labels import labels, labels_at
 from hubbub.tables.written import STATUS, key_columns, number_columns
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Counts(Result):
     low: NDArray[np.int64]  # bin -> lower end of its interval
     high: NDArray[np.int64]  # bin -> upper end, -1 where there is none
     found: tuple[list[str | None], ...] = field(default=())  # labels of discovered axes, shown bins only
-    codes: NDArray[np.int64] | None = None  # declared part of the shown bins; None: every declared bin, in order
+    some: NDArray[np.int64] | None = None  # codes of the bins that are listed; None: every declared bin, in order
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -59,14 +60,18 @@ class Counts(Result):
         return int(self.published.values.size)
 
     @property
+    def codes(self) -> NDArray[np.int64]:
+        """The numbers of the bins that the release lists: mixed radix over the declared axes, the last one fastest."""
+        return np.arange(self.bins) if self.some is None else self.some
+
+    @property
     def shown(self) -> NDArray[np.bool_]:
         """Which of them show a number."""
-        hidden = np.array([name.startswith(SUPPRESSED) for name in self.published.names], dtype=bool)
-        return ~hidden[self.published.tags]
+        return self.published.shown
 
     def keys(self, start: int, stop: int) -> Iterator[tuple[NDArray[np.int64], Sequence[str | None]]]:
         """Bins start..stop-1, one axis after the other: which label each has, and the labels."""
-        codes = np.arange(start, stop) if self.codes is None else self.codes[start:stop]
+        codes = np.arange(start, stop) if self.some is None else self.some[start:stop]
         steps = [1 if isinstance(axis, Discovered) else size(axis) for axis in self.axes]
         found = iter(self.found)
         for i, axis in enumerate(self.axes):
@@ -75,12 +80,23 @@ class Counts(Result):
                 known = {text: at for at, text in enumerate(dict.fromkeys(texts))}
                 yield np.array([known[text] for text in texts], dtype=np.int64), list(known)
             else:
-                yield codes // prod(steps[i + 1 :]) % steps[i], all_labels(axis)
+                places = codes // prod(steps[i + 1 :]) % steps[i]
+                if places.size >= steps[i]:
+                    yield places, all_labels(axis)
+                else:  # of a long axis only those that are met
+                    met, which = np.unique(places, return_inverse=True)
+                    yield which, labels_at(axis, met.tolist())
 
     def estimate(self, i: int) -> int | None:
         """What the number says about what its interval is for; it lies in the interval. None where nothing is shown."""
         value, _ = self.published.outcome(i)
         return None if value is None else int(estimates(self.spec, np.array([value]))[0])
+
+    def hidden_span(self) -> tuple[int, int | None]:
+        """The interval of a bin that is hidden."""
+        nothing = Published(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.intp), (SUPPRESSED,))
+        low, high = of_published(self.spec, nothing)
+        return int(low[0]), None if high[0] < 0 else int(high[0])
 
     def ends(self, i: int) -> tuple[int, int | None]:
         """The interval of a bin; None where it has no upper end."""
@@ -119,7 +135,7 @@ class Counts(Result):
         declared, shown = declared_size(self.axes), int(self.shown.sum())
         return {
             "rows_published": shown,
-            "rows_suppressed": None if declared is None else self.bins - shown,
+            "rows_suppressed": None if declared is None else declared - shown,
             "bins": declared,
             "counts": self._counted(),
             **({} if self.spec.unit.distinct is None else {"rate_per_bin": to_text(wording.bin_rate(self.spec))}),
@@ -133,19 +149,22 @@ class Counts(Result):
         return {"number": of_number(self.spec).value, **beside, "interval": about}
 
     def sentences(self) -> tuple[str, ...]:
-        if declared_size(self.axes) is None:
+        declared = declared_size(self.axes)
+        if declared is None:
             return (
                 "The bins were found in the data. A bin that had to be hidden is absent, just like one with nobody in "
                 "it, and how many are absent is not told.",
             )
-        hidden = self.bins - int(self.shown.sum())
-        if not hidden:
+        shown = int(self.shown.sum())
+        if shown == declared:
             empty = "; an empty one would be hidden" if hides(self.spec.channel) else ", empty ones too"
-            return (f"All {self.bins:,} bins show a number{empty}.",)
-        return (
-            f"{hidden:,} of {self.bins:,} bins are hidden; {self.bins - hidden:,} show a number. A hidden bin may well "
-            "be empty: its interval says how many people there can be.",
-        )
+            return (f"All {declared:,} bins show a number{empty}.",)
+        told = f"{declared - shown:,} of {declared:,} bins are hidden; {shown:,} show a number."
+        if self.some is None:
+            rest = "A hidden bin may well be empty: its interval says how many people there can be."
+        else:
+            rest = f"Not listed means hidden, and may well be empty: {_span(*self.hidden_span())} people."
+        return (f"{told} {rest}",)
 
     def grid(self, first: int) -> Grid:
         first = min(self.bins, first)

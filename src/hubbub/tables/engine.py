@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.noise.source import Source
-from hubbub.tables.bins import Axis
+from hubbub.tables.bins import Countable
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import Schema
 from hubbub.tables.sketch import Notice
@@ -28,7 +28,7 @@ class Repeats(Enum):
 class Question:
     """Count the people in each bin of the partition that the axes make."""
 
-    axes: tuple[Axis, ...]
+    axes: tuple[Countable, ...]
     person: str | None = None
     repeats: Repeats = Repeats.REFUSE
     most_bins: int = 1  # per person, with DISTINCT

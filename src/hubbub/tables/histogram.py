@@ -22,8 +22,9 @@ from hubbub.guarantees.people import People
 from hubbub.kind import Check, Kind, Result, Spec, Together, Words
 from hubbub.noise.source import Source
 from hubbub.tables import description, promises, wording
-from hubbub.tables.bins import Axis, Discovered, declared_size
+from hubbub.tables.bins import MOST_BINS, Axis, Discovered, declared_size
 from hubbub.tables.schema import Schema, column, resolved
+from hubbub.tables.sparse import expected, is_sparse
 from hubbub.tables.unit import EACH_ROW, Collected, Unit
 from hubbub.tables.written import difference
 from hubbub.wire.canonical import Plain
@@ -92,7 +93,7 @@ class Histogram(Spec):
         return laws(self.channel)
 
     def misfit(self, file: Path, form: str) -> str | None:
-        return difference(file, form, self.axes)
+        return difference(file, form, self.axes, sparse=is_sparse(self))
 
     def free(self) -> tuple[str, ...]:
         told = [f"how often an interval is right, {to_text(self.coverage)}: no promise to people rests on it"]
@@ -115,7 +116,11 @@ class Histogram(Spec):
         return description.described(self)
 
     def room(self) -> int:
-        return (1 << 20) + _BYTES_PER_BIN * (declared_size(self.axes) or 0)
+        bins = declared_size(self.axes) or 0
+        if is_sparse(self):
+            empty = self.channel.empty_bins()
+            bins = 0 if empty is None else expected(empty, bins)
+        return (1 << 20) + _BYTES_PER_BIN * min(bins, MOST_BINS)
 
     def run(self, data: Engine, source: Source) -> Result:
         from hubbub.tables import counting

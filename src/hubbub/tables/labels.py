@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def labels(counts: Counts, wanted: NDArray[Any]) -> list[tuple[str | None, ...]]:
     """The labels of some bins, one for each axis; None is the bin of missing values."""
-    codes = wanted if counts.codes is None else counts.codes[wanted]
+    codes = wanted if counts.some is None else counts.some[wanted]
     found = list(counts.found)
     columns: list[list[str | None]] = []
     for axis in reversed(counts.axes):
@@ -24,12 +24,12 @@ def labels(counts: Counts, wanted: NDArray[Any]) -> list[tuple[str | None, ...]]
             texts = found.pop()
             columns.append([texts[i] for i in wanted.tolist()])
         else:
-            columns.append(_at(axis, (codes % size(axis)).tolist()))
+            columns.append(labels_at(axis, (codes % size(axis)).tolist()))
             codes = codes // size(axis)
     return list(zip(*reversed(columns), strict=True))
 
 
-def _at(axis: Declared, places: list[int]) -> list[str | None]:
+def labels_at(axis: Declared, places: list[int]) -> list[str | None]:
     """The labels at some places of an axis. Steps may be millions, so theirs are made one by one."""
     if not isinstance(axis, Steps):
         known = all_labels(axis)

@@ -35,6 +35,7 @@ from hubbub.guarantees.derivation import DMNS, HERE, Assumption, Derivation, The
 from hubbub.guarantees.implications import outlier_to_differential, simple_outlier_to_crowd_blending, to_outlier
 from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.thinned_curve import on_a_sample
+from hubbub.tables import sparse
 from hubbub.tables.bins import rule
 from hubbub.tables.discovery import discovery_cost
 from hubbub.tables.unit import Collected
@@ -64,6 +65,7 @@ def promises(spec: Histogram) -> tuple[Derivation, ...]:
 
     Guarantee: each is a theorem applied to the one before, or the call is refused; nothing here depends on the data.
     """
+    sparse.check(spec.axes, spec.channel)
     own = _own(spec)
     if spec.unit.distinct is not None:
         return (_several_bins(_differential(own, spec) or own, spec, spec.unit.distinct),)
@@ -118,7 +120,7 @@ def _own(spec: Histogram) -> Derivation:
         *(rule(axis) for axis in spec.axes),
         spec.unit.assumption,
         *((KEPT_ROWS,) if spec.unit.one_row_per_person and crowds else ()),
-        *(() if spec.discovered else (EVERY_BIN,)),
+        *(() if spec.discovered else (sparse.NOT_LISTED if sparse.is_sparse(spec) else EVERY_BIN,)),
     )
     own = stated(
         spec.channel.claim,

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import TypeVar
 
 from hubbub.errors import WrongUse
 from hubbub.exact import to_text
-from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values
+from hubbub.tables.bins import Axis, Countable, Dates, Discovered, Edges, Steps, Values
 from hubbub.tables.coarser import Prefix, Ranges
+from hubbub.tables.lattice import Lattice
 from hubbub.tables.reading import BOOLEAN
 
 _MOST_COMPARISONS = 4096
@@ -56,7 +58,10 @@ def column(schema: Schema, name: str) -> Holds:
     )
 
 
-def resolved(axes: tuple[Axis, ...], schema: Schema) -> tuple[Axis, ...]:
+A = TypeVar("A", Axis, Countable)
+
+
+def resolved(axes: tuple[A, ...], schema: Schema) -> tuple[A, ...]:
     """The axes with what the schema alone tells, or one sentence if such bins cannot be made of such columns."""
     known = tuple(_resolved(axis, column(schema, axis.column)) for axis in axes)
     for axis in known:
@@ -64,14 +69,14 @@ def resolved(axes: tuple[Axis, ...], schema: Schema) -> tuple[Axis, ...]:
     return known
 
 
-def _resolved(axis: Axis, holds: Holds) -> Axis:
+def _resolved(axis: A, holds: Holds) -> A:
     """The axis with what the schema tells: a boolean column has its values declared by its type."""
     if isinstance(axis, Discovered) and holds is Holds.BOOLEAN and axis.unit is None and axis.coarser is None:
         return Values(axis.column, ("false", "true"), null=True)
     return axis
 
 
-def check(axis: Axis, holds: Holds) -> None:
+def check(axis: Countable, holds: Holds) -> None:
     """Whether such bins can be made of such a column."""
     name = axis.column
     if holds is Holds.OTHER:
@@ -84,6 +89,9 @@ def check(axis: Axis, holds: Holds) -> None:
     elif isinstance(axis, Dates) or (isinstance(axis, Discovered) and axis.unit):
         if holds not in (Holds.DATE, Holds.TEXT):
             raise WrongUse(f"the column {name} holds {holds.value} and not dates; use {name}:0..100:10")
+    elif isinstance(axis, Lattice):
+        if holds in (Holds.DATE, Holds.BOOLEAN):
+            raise WrongUse(f"the column {name} holds {holds.value} and no coordinates; choose a column of numbers")
     elif isinstance(axis, Edges | Steps):
         if holds in (Holds.DATE, Holds.BOOLEAN):
             instead = f"{name}:month" if holds is Holds.DATE else f"{name}=false,true"
@@ -99,7 +107,7 @@ def _check_coarser(axis: Discovered, holds: Holds) -> None:
         raise WrongUse(f"the column {name} holds {holds.value}, and first signs are of text; use {name}:10 or {name}")
 
 
-def _check_reading(axis: Axis, holds: Holds) -> None:
+def _check_reading(axis: Countable, holds: Holds) -> None:
     """Only text has to be told how it is written; booleans may also be the numbers 0 and 1."""
     wanted = (Holds.TEXT, Holds.BOOLEAN, Holds.INTEGER) if axis.reads == BOOLEAN else (Holds.TEXT,)
     if axis.reads and holds not in wanted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from hubbub.kind import Release, Spec
 from hubbub.tables.asking import histogram
 from hubbub.tables.cube_asking import cube
 from hubbub.tables.engine import Engine
+from hubbub.tables.points_asking import points
 from hubbub.tables.records_asking import records
 from hubbub.tables.unit import Unit
 
@@ -157,5 +159,44 @@ class Table:
                 exempt=exempt,
                 at_delta=at_delta,
                 coverage=coverage,
+            )
+        )
+
+    def points(
+        self,
+        columns: Sequence[str],
+        *,
+        grid: Sequence[Exact] | None = None,
+        box: Sequence[tuple[Exact, Exact]],
+        crowd: Exact,
+        epsilon: Exact,
+        lattice: Sequence[Exact] | None = None,
+        regions: str | os.PathLike[str] | None = None,
+        one_row_per_person: bool = False,
+        within: Exact | None = None,
+        clamp: bool = False,
+    ) -> Release:
+        """Publish a point for each person whose cell has at least `crowd` people, moved by noise as wide as the cell.
+
+        `columns` are the coordinates, `box` their declared ends, `grid` the sides of a cell and `lattice` the steps
+        that points move by (a hundredth of a cell if not given); each is public. In place of a grid, cells may be the
+        polygons of a GeoJSON file, `regions`. With `within`, it is said how often no point is further than that from
+        its own; with `clamp`, points that leave the box are put back on its edge.
+
+        Guarantee: (crowd, epsilon)-crowd-blending, entered in the ledger, durably, before any noise is drawn. With the
+        earlier releases of the dataset there is still a theorem that covers all of them, or the call is refused.
+        """
+        return self.publish(
+            points(
+                columns,
+                grid=grid,
+                box=box,
+                crowd=crowd,
+                epsilon=epsilon,
+                lattice=lattice,
+                regions=regions,
+                unit=Unit(person=self.person, one_row_per_person=one_row_per_person),
+                within=within,
+                clamp=clamp,
             )
         )

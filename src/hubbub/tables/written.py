@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from hubbub.spreadsheet import cautious, safe
-from hubbub.tables.bins import Axis, Declared, Discovered, all_labels, declared_size
+from hubbub.tables.bins import Axis, Countable, Declared, Discovered, all_labels, declared_size
 
 _NUMBERS: Final = ("count", "low", "high")
 _BESIDE: Final = ("count", "estimate", "low", "high")
@@ -27,7 +27,7 @@ def number_columns(estimated: bool) -> tuple[str, ...]:
     return _BESIDE if estimated else _NUMBERS
 
 
-def key_columns(axes: Sequence[Axis], ours: Sequence[str] = (*_BESIDE, STATUS)) -> list[str]:
+def key_columns(axes: Sequence[Countable], ours: Sequence[str] = (*_BESIDE, STATUS)) -> list[str]:
     """The names of the key columns; one that would collide with a column of ours gets `by_` in front."""
     taken, names = set(ours), []
     for axis in axes:
@@ -39,19 +39,24 @@ def key_columns(axes: Sequence[Axis], ours: Sequence[str] = (*_BESIDE, STATUS)) 
     return names
 
 
-def difference(file: str | Path, form: str, axes: Sequence[Axis], more: Sequence[str] = ()) -> str | None:
+def difference(
+    file: str | Path, form: str, axes: Sequence[Axis], more: Sequence[str] = (), *, sparse: bool = False
+) -> str | None:
     """Where the columns and bins of a published file are not those of the axes, in words; None if they are.
 
     `more` are columns that stand after those that every histogram has.
 
-    The first hundred thousand bins are compared. Which bins there are of a discovered axis is not known. A file of an
-    earlier version may have an apostrophe before numbers with a sign.
+    The first hundred thousand bins are compared. Which bins there are of a discovered axis is not known, nor which of a
+    `sparse` release, but those come in order. A file of an earlier version may have an apostrophe before numbers with a
+    sign.
     """
-    today = _difference(file, form, axes, more, safe)
-    return None if today is None or _difference(file, form, axes, more, cautious) is None else today
+    today = _difference(file, form, axes, more, safe, sparse)
+    return None if today is None or _difference(file, form, axes, more, cautious, sparse) is None else today
 
 
-def _difference(file: str | Path, form: str, axes: Sequence[Axis], more: Sequence[str], quoted: Quoted) -> str | None:
+def _difference(
+    file: str | Path, form: str, axes: Sequence[Axis], more: Sequence[str], quoted: Quoted, sparse: bool
+) -> str | None:
     import pyarrow as pa
 
     try:
@@ -60,7 +65,10 @@ def _difference(file: str | Path, form: str, axes: Sequence[Axis], more: Sequenc
                 return "its columns are others"
             lists = [None if isinstance(axis, Discovered) else _texts(axis, form, quoted) for axis in axes]
             rows = (row[: len(axes)] for row in found)
-            right = _are_some(rows, lists) if None in lists else _are_all(rows, lists, declared_size(axes) or 0)
+            if sparse:
+                right = _are_in_order(rows, [texts for texts in lists if texts is not None])
+            else:
+                right = _are_some(rows, lists) if None in lists else _are_all(rows, lists, declared_size(axes) or 0)
     except (OSError, ValueError, csv.Error, pa.ArrowException):
         return f"it cannot be read as {form}"
     return None if right else "its bins are others"
@@ -94,6 +102,17 @@ def _are_some(rows: Iterator[list[str | None]], lists: Sequence[Sequence[str | N
         for row in islice(rows, _COMPARED)
         for label, labels in zip(row, known, strict=True)
     )
+
+
+def _are_in_order(rows: Iterator[list[str | None]], lists: Sequence[Sequence[str | None]]) -> bool:
+    known = [{text: place for place, text in enumerate(texts)} for texts in lists]
+    before: list[int] = []
+    for row in islice(rows, _COMPARED):
+        places = [here.get(text, -1) for text, here in zip(row, known, strict=True)]
+        if -1 in places or places <= before:
+            return False
+        before = places
+    return True
 
 
 def from_csv(file: str | Path) -> Generator[list[str | None], None, None]:

@@ -18,7 +18,7 @@ def run(*args: str) -> Result:
 
 
 TOWN = ["millbrook.parquet", "release.csv", "certificate.json", "report.html"]
-NETWORK = ["friends.csv", "votes.html", *(f"network/{name}" for name in TOWN[1:])]
+NETWORK = ["friends.csv", "votes.html", *(f"network/{name}" for name in TOWN[1:]), "places.csv"]
 
 
 def test_the_demo_writes_its_files_and_one_object(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_without_altair_there_are_tables_and_a_word(tmp_path: Path, monkeypatch:
     assert shown.exit_code == 0
     assert "pip install 'hubbub[charts]'" in shown.stderr
     assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == sorted(
-        [*TOWN, "ledger", "publisher.key", "friends.csv", "votes.html", "network"]
+        [*TOWN, "ledger", "publisher.key", "friends.csv", "votes.html", "network", "places.csv"]
     )
     assert "Open demo/report.html first" in shown.stdout
     assert "salaries.html" not in shown.stdout

@@ -186,9 +186,10 @@ def test_something_that_is_no_text_is_refused() -> None:
             parse(given)  # type: ignore[arg-type]
 
 
-def test_more_bins_than_memory_holds_are_refused_before_anything_is_made() -> None:
-    many = [parse(f"{name}:0..10000:1") for name in "abc"]
+def test_more_bins_than_can_be_numbered_are_refused_before_anything_is_made() -> None:
+    many = [parse(f"{name}:0..10000:1") for name in "abcde"]
     for axes in (many, [*many, parse("found")]):
-        with pytest.raises(WrongUse, match=r"multiply to 1,000,000,000,000, .*; declare coarser bins"):
+        with pytest.raises(WrongUse, match=r"multiply to 100,000,000,000,000,000,000, .* 2\^63 .*; declare coarser"):
             declared_size(axes)
     assert declared_size(many[:2]) == MOST_BINS
+    assert declared_size(many[:4]) == 10**16
