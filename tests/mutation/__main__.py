@@ -95,7 +95,7 @@ def chosen(folder: str, each: int) -> list[tuple[Path, Fault]]:
 
 
 def known(module: Path, fault: Fault) -> str:
-    """Why a fault changes nothing that can be seen, if that is known."""
+    """Why what was planted is no fault, if that is known."""
     line = module.read_text(encoding="utf-8").splitlines()[fault.line - 1].strip()
     return EQUIVALENT.get((f"{module.parent.name}/{module.name}", line, fault.what), "")
 
@@ -120,9 +120,9 @@ def written(found: dict[str, tuple[int, list[tuple[Path, Fault]]]]) -> str:
         "takes in its end or not, a number one larger, a sum that is a difference, a rounding the other way, `min` for "
         "`max`, `and` for `or`, a `not` left out. Then it runs the tests of that folder. This page is written by it; "
         "the faults are spread evenly over the lines, the same ones in every run.",
-        "\n".join(("| folder | planted | noticed | change nothing | not noticed |", "|---|---|---|---|---|", *rows)),
+        "\n".join(("| folder | planted | noticed | no faults | not noticed |", "|---|---|---|---|---|", *rows)),
         "## Not noticed\n\n" + ("\n".join(left) or "None."),
-        "## Change nothing that can be seen\n\n" + ("\n".join(same) or "None is known."),
+        "## No faults\n\n" + ("\n".join(same) or "None is known."),
     ]
     return "\n\n".join(parts) + "\n"
 

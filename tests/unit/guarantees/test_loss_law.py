@@ -18,7 +18,7 @@ from hubbub.errors import Refused, WrongUse
 from hubbub.exact import INFINITY, ball, exp, lower, upper
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours
 from hubbub.guarantees.derivation import stated
-from hubbub.guarantees.loss_law import Coin, delta_together, epsilon_together
+from hubbub.guarantees.loss_law import Coin, delta_together, epsilon_together, laws
 from hubbub.guarantees.many_releases import FIXED, differential_beforehand, differential_so_far
 
 TINY, HALF = Fraction(1, 10**60), Fraction(1, 2)
@@ -56,6 +56,15 @@ def test_the_delta_is_never_below_the_truth_and_hardly_above(given: list[Coin], 
     # Losses were rounded up by less than a thousandth of their sum.
     shifted = epsilon - sum((coin.most for coin in given), Fraction(0)) / 1000
     assert found <= upper(exactly(given, shifted)) * (1 + Fraction(1, 10**15)) + TINY
+
+
+def test_where_the_two_directions_differ_both_are_looked_at() -> None:
+    """A sample makes adding a person unlike removing one; without any, one direction is the other."""
+    whole, sampled = Coin(epsilon=Fraction(1)), Coin(epsilon=Fraction(1), rate=HALF)
+    assert [len(list(laws(several))) for several in ([whole], [whole] * 3)] == [1, 1]
+    for several in ([sampled], [sampled] * 3, [whole, sampled]):
+        one, other = laws(several)
+        assert not one.delta_at(Fraction(1, 10)).overlaps(other.delta_at(Fraction(1, 10)))
 
 
 @given(given=st.lists(coins, min_size=1, max_size=5), delta=st.sampled_from([Fraction(1, 50), Fraction(1, 10**4)]))
