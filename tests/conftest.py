@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,3 +30,14 @@ def own_ledger(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     monkeypatch.delenv("HUBBUB_LEDGER", raising=False)
     return home
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind(own_ledger: Path) -> Iterator[None]:
+    """What is one for the whole process is as it was, or the next test fails by the order of the tests."""
+    before = csv.field_size_limit(), os.umask(0o022)
+    os.umask(before[1])
+    yield
+    after = csv.field_size_limit(), os.umask(0o022)
+    os.umask(after[1])
+    assert after == before

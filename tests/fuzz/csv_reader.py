@@ -116,11 +116,14 @@ def written(path: Path, rows: list[list[str]], how: Form) -> Path:
 
 def by_python(path: Path) -> Counter[str]:
     """How many have each town, by the rules: too short and too long are left out, too wide is not."""
-    csv.field_size_limit(1 << 30)
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file)
-        next(reader)
-        return Counter(row[1] for row in reader if len(row) >= len(HEADER) and row[1] != LEFT_OUT)
+    before = csv.field_size_limit(1 << 30)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file)
+            next(reader)
+            return Counter(row[1] for row in reader if len(row) >= len(HEADER) and row[1] != LEFT_OUT)
+    finally:
+        csv.field_size_limit(before)  # it is one for the whole process, and readers of ballots go by it
 
 
 def by_engine(path: Path) -> Counter[str]:
