@@ -217,6 +217,7 @@ CLAIMING = (
     "sampling/derivations.py",
     "sampling/averages.py",
     "channels/noise_reach.py",
+    "channels/noise_sum.py",
     "channels/own_curve.py",
     "sampling/safepub.py",
     "sampling/sanitize.py",

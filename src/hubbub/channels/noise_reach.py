@@ -1,8 +1,9 @@
 """How far two-sided geometric noise reaches: of one number, of all numbers at once, and of a sum.
 
-With q = e^-epsilon, P(|X| > r) = 2 q^(r+1)/(1 + q). Of a sum of n, Chernoff's bound says
-P(|X_1 + ... + X_n| > r) <= 2 e^(-t(r+1)) M(t)^n for every 0 < t < epsilon, M(t) = (1-q)^2/((1 - q e^t)(1 - q e^-t)).
-Where t lies best is searched with floats; that the bound holds there is worked out with balls.
+With q = e^-epsilon, P(|X| > r) = 2 q^(r+1)/(1 + q). Of a sum the law itself is worked out
+(:mod:`hubbub.channels.noise_sum`), as far as Chernoff's bound leaves anything: for every 0 < t < epsilon,
+P(|X_1 + ... + X_n| > r) <= 2 e^(-t(r+1)) M(t)^n with M(t) = (1-q)^2/((1 - q e^t)(1 - q e^-t)). Where t lies best is
+searched with floats; that the bound holds there is worked out with balls.
 """
 
 from __future__ import annotations
@@ -10,11 +11,17 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import lru_cache
+from typing import Final
 
 from flint import arb
 
-from hubbub.bisection import first_from
+from hubbub.bisection import first, first_from
+from hubbub.channels.noise_sum import UNIT, inside
 from hubbub.exact import ball, exp
+
+_FAR: Final = Fraction(1, 2**44)  # what is left out of the law of a sum
+_BITS: Final = 6
+_WIDEST: Final = 5_000  # of a law that is written down
 
 
 def beyond(rate: Fraction, reach: int) -> arb:
@@ -43,17 +50,31 @@ def reach_of_all(rate: Fraction, miss: Fraction) -> int:
     return first_from(lambda r: bool(beyond(rate, r) <= ball(miss)), 0)
 
 
-@lru_cache(maxsize=65536)
 def reach_of_sum(rate: Fraction, many: int, tail: Fraction) -> int:
     """An r that the sum of so many numbers, or of fewer, exceeds on either side with a chance of at most `tail`.
 
-    Guarantee: P(|X_1 + ... + X_n| > r) <= tail for every n <= many: for one exactly, for more by Chernoff's bound,
-    which falls with n since M(t) >= 1.
+    Guarantee: P(|X_1 + ... + X_n| > r) <= tail for every n <= many. The law of the sum is symmetric and falls away from
+    0 (each noise is log-concave, and so are sums of them), so one noise more can only spread it: the tail grows with n.
+    For `many` itself it is bounded by the law of the sum, or by Chernoff's bound where that is too wide to write down.
     """
+    few = max(many.bit_length() - _BITS, 0)  # a few numbers serve all: the next larger of so many bits
+    return _reach_of_sum(rate, -(-many >> few) << few, tail)
+
+
+@lru_cache(maxsize=65536)
+def _reach_of_sum(rate: Fraction, many: int, tail: Fraction) -> int:
     if many == 0:
         return 0
     if many == 1:
         return reach_of_all(rate, tail)
+    far = _chernoff_reach(rate, many, min(tail, _FAR))
+    if far > _WIDEST:
+        return _chernoff_reach(rate, many, tail)
+    within = inside(rate, many, far)
+    return first(lambda r: UNIT - within[r] <= tail * UNIT, 0, far)
+
+
+def _chernoff_reach(rate: Fraction, many: int, tail: Fraction) -> int:
     return first_from(lambda r: bool(_chernoff(rate, many, r) <= ball(tail)), reach_of_all(rate, tail))
 
 

@@ -60,7 +60,8 @@ def best_split(epsilon: Fraction, sizes: tuple[int, ...], coverage: Fraction) ->
 
     Guarantee: the shares add up to epsilon; with a chance of at least `coverage` every number of every table is within
     its reach of the truth; and no split has a worst error below the largest reach, if every table is to be wrong with
-    the same chance (the rates that a smaller one needs add up to more than epsilon, worked out with balls).
+    the same chance (the rates that a smaller one needs add up to more than epsilon, worked out with balls; were they
+    epsilon to twelve digits, it may be one more).
     """
     allowed = misses(sizes, coverage)
     reach = 0
