@@ -79,7 +79,7 @@ def paper_missed(spec: NoisyPoints, points: int, distance: Fraction) -> Fraction
     space = spec.space
     d = len(space.axes)
     diameter = sum(axis.step * many for axis, many in zip(space.axes, space.per_cell, strict=True))
-    if space.regions is not None:
+    if space.areas is not None:
         diameter = max(axis.step for axis in space.axes) * max(space.diameter, 1)
     bound = d * points * exp(-spec.epsilon * distance / (d * diameter))
     return min(rounded(bound, up=True, digits=_DIGITS), Fraction(1))
