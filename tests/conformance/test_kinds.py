@@ -96,6 +96,7 @@ STAIRS = {"thresholds": "100,10", "epsilons": "1,0.1,0.01", "alpha": "10"}
 POINTS = {"columns": "age,id", "box": "0..100,0..100", "grid": "50,50", "crowd": "5", "epsilon": "2"}
 AREAS = str(Path(__file__).with_name("regions.geojson"))
 REGIONS = {"columns": "age,id", "box": "0..100,0..100", "grid": None, "regions": AREAS, "lattice": "1,1"}
+QUARTERS = {"columns": "age,id", "box": "0..96,0..100", "grid": None, "quadtree": "0,2", "lattice": "1,1"}
 FEW = {"vertices": "9", "max_degree": "4", "epsilon": "1"}
 GRAPHS = ([(0, 1), (1, 2), (0, 2)], [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4)], True, open_links)
 CASES = {
@@ -121,6 +122,7 @@ CASES = {
     "points, clamped": Case("points", {**POINTS, "clamp": True, "within": "60"}, declared=False),
     "points, one row": Case("points", {**POINTS, "one_row_per_person": True}, declared=False),
     "points, regions": Case("points", {**REGIONS, "crowd": "5", "epsilon": "2"}, declared=False),
+    "points, quadtree": Case("points", {**QUARTERS, "crowd": "5", "epsilon": "2"}, declared=False),
     "graph, sampled": Case("graph", {"of": "connectivity,average-degree", **FEW, "samples": "8"}, *GRAPHS),
     "graph, degrees": Case("graph", {"of": "degree-histogram,triangles", **FEW}, *GRAPHS),
     "graph, edges": Case("graph", {"of": "triangles", **FEW, "per_edge": True}, *GRAPHS),

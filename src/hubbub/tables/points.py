@@ -23,9 +23,8 @@ from hubbub.kind import Check, Kind, Result, Spec, Words
 from hubbub.noise.sampler import SMALLEST_EPSILON
 from hubbub.noise.source import Source
 from hubbub.tables import points_description, points_promises, points_words
-from hubbub.tables.regions import Regions
 from hubbub.tables.schema import Schema, column, resolved
-from hubbub.tables.space import Space
+from hubbub.tables.space import Areas, Space
 from hubbub.tables.unit import EACH_ROW, Unit
 from hubbub.wire.canonical import Plain
 
@@ -71,7 +70,7 @@ class NoisyPoints(Spec):
 
     @property
     def rates(self) -> tuple[Loss, ...]:
-        """The same for each region; that of the cells of a grid is one."""
+        """The same for each region or cell of a quadtree; that of the cells of a grid is one."""
         return tuple(self.epsilon / steps if steps else INFINITY for steps in self.space.diameters)
 
     @property
@@ -99,8 +98,8 @@ class NoisyPoints(Spec):
         Guarantee: if all pass, the laws of any two positions of a cell are epsilon-close: along each column those that
         are furthest apart differ by at most rate times steps, and these add up to at most epsilon.
         """
-        if self.space.regions is not None:
-            yield from self._regions_checked(self.space.regions)
+        if self.space.areas is not None:
+            yield from self._areas_checked(self.space.areas)
             return
         rate, spent = self.rate, Fraction(0)
         for axis, many in zip(self.space.axes, self.space.per_cell, strict=True):
@@ -115,16 +114,16 @@ class NoisyPoints(Spec):
         told = f"{to_text(spent)} of {to_text(self.loss)}, over all columns"
         yield Check("what people of one cell lose", spent <= self.loss, told)
 
-    def _regions_checked(self, regions: Regions) -> Iterator[Check]:
-        """Two positions of a region as far apart as can be, along one column: no two lose more together."""
-        for region, steps, rate in zip(regions.regions, self.space.diameters, self.rates, strict=True):
+    def _areas_checked(self, areas: Areas) -> Iterator[Check]:
+        """Two positions of a cell as far apart as can be, along one column: no two lose more together."""
+        for name, steps, rate in zip(areas.names, self.space.diameters, self.rates, strict=True):
             close = isinstance(rate, Infinite)
             if not isinstance(rate, Infinite):
                 ends = [Law(two_sided(at, rate)) for at in (0, steps)]
                 apart = hockey_stick(ends[0], ends[1], self.epsilon) + hockey_stick(ends[1], ends[0], self.epsilon)
                 close = bool(apart.is_zero()) and rate * steps <= self.epsilon
             found = f"positions {steps:,} steps apart are {to_text(self.epsilon if steps else Fraction(0))}-close"
-            yield Check(f"the noise in {region.name[:60]}", close, found)
+            yield Check(f"the noise in {name[:60]}", close, found)
 
     def misfit(self, file: Path, form: str) -> str | None:
         from hubbub.tables.points_file import difference

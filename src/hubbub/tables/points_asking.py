@@ -16,8 +16,9 @@ from hubbub.kind import Kind
 from hubbub.options import Option
 from hubbub.tables.points import NoisyPoints
 from hubbub.tables.points_description import read
+from hubbub.tables.quadtree import Quadtree
 from hubbub.tables.regions_file import regions_in
-from hubbub.tables.space import Space, space, space_of_regions
+from hubbub.tables.space import Space, space, space_of_areas
 from hubbub.tables.unit import Unit
 
 PER_SIDE: Final = 100
@@ -33,13 +34,14 @@ def points(
     epsilon: Exact,
     lattice: str | Sequence[Exact] | None = None,
     regions: str | os.PathLike[str] | None = None,
+    quadtree: str | Sequence[str] | None = None,
     unit: Unit | None = None,
     within: Exact | None = None,
     clamp: bool = False,
 ) -> NoisyPoints:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
     return NoisyPoints(
-        space=_space(_names(columns), _box(box), grid, lattice, regions),
+        space=_space(_names(columns), _box(box), grid, lattice, regions, quadtree),
         crowd=whole(crowd, "crowd"),
         epsilon=positive(epsilon, "epsilon"),
         unit=unit or Unit(),
@@ -54,16 +56,26 @@ def _space(
     grid: str | Sequence[Exact] | None,
     lattice: str | Sequence[Exact] | None,
     regions: str | os.PathLike[str] | None,
+    quadtree: str | Sequence[str] | None,
 ) -> Space:
-    if (grid is None) == (regions is None):
-        raise WrongUse("cells are those of a `grid` or the polygons of a file of `regions`; give one of the two")
+    if sum(each is not None for each in (grid, regions, quadtree)) != 1:
+        raise WrongUse(
+            "cells are those of a `grid`, of a `quadtree`, or the polygons of a file of `regions`; give one of these"
+        )
     steps = None if lattice is None else _numbers(lattice, "a step of the lattice")
-    if regions is not None:
+    if grid is None:
         if steps is None:
-            raise WrongUse("say by which steps points move in regions: add `lattice=0.0001,0.0001`")
-        return space_of_regions(names, box, steps, regions_in(regions))
-    sides = _numbers(grid or "", "a side of the grid")
+            raise WrongUse("say by which steps points move there: add `lattice=0.0001,0.0001`")
+        areas = Quadtree(_quarters(quadtree)) if regions is None else regions_in(regions)
+        return space_of_areas(names, box, steps, areas)
+    sides = _numbers(grid, "a side of the grid")
     return space(names, box, sides, steps or [side / PER_SIDE for side in sides])
+
+
+def _quarters(given: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The quarters that are cut again; a dash alone says that none is."""
+    listed = given.split(",") if isinstance(given, str) else list(given or ())
+    return () if listed == ["-"] else tuple(part.strip() for part in listed)
 
 
 def _names(columns: str | Sequence[str]) -> list[str]:
@@ -98,6 +110,7 @@ def ask(
     epsilon: Exact | None,
     lattice: str | None = None,
     regions: str | None = None,
+    quadtree: str | None = None,
     within: Exact | None = None,
     clamp: bool = False,
     one_row_per_person: bool = False,
@@ -107,7 +120,7 @@ def ask(
     for value, flag, why in (
         (columns, "`columns=lon,lat`", "which columns are the coordinates of a point"),
         (box, "`box=-74.3..-73.7,40.5..41.0`", "from where to where points are published, by public knowledge"),
-        (grid or regions, "`grid=0.01,0.01`", "how wide a cell is along each column"),
+        (grid or regions or quadtree, "`grid=0.01,0.01`", "how wide a cell is along each column"),
         (crowd, "`crowd=K`", "how many people a cell must have"),
         (epsilon, "`epsilon=E`", "how much people of one cell may differ"),
     ):
@@ -123,6 +136,7 @@ def ask(
         epsilon=epsilon,
         lattice=lattice,
         regions=regions,
+        quadtree=quadtree,
         unit=Unit(person=person, one_row_per_person=one_row_per_person),
         within=within,
         clamp=clamp,
@@ -134,6 +148,7 @@ OPTIONS: Final = (
     Option(name="box", takes="L..H,..", help="From where to where along each column; public. Beyond is left out."),
     Option(name="grid", takes="W,..", help="How wide a cell is along each column; public."),
     Option(name="regions", takes="FILE", help="In place of a grid: the polygons of a GeoJSON file, public, as cells."),
+    Option(name="quadtree", takes="Q,..", help="In place of a grid: quarters of the box, and which are cut again."),
     Option(name="lattice", takes="S,..", help="Steps that points move by; if not given, a hundredth of a cell."),
     Option(name="crowd", takes="K", help="Delete points in cells with fewer than K people."),
     Option(name="epsilon", takes="E", help="The others move by noise as wide as a cell divided by E."),
@@ -150,8 +165,9 @@ KIND: Final = Kind(
 Each person is one point, like a place. The box and the grid of cells are public and not chosen by the data. In a cell
 with fewer than K people everybody is deleted; everybody else moves, on a lattice of whole steps, so that their point
 could as well be that of any other person of the cell: (K, E)-crowd-blending. A smaller E, or wider cells, hide more.
-In place of a grid, cells may be the polygons of a file (`regions`): each has noise of its own width, and who is in none
-is left out.
+In place of a grid, cells may be the polygons of a file (`regions`), where who is in none is left out, or those of a
+`quadtree`: 0 to 3 are the quarters of the box (1 is high along the first column, 2 along the second, 3 along both), and
+those that are listed are cut again, like 0,3,31 (- for none). Each of these has noise of its own width.
 Points that leave the box are left there, or put back on its edge (`clamp`).
 
 How good the points are is told with numbers: how far any of them may be from its own, and their mean.

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from hubbub.errors import CheckFailed, HubbubError
 from hubbub.exact import to_text
 from hubbub.tables.lattice import Lattice
+from hubbub.tables.quadtree import Quadtree
 from hubbub.tables.regions import Region, Regions
-from hubbub.tables.space import Space
+from hubbub.tables.space import Areas, Space
 from hubbub.tables.unit import Unit
 from hubbub.wire.canonical import Plain
 from hubbub.wire.exact_json import agrees, plain, restored
@@ -20,10 +21,8 @@ if TYPE_CHECKING:
 
 def described(spec: NoisyPoints) -> dict[str, Plain]:
     """The release as JSON."""
-    regions = spec.space.regions
-    told: list[Plain] = [] if regions is None else [_written(region) for region in regions.regions]
     return {
-        "cells": "grid" if regions is None else told,
+        "cells": _cells(spec.space.areas),
         "columns": [
             {
                 "column": axis.column,
@@ -51,7 +50,7 @@ def read(given: Any) -> NoisyPoints:
             space=Space(
                 tuple(_axis(each) for each in given["columns"]),
                 tuple(restored(int, each["cell"]) for each in given["columns"]),
-                None if given["cells"] == "grid" else Regions(tuple(map(_region, given["cells"]))),
+                _areas(given["cells"]),
             ),
             crowd=restored(int, given["crowd"]),
             epsilon=restored(Fraction, given["epsilon"]),
@@ -66,6 +65,18 @@ def read(given: Any) -> NoisyPoints:
     if not agrees(given, described(spec)):
         raise CheckFailed("the description of the release is not written as Hubbub writes it; get the original")
     return spec
+
+
+def _cells(areas: Areas | None) -> Plain:
+    if isinstance(areas, Quadtree):
+        return {"quadtree": list(areas.cut)}
+    return "grid" if areas is None else [_written(region) for region in areas.regions]
+
+
+def _areas(given: Any) -> Areas | None:
+    if isinstance(given, dict):
+        return Quadtree(restored(tuple[str, ...], given["quadtree"]))
+    return None if given == "grid" else Regions(tuple(map(_region, given)))
 
 
 def _written(region: Region) -> Plain:

@@ -38,7 +38,7 @@ def moved(
     cells = space.cell(positions)
     kept = _in_crowds(cells, counts, spec.crowd)
     people = counts[kept]
-    which = None if space.regions is None else np.repeat(cells[kept], people)
+    which = None if space.areas is None else np.repeat(cells[kept], people)
     found = []
     for axis, moves, at in zip(space.axes, space.moving, positions, strict=True):
         here = np.repeat(at[kept], people)

@@ -9,7 +9,6 @@ import numpy as np
 
 from hubbub.drawing import Bar, Bars, Drawing, Map
 from hubbub.exact import to_text
-from hubbub.tables.regions import Regions
 
 if TYPE_CHECKING:
     from hubbub.tables.points_published import PublishedPoints
@@ -58,7 +57,7 @@ def drawn(points: PublishedPoints) -> Drawing | None:
             (code % across, code // across, n) for code, n in zip(met.tolist(), counts.tolist(), strict=True)
         ),
         dots=tuple(dots),
-        outlines=() if space.regions is None else _outlines(space.regions),
+        outlines=() if space.areas is None else tuple(map(tuple, space.areas.rings(space.axes))),
         tall=_tall(first.column, second.column, bottom, top, right - left),
         told=f"{shown:,} points in {len(met):,} squares; the fullest has {int(counts.max()):,}.",
         note=f"A dot is {some}, after it moved; a square is {to_text(wide)} by {to_text(high)}.{beyond}"
@@ -70,11 +69,6 @@ def _merged(cells: int) -> int:
     """How many cells make the side of a square: enough, and so that the last square is whole if that can be."""
     least = ceil(cells / _ACROSS)
     return next((many for many in range(least, 2 * least + 1) if cells % many == 0), least)
-
-
-def _outlines(regions: Regions) -> tuple[tuple[tuple[float, float], ...], ...]:
-    rings = (ring for region in regions.regions for ring in region.rings)
-    return tuple(tuple((float(x), float(y)) for x, y in ring) for ring in rings)
 
 
 def _tall(across: str, up: str, bottom: float, top: float, wide: float) -> float:

@@ -9,6 +9,7 @@ from hubbub.guarantees.definitions import CrowdBlending
 from hubbub.guarantees.derivation import GHLP, HERE, Assumption, Derivation, Theorem, stated, texts
 from hubbub.tables.lattice import Lattice
 from hubbub.tables.promises import KEPT_ROWS
+from hubbub.tables.regions import Regions
 
 if TYPE_CHECKING:
     from hubbub.tables.points import NoisyPoints
@@ -46,9 +47,9 @@ def promises(spec: NoisyPoints) -> tuple[Derivation, ...]:
             theorem=THEOREM,
             numbers=texts(crowd=spec.crowd, epsilon=spec.epsilon, diameter=spec.space.diameter, rate=spec.rate),
             assumptions=(
-                CELLS if spec.space.regions is None else REGIONS,
+                REGIONS if isinstance(spec.space.areas, Regions) else CELLS,
                 *(
-                    _rule(axis, many, regions=spec.space.regions is not None)
+                    _rule(axis, many, alone=spec.space.areas is not None)
                     for axis, many in zip(spec.space.axes, spec.space.per_cell, strict=True)
                 ),
                 ORDER,
@@ -60,12 +61,12 @@ def promises(spec: NoisyPoints) -> tuple[Derivation, ...]:
     )
 
 
-def _rule(axis: Lattice, many: int, *, regions: bool) -> Assumption:
+def _rule(axis: Lattice, many: int, *, alone: bool) -> Assumption:
     ends = "{column}: from {low} up to, not including, {high}"
     rest = "people beyond, or without a number, are left out"
     given = (("column", axis.column), ("low", to_text(axis.low)), ("high", to_text(axis.high)))
     step = ("step", to_text(axis.step))
-    if regions:
-        return Assumption("points.column.regions", f"{ends}, in steps of {{step}}; {rest}", (*given, step))
+    if alone:
+        return Assumption("points.column.steps", f"{ends}, in steps of {{step}}; {rest}", (*given, step))
     says = f"{ends}, in cells of {{side}} with steps of {{step}}; {rest}"
     return Assumption("points.column", says, (*given, ("side", to_text(axis.step * many)), step))

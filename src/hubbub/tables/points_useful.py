@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
-from hubbub.bisection import first
+from hubbub.bisection import first, first_from
 from hubbub.exact import Infinite, ball, exp, rounded, upper
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def paper_missed(spec: NoisyPoints, points: int, distance: Fraction) -> Fraction
     space = spec.space
     d = len(space.axes)
     diameter = sum(axis.step * many for axis, many in zip(space.axes, space.per_cell, strict=True))
-    if space.regions is not None:
+    if space.areas is not None:
         diameter = max(axis.step for axis in space.axes) * max(space.diameter, 1)
     bound = d * points * exp(-spec.epsilon * distance / (d * diameter))
     return min(rounded(bound, up=True, digits=_DIGITS), Fraction(1))
@@ -102,18 +102,18 @@ def each_within(spec: NoisyPoints, points: int, chance: Fraction) -> tuple[Fract
 
     Guarantee: P(|X| > m) = 2 q^(m + 1) / (1 + q) along a column, over all points and columns that move at once.
     """
-    rate, found = spec.rate, []
-    for i, (axis, moves) in enumerate(zip(spec.space.axes, spec.space.moving, strict=True)):
-        steps = 0
-        if moves and points and not isinstance(rate, Infinite):
-            share = ball(chance / (points * sum(spec.space.moving)))
-            q = exp(-rate)
-            guess = max(int(-approximately_log(float(share.mid())) / float(rate)) - 2, 0)
-            steps = guess // 2 if 2 * q ** (guess + 1) / (1 + q) <= share else guess
-            while not 2 * q ** (steps + 1) / (1 + q) <= share:
-                steps += 1
-        found.append(spec.space.rounding(i) + steps * axis.step)
-    return tuple(found)
+    rate, columns, steps = spec.rate, sum(spec.space.moving), 0
+    if points and not isinstance(rate, Infinite):
+        steps = _farthest(rate, chance / (points * columns))
+    axes = enumerate(zip(spec.space.axes, spec.space.moving, strict=True))
+    return tuple(spec.space.rounding(i) + (steps * axis.step if moves else 0) for i, (axis, moves) in axes)
+
+
+def _farthest(rate: Fraction, chance: Fraction) -> int:
+    """The smallest m with P(|X| > m) at most that chance, or one that is hardly larger."""
+    guess = max(int(-approximately_log(chance) / float(rate)) - 2, 0)
+    q, most = exp(-rate), ball(chance)
+    return first_from(lambda m: bool(2 * q ** (m + 1) / (1 + q) <= most), guess)
 
 
 def mean_within(spec: NoisyPoints, points: int, chance: Fraction) -> tuple[Fraction, ...]:

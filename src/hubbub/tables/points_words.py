@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hubbub.exact import to_text
 from hubbub.kind import Words
+from hubbub.tables.regions import Regions
 from hubbub.tables.wording import listed
 
 if TYPE_CHECKING:
@@ -39,12 +40,12 @@ def words(spec: NoisyPoints) -> Words:
 
 
 def _cells(spec: NoisyPoints, side: Fraction) -> str:
-    return f" in cells of {to_text(side)}" if spec.space.regions is None else ""
+    return f" in cells of {to_text(side)}" if spec.space.areas is None else ""
 
 
 def kept_in(spec: NoisyPoints) -> str:
     """What a cell is called."""
-    return "cells" if spec.space.regions is None else "regions"
+    return "regions" if isinstance(spec.space.areas, Regions) else "cells"
 
 
 def outside(spec: NoisyPoints) -> str:

@@ -54,6 +54,15 @@ class Regions:
         if sum(len(ring) for region in self.regions for ring in region.rings) > MOST_CORNERS:
             raise WrongUse(f"regions have at most {MOST_CORNERS:,} corners together; simplify their outlines")
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(region.name for region in self.regions)
+
+    def rings(self, axes: Sequence[Lattice]) -> list[list[tuple[float, float]]]:
+        """Their outlines."""
+        every = (ring for region in self.regions for ring in region.rings)
+        return [[(float(x), float(y)) for x, y in ring] for ring in every]
+
     def diameters(self, axes: Sequence[Lattice]) -> tuple[int, ...]:
         """How many steps two positions of each region can be apart, in L1; exactly, or more."""
         found = []

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm, prod
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from hubbub.errors import WrongUse
 from hubbub.exact import to_text
 from hubbub.tables.bins import MOST_CODES
 from hubbub.tables.lattice import Lattice
+from hubbub.tables.quadtree import Quadtree
 from hubbub.tables.regions import Regions
 
 MOST_COLUMNS: Final = 10
@@ -27,14 +28,17 @@ _EXACT: Final = 1 << 52  # whole numbers that floating point has, with room for 
 
 Positions = NDArray[np.int64]
 
+Areas: TypeAlias = Regions | Quadtree
+"""Cells that are not those of a grid, of two columns."""
+
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """The lattice along each column, and how many of its positions a cell has there; or regions as cells."""
+    """The lattice along each column, and how many of its positions a cell has there; or other areas as cells."""
 
     axes: tuple[Lattice, ...]
-    per_cell: tuple[int, ...]  # all 1 where cells are regions
-    regions: Regions | None = None
+    per_cell: tuple[int, ...]  # all 1 where cells are other areas
+    areas: Areas | None = None
     diameters: tuple[int, ...] = field(init=False, compare=False, repr=False)
     """How many steps two positions of each region can be apart, in L1; those of a grid are all alike, and are one."""
 
@@ -44,8 +48,8 @@ class Space:
             raise WrongUse(
                 f"points have 1 to {MOST_COLUMNS} coordinates, each in a column of its own; name these columns"
             )
-        if self.regions is not None and (len(columns) != 2 or set(self.per_cell) != {1}):
-            raise WrongUse("regions are cells of two columns, without a grid; name two, like lon,lat")
+        if self.areas is not None and (len(columns) != 2 or set(self.per_cell) != {1}):
+            raise WrongUse("regions and quadtrees are cells of two columns, without a grid; name two, like lon,lat")
         for axis, many in zip(self.axes, self.per_cell, strict=True):
             name = axis.column
             if axis.step <= 0 or many < 1 or axis.steps < 1 or axis.steps % many:
@@ -61,7 +65,7 @@ class Space:
                 "coarser `lattice`, or a smaller box"
             )
         alike = (sum(many - 1 for many in self.per_cell),)
-        object.__setattr__(self, "diameters", alike if self.regions is None else self.regions.diameters(self.axes))
+        object.__setattr__(self, "diameters", alike if self.areas is None else self.areas.diameters(self.axes))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -75,8 +79,8 @@ class Space:
     @property
     def cells(self) -> int:
         """How many cells there are."""
-        if self.regions is not None:
-            return len(self.regions.regions)
+        if self.areas is not None:
+            return len(self.areas.names)
         return prod(axis.steps // many for axis, many in zip(self.axes, self.per_cell, strict=True))
 
     @property
@@ -87,7 +91,7 @@ class Space:
     @property
     def moving(self) -> tuple[bool, ...]:
         """Along which columns positions of one cell differ."""
-        return tuple(many > 1 or (self.regions is not None and self.diameter > 0) for many in self.per_cell)
+        return tuple(many > 1 or (self.areas is not None and self.diameter > 0) for many in self.per_cell)
 
     def positions(self, codes: NDArray[np.int64]) -> list[Positions]:
         """The position along each column, from the numbers that an engine gives."""
@@ -99,8 +103,8 @@ class Space:
 
     def cell(self, positions: Sequence[Positions]) -> NDArray[np.int64]:
         """The numbers of the cells that positions are in, -1 for none."""
-        if self.regions is not None:
-            return self.regions.number(self.axes, positions)
+        if self.areas is not None:
+            return self.areas.number(self.axes, positions)
         found = np.zeros_like(positions[0])
         for axis, many, at in zip(self.axes, self.per_cell, positions, strict=True):
             found = found * (axis.steps // many) + at // many
@@ -165,9 +169,9 @@ def space(
     return Space(tuple(axes), tuple(per_cell))
 
 
-def space_of_regions(
-    columns: Sequence[str], box: Sequence[tuple[Fraction, Fraction]], lattice: Sequence[Fraction], regions: Regions
+def space_of_areas(
+    columns: Sequence[str], box: Sequence[tuple[Fraction, Fraction]], lattice: Sequence[Fraction], areas: Areas
 ) -> Space:
-    """The space whose cells are regions, or one sentence why there is none."""
+    """The space whose cells are regions or those of a quadtree, or one sentence why there is none."""
     made = space(columns, box, lattice, lattice)
-    return Space(made.axes, made.per_cell, regions)
+    return Space(made.axes, made.per_cell, areas)

@@ -172,6 +172,7 @@ class Table:
         epsilon: Exact,
         lattice: Sequence[Exact] | None = None,
         regions: str | os.PathLike[str] | None = None,
+        quadtree: Sequence[str] | None = None,
         one_row_per_person: bool = False,
         within: Exact | None = None,
         clamp: bool = False,
@@ -180,8 +181,8 @@ class Table:
 
         `columns` are the coordinates, `box` their declared ends, `grid` the sides of a cell and `lattice` the steps
         that points move by (a hundredth of a cell if not given); each is public. In place of a grid, cells may be the
-        polygons of a GeoJSON file, `regions`. With `within`, it is said how often no point is further than that from
-        its own; with `clamp`, points that leave the box are put back on its edge.
+        polygons of a GeoJSON file, `regions`, or those of a `quadtree`. With `within`, it is said how often no point is
+        further than that from its own; with `clamp`, points that leave the box are put back on its edge.
 
         Guarantee: (crowd, epsilon)-crowd-blending, entered in the ledger, durably, before any noise is drawn. With the
         earlier releases of the dataset there is still a theorem that covers all of them, or the call is refused.
@@ -195,6 +196,7 @@ class Table:
                 epsilon=epsilon,
                 lattice=lattice,
                 regions=regions,
+                quadtree=quadtree,
                 unit=Unit(person=self.person, one_row_per_person=one_row_per_person),
                 within=within,
                 clamp=clamp,

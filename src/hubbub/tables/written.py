@@ -5,12 +5,16 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from itertools import chain, islice, product
 from pathlib import Path
 from typing import Final
 
+from hubbub.errors import WrongUse
+from hubbub.exact import rational
 from hubbub.spreadsheet import cautious, safe
-from hubbub.tables.bins import Axis, Countable, Declared, Discovered, all_labels, declared_size
+from hubbub.tables.bins import OTHER, Axis, Countable, Declared, Discovered, Steps, all_labels, declared_size
+from hubbub.tables.labels import labels_at
 
 _NUMBERS: Final = ("count", "low", "high")
 _BESIDE: Final = ("count", "estimate", "low", "high")
@@ -18,6 +22,7 @@ STATUS: Final = "status"
 
 Quoted = Callable[[Sequence[str | None]], list[str | None]]
 
+_LONG: Final = 100_000  # bins of a range
 _COMPARED: Final = 100_000  # bins of a file
 _LONGEST: Final = 1 << 30  # signs of a label in a CSV
 
@@ -63,11 +68,12 @@ def _difference(
         with closing(from_csv(file) if form == "csv" else from_parquet(file, len(axes))) as found:
             if next(found, []) not in [[*known, *more] for known in _headers(axes, form, quoted)]:
                 return "its columns are others"
-            lists = [None if isinstance(axis, Discovered) else _texts(axis, form, quoted) for axis in axes]
             rows = (row[: len(axes)] for row in found)
             if sparse:
-                right = _are_in_order(rows, [texts for texts in lists if texts is not None])
+                declared = [axis for axis in axes if not isinstance(axis, Discovered)]
+                right = _are_in_order(rows, [_places(axis, form, quoted) for axis in declared])
             else:
+                lists = [None if isinstance(axis, Discovered) else _texts(axis, form, quoted) for axis in axes]
                 right = _are_some(rows, lists) if None in lists else _are_all(rows, lists, declared_size(axes) or 0)
     except (OSError, ValueError, csv.Error, pa.ArrowException):
         return f"it cannot be read as {form}"
@@ -104,11 +110,31 @@ def _are_some(rows: Iterator[list[str | None]], lists: Sequence[Sequence[str | N
     )
 
 
-def _are_in_order(rows: Iterator[list[str | None]], lists: Sequence[Sequence[str | None]]) -> bool:
-    known = [{text: place for place, text in enumerate(texts)} for texts in lists]
+def _places(axis: Declared, form: str, quoted: Quoted) -> Callable[[str | None], int]:
+    """From a label to its number, -1 if it is none. Of a long range the labels are not all made."""
+    if isinstance(axis, Steps) and len(axis) > _LONG:
+        return partial(_step, axis)
+    known = {text: place for place, text in enumerate(_texts(axis, form, quoted))}
+    return lambda text: known.get(text, -1)
+
+
+def _step(axis: Steps, text: str | None) -> int:
+    if axis.null and not text:
+        return len(axis)
+    if axis.other and text == OTHER:
+        return len(axis) + axis.null
+    try:
+        place = (rational((text or "")[1:].partition(",")[0], "a bound") - axis.low) / axis.width
+    except WrongUse:
+        return -1
+    inside = place.denominator == 1 and 0 <= place < len(axis)
+    return int(place) if inside and labels_at(axis, [int(place)]) == [text] else -1
+
+
+def _are_in_order(rows: Iterator[list[str | None]], known: Sequence[Callable[[str | None], int]]) -> bool:
     before: list[int] = []
     for row in islice(rows, _COMPARED):
-        places = [here.get(text, -1) for text, here in zip(row, known, strict=True)]
+        places = [here(text) for text, here in zip(row, known, strict=True)]
         if -1 in places or places <= before:
             return False
         before = places

@@ -188,8 +188,8 @@ def test_other_mistakes_are_one_sentence_too(tmp_path: Path) -> None:
     words: dict[str, Any] = {"box": "0..100,0..100", "crowd": 20, "epsilon": 1}
     for more, told in (
         ({"regions": file}, "by which steps"),
-        ({"regions": file, "grid": "1,1"}, "one of the two"),
-        ({}, "one of the two"),
+        ({"regions": file, "grid": "1,1"}, "give one of these"),
+        ({}, "give one of these"),
         ({"regions": file, "lattice": "1e-7,1e-7"}, "million steps wide"),
     ):
         with pytest.raises(WrongUse, match=told):

@@ -25,7 +25,8 @@ from hubbub.ledger.book import Ledger
 from hubbub.noise.rare import digits
 from hubbub.noise.source import ScriptedSource
 from hubbub.release import save
-from hubbub.tables import bins
+from hubbub.tables import bins, written
+from hubbub.tables.bins import Steps
 from hubbub.tables.counts import Counts
 from hubbub.tables.sparse import shown_bins
 from hubbub.tables.written import difference
@@ -86,6 +87,8 @@ def test_a_sample_goes_the_same_way() -> None:
     assert set(found.codes.tolist()) <= {5 * 10**8 + 10**4, 10**12 - 1}
     noisy = counts_of(open_table(PEOPLE).histogram(BIG, **NOISY, sample="0.5"))
     assert 200 < noisy.bins < 4000
+    for each in (found, noisy):
+        assert "Not listed means hidden" in each.sentences()[0]
 
 
 # --- the law ------------------------------------------------------------------------------------------------------
@@ -210,3 +213,34 @@ def test_labels_of_long_axes_are_made_where_they_are_met(tmp_path: Path) -> None
     release = enter(people).histogram(["x:0..10000000:1", "y:0..10000000:1"], crowd=20)
     file = save(release, tmp_path)["release"]
     assert pa_csv.read_csv(file).select(["x", "y"]).to_pylist() == [{"x": "[1234567,1234568)", "y": "[7,8)"}]
+    axes = release.spec.axes  # type: ignore[attr-defined]
+    assert difference(file, "csv", axes, sparse=True) is None
+    whole = Path(file).read_text()
+    for wrong in (
+        "[1234567,1234569)",
+        "[-1,0)",
+        "[1234567.5,1234568.5)",
+        "[10000000,10000001)",
+        "1234567",
+        "other",
+        "",
+    ):
+        Path(file).write_text(whole.replace("[1234567,1234568)", wrong))
+        assert difference(file, "csv", axes, sparse=True) is not None, wrong
+
+
+def test_long_axes_have_their_null_and_other_at_the_end() -> None:
+    people = pa.table({"x": [3] * 20 + [None] * 20 + [-5] * 20, "y": [7] * 60})
+    found = counts_of(open_table(people).histogram(["x:0..1000000:1,null,other", "y:0..1000000:1"], crowd=20))
+    codes = [place * 10**6 + 7 for place in (3, 10**6, 10**6 + 1)]
+    assert found.codes.tolist() == codes
+    axis = found.axes[0]
+    assert isinstance(axis, Steps)
+    assert [written._step(axis, text) for text in ("[3,4)", "", None, "other", "x", "[3,5)")] == [
+        3,
+        10**6,
+        10**6,
+        10**6 + 1,
+        -1,
+        -1,
+    ]
