@@ -10,6 +10,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
 
+import numpy as np
+import pyarrow as pa
+
+from hubbub.engines.arrow_columns import numbers as whole_numbers
 from hubbub.engines.bin_sql import code_where
 from hubbub.engines.cell_sql import identifier, number, sound
 from hubbub.engines.column import Column
@@ -17,7 +21,8 @@ from hubbub.engines.condition_sql import holds, unreadable_leaves
 from hubbub.engines.count_sql import Columns, Query, bad_row, listed, named, order, parts_of, with_codes
 from hubbub.exact import to_text
 from hubbub.tables.bins import Axis, Dates, Edges, Steps
-from hubbub.tables.engine import Question
+from hubbub.tables.condition import Condition
+from hubbub.tables.engine import Counted, Question
 from hubbub.tables.measure import Measure
 from hubbub.tables.schema import Holds
 
@@ -25,12 +30,13 @@ from hubbub.tables.schema import Holds
 def bad_cells(question: Question, axes: Sequence[Axis], columns: Columns) -> str:
     """Whether a row has a cell that is read and cannot be read as declared."""
     tests = [bad_row(axes, columns)]
-    if question.measure is not None and columns[question.measure.column].kind is Holds.TEXT:
+    if isinstance(question.measure, Measure) and columns[question.measure.column].kind is Holds.TEXT:
         column = columns[question.measure.column]
         cell, value = identifier(column.name), number(column, question.measure.reads)
         tests.append(f"({cell} IS NOT NULL AND trim({cell}) <> '' AND {value} IS NULL)")
-    if question.where is not None:
-        tests += unreadable_leaves(question.where, columns)
+    for rule in (question.where, question.measure):
+        if isinstance(rule, Condition):
+            tests += unreadable_leaves(rule, columns)
     return " OR ".join(test for test in tests if test != "FALSE") or "FALSE"
 
 
@@ -43,7 +49,7 @@ def asked(
     """
     measure, parts = question.measure, parts_of(axes, columns)
     tests = [] if question.where is None else [holds(question.where, columns)]
-    if measure is not None:
+    if isinstance(measure, Measure):
         tests.append(present(measure, columns[measure.column]))
     apart = told or question.everybody
     there = [] if person is None else [f"({person} IS NOT NULL)"]
@@ -57,7 +63,10 @@ def asked(
     groups += [named(parts)] if parts else []
     numbers, carried = ["count(*) AS n"], ["n"]
     if measure is not None:
-        x = steps(measure, columns[measure.column])
+        if isinstance(measure, Measure):
+            x = steps(measure, columns[measure.column])
+        else:
+            x = f"CAST({holds(measure, columns)} AS INTEGER)"
         if question.by_value:
             groups.append(f"{x} AS x")
             carried.append("x")
@@ -70,7 +79,8 @@ def asked(
     where = f" WHERE {' AND '.join(there)}" if there else ""
     inner = f"SELECT {', '.join([*groups, *numbers])} FROM {people}{where} GROUP BY ALL"
     bins, parameters = with_codes(axes, inner, ", ".join([*carried, *(["inside"] if apart else [])]))
-    number_ = "code" if measure is None or not question.by_value else f"code * {measure.steps + 1} + x"
+    most = measure.steps if isinstance(measure, Measure) else 1
+    number_ = "code" if measure is None or not question.by_value else f"code * {most + 1} + x"
     if apart:
         number_ = f"CASE WHEN inside THEN coalesce({number_}, -1) ELSE -1 END"
     keys = listed(axes)
@@ -80,6 +90,24 @@ def asked(
     sums += ["CAST(coalesce(sum(s), 0) AS VARCHAR) AS total"] if measure is not None and not question.by_value else []
     shown = f"SELECT {keys}, {', '.join(sums)} FROM ({every}) WHERE code IS NOT NULL GROUP BY {keys}{order(axes)}"
     return shown, parameters
+
+
+def answer(table: pa.Table, question: Question, *, told: bool) -> tuple[Counted, int, int]:
+    """What the query said; with `told`, also how many rows it saw and how many of them cannot be read."""
+    summed = question.measure is not None and not question.by_value
+    last = table.num_columns - summed
+    codes, counts = (whole_numbers(table.column(i)) for i in (0, last - 1 - told))
+    unreadable = int(whole_numbers(table.column(last - 1)).sum()) if told else 0
+    kept = (np.arange(codes.size) if question.everybody else np.flatnonzero(codes >= 0)).tolist()
+    labels = [table.column(i).to_pylist() for i in range(1, last - 1 - told)]
+    sums = table.column(last).to_pylist() if summed else None
+    found = Counted(
+        codes[kept],
+        counts[kept],
+        tuple([each[i] for i in kept] for each in labels),
+        None if sums is None else tuple(int(sums[i]) for i in kept),
+    )
+    return found, int(counts.sum()), unreadable
 
 
 def present(measure: Measure, column: Column) -> str:
