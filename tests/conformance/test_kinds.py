@@ -127,7 +127,7 @@ CASES = {
     "ballots, prefixes": ballots(prefix=True, k="5", sample="0.05"),
     "ballots, noise": ballots(noisy=True, epsilon="4", k="5"),
     "count, known": known("count", where="age >= 65"),
-    "count, exact known": known("count", where="age >= 65", rows="41", zero_knowledge="2"),
+    "count, exact known": known("count", where="age >= 65", rows="30", zero_knowledge="2"),
     "count, by crowds": Case("count", {"by": TOWN, "crowd": "5", "where": "age < 80 or age is missing"}),
     "fraction, known": known("fraction", where="age >= 65", by=TOWN),
     "fraction, crowds": Case("fraction", {"by": TOWN, "where": "age >= 65", "crowd": "5", "epsilon": "1"}),

@@ -3,7 +3,7 @@
 K people in secret and noise on what they tell (Theorem A1'), or the exact number and noise that hides what K random
 people would not tell (Theorem A3). Which is better depends on K, N, epsilon and the coverage alone: each way is asked
 how long its interval is at worst, and the shorter one is taken. For small epsilon that is the sample, whose error is
-hardly more than that of K people without any noise; for large epsilon, or K near N, the exact count.
+hardly more than that of K people without any noise; from about 1 on the exact count. With K = N they are the same.
 """
 
 from __future__ import annotations
