@@ -1,4 +1,4 @@
-"""Releases that take the number of people for public, added up with others: under replacement, and what K adds up to."""
+"""Releases that take the number of people for public, added up with others: one person replaced, and what K becomes."""
 
 from __future__ import annotations
 
