@@ -15,10 +15,8 @@ from hubbub.demo import gossip, millbrook
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-WALKS = [
-    ROOT / "README.md",
-    *(ROOT / "docs" / "tutorials" / name for name in ("graphs.md", "means-and-shares.md")),
-]  # their commands run in order
+TUTORIALS = ROOT / "docs" / "tutorials"
+WALKS = [ROOT / "README.md", TUTORIALS / "graphs.md", TUTORIALS / "means-and-shares.md"]  # their commands run in order
 BLOCKS = [
     pytest.param(block, id=f"{page.name}-{i}")
     for page in PAGES
