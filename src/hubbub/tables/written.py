@@ -55,19 +55,37 @@ def difference(
     `sparse` release, but those come in order. A file of an earlier version may have an apostrophe before numbers with a
     sign.
     """
-    today = _difference(file, form, axes, more, safe, sparse)
-    return None if today is None or _difference(file, form, axes, more, cautious, sparse) is None else today
+
+    def compared(quoted: Quoted) -> str | None:
+        headers = [[*known, *more] for known in _headers(axes, form, quoted)]
+        return _difference(file, form, axes, headers, quoted, sparse)
+
+    today = compared(safe)
+    return None if today is None or compared(cautious) is None else today
+
+
+def misfit(file: str | Path, form: str, axes: Sequence[Axis], numbers: Sequence[str]) -> str | None:
+    """The same for a release whose columns of numbers have other names, and that may have no key column."""
+    keys = key_columns(axes, numbers)
+    return _difference(file, form, axes, [[*(safe(keys) if form == "csv" else keys), *numbers]], safe, sparse=False)
 
 
 def _difference(
-    file: str | Path, form: str, axes: Sequence[Axis], more: Sequence[str], quoted: Quoted, sparse: bool
+    file: str | Path,
+    form: str,
+    axes: Sequence[Axis],
+    headers: Sequence[Sequence[str | None]],
+    quoted: Quoted,
+    sparse: bool,
 ) -> str | None:
     import pyarrow as pa
 
     try:
         with closing(from_csv(file) if form == "csv" else from_parquet(file, len(axes))) as found:
-            if next(found, []) not in [[*known, *more] for known in _headers(axes, form, quoted)]:
+            if next(found, []) not in headers:
                 return "its columns are others"
+            if not axes:
+                return None
             rows = (row[: len(axes)] for row in found)
             if sparse:
                 declared = [axis for axis in axes if not isinstance(axis, Discovered)]
