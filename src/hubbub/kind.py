@@ -190,6 +190,10 @@ class Spec(Protocol):
         """The release in plain words."""
         ...
 
+    def ahead(self) -> str:
+        """What is said before it starts, such as how long it takes; empty if nothing is."""
+        return ""
+
     def described(self) -> dict[str, Plain]:
         """The spec in exact JSON, from which its kind reads it back."""
         ...

@@ -11,6 +11,7 @@ from hubbub.wire.exact_json import Newer, agrees
 
 _WHERE: Final[dict[str, str]] = {
     "histogram": "hubbub.tables.asking",
+    "queries": "hubbub.tables.queries_asking",
     "graph": "hubbub.graphs.asking",
     "ballots": "hubbub.voting.publish_asking",
 }

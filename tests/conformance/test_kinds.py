@@ -92,6 +92,11 @@ def ballots(**words: Any) -> Case:
 
 TOWN = ("town=Bath,York,other",)
 STAIRS = {"thresholds": "100,10", "epsilons": "1,0.1,0.01", "alpha": "10"}
+DOMAIN, AGES = ("town=Bath,York,Wells", "age:0..90:30"), ("age:0..90:15",)
+FLAT, SMALL = {"method": "histogram"}, "small-database"
+PUBLIC = {"epsilon": "1", "people": "41"}
+SAMPLED = {"zero_knowledge": "0.5", "rows": "10", "people": "41"}
+SAME = (FEWER, FEWER.set_column(1, "age", pa.array([8 * i % 90 for i in range(41)])))  # their number is public
 FEW = {"vertices": "9", "max_degree": "4", "epsilon": "1"}
 GRAPHS = ([(0, 1), (1, 2), (0, 2)], [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4)], True, open_links)
 CASES = {
@@ -106,6 +111,13 @@ CASES = {
     "histogram, several": Case("histogram", {"by": TOWN, "epsilon": "1", "distinct": "2"}),
     "histogram, lowered": Case("histogram", {"by": TOWN, "outlier": "1:1,5:0.5"}),
     "histogram, staircase": Case("histogram", {"by": TOWN, "channel": "staircase", **STAIRS}),
+    "queries, marginals": Case("queries", {"columns": DOMAIN, "class": "marginals:2", "epsilon": "1"}),
+    "queries, cells": Case("queries", {"columns": DOMAIN, "class": "conjunctions:1", "epsilon": "1", **FLAT}),
+    "queries, tree": Case("queries", {"columns": AGES, "class": "intervals", "epsilon": "1", "method": "tree"}),
+    "queries, weights": Case("queries", {"columns": DOMAIN, "class": "boxes", **PUBLIC, "method": "mwem"}, *SAME),
+    "queries, small": Case("queries", {"columns": AGES, "class": "intervals", **PUBLIC, "method": SMALL}, *SAME),
+    "queries, halfspaces": Case("queries", {"columns": DOMAIN, "class": "halfspaces", "epsilon": "1"}),
+    "queries, sampled": Case("queries", {"columns": DOMAIN, "class": "marginals:1", **SAMPLED}, *SAME),
     "graph, sampled": Case("graph", {"of": "connectivity,average-degree", **FEW, "samples": "8"}, *GRAPHS),
     "graph, degrees": Case("graph", {"of": "degree-histogram,triangles", **FEW}, *GRAPHS),
     "graph, edges": Case("graph", {"of": "triangles", **FEW, "per_edge": True}, *GRAPHS),
@@ -459,6 +471,6 @@ def test_a_toy_adds_up_with_a_histogram() -> None:
 
 def test_a_kind_that_nobody_registered_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(kinds._WHERE, "toy")  # type: ignore[arg-type]
-    with pytest.raises(WrongUse, match="there is no kind of release 'toy'; there are histogram, graph, ballots"):
+    with pytest.raises(WrongUse, match="there is no kind of release 'toy'; there are histogram, queries, graph, ballots"):
         kinds.kind("toy")
     assert CliRunner().invoke(commands, ["release", "toy"]).exit_code == 2

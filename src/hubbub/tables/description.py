@@ -25,7 +25,7 @@ _MOST_STEPS = 10_000_000
 def described(spec: Histogram) -> dict[str, Plain]:
     """The release as JSON, with its bins as they are once the schema was read."""
     return {
-        "bins": [_written(axis) for axis in spec.axes],
+        "bins": [written(axis) for axis in spec.axes],
         "channel": {"name": spec.channel.name, **parameters(spec.channel)},  # type: ignore[dict-item]
         "unit": plain(spec.unit),
         "sample": None if spec.sample is None else to_text(spec.sample),
@@ -37,7 +37,7 @@ def described(spec: Histogram) -> dict[str, Plain]:
     }
 
 
-def _written(axis: Axis) -> Plain:
+def written(axis: Axis) -> Plain:
     """An axis as JSON; how its cells are read is there if it was said, so that what was written earlier is the same."""
     told = plain(axis)
     assert isinstance(told, dict)
@@ -56,7 +56,7 @@ def read(given: Any) -> Histogram:
     if not agrees(given, described(spec)):
         raise CheckFailed("the description of the release is not written as Hubbub writes it; get the original")
     for axis in spec.axes:
-        if not _is_partition(axis):
+        if not is_partition(axis):
             raise CheckFailed(f"the bins of {axis.column[:40]!r} are no partition; get the original certificate")
     return spec
 
@@ -98,7 +98,7 @@ def _read(given: Any) -> Histogram:
     return spec
 
 
-def _is_partition(axis: Axis) -> bool:
+def is_partition(axis: Axis) -> bool:
     """Whether nobody is in two of its bins, and its cells are read in a way that is known."""
     if problem(axis.reads) or not _fits(axis):
         return False
@@ -133,4 +133,4 @@ def partition(spec: Histogram) -> str | None:
     """
     if spec.unit.one_row_per_person or spec.unit.distinct is not None:
         return None
-    return digest({"bins": [_written(axis) for axis in spec.axes], "person": spec.unit.person})
+    return digest({"bins": [written(axis) for axis in spec.axes], "person": spec.unit.person})
