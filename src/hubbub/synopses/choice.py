@@ -53,8 +53,11 @@ def chosen(setting: Setting, name: str | None = None) -> Method:
         return method
     first = offers(setting)[0]
     if first.method is None:
-        why = "; ".join(f"{each.name}: {each.why_not}" for each in offers(setting))
-        raise WrongUse(f"no method can answer {setting.queries.name} of this domain ({why}); declare coarser bins")
+        why = next(each.why_not for each in offers(setting) if each.name == Flat.name)
+        raise WrongUse(
+            f"no method can answer {setting.queries.name} of this domain; the nearest is the {Flat.name}, and {why}: "
+            "declare coarser bins, or fewer columns"
+        )
     return first.method
 
 

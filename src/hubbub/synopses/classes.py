@@ -37,6 +37,8 @@ Box: TypeAlias = tuple[Span, ...]
 Shape: TypeAlias = tuple[int, ...]
 Numbers: TypeAlias = NDArray[Any]
 
+Spans: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
+
 NAMES: Final = ("marginals:W", "conjunctions:W", "intervals", "boxes", "halfspaces")
 
 
@@ -94,6 +96,10 @@ def _inside(box: object, shape: Shape) -> bool:
         and len(box) == len(shape)
         and all(0 <= start < stop <= size for (start, stop), size in zip(box, shape, strict=True))
     )
+
+
+def _only(spans: Spans) -> Box:
+    return tuple((int(start), int(stop)) for start, stop in zip(*(ends[:, 0] for ends in spans), strict=True))
 
 
 @dataclass(frozen=True)
@@ -172,15 +178,36 @@ class ColumnCells:
         return self.starts[self.sets.index(columns)] + int(np.ravel_multi_index(bins, sizes))
 
     def at(self, place: int) -> Box:
-        which = int(np.searchsorted(self.starts, place, side="right")) - 1
-        columns = self.sets[which]
-        bins = np.unravel_index(place - self.starts[which], [self.shape[i] for i in columns])
-        fixed = {column: int(bin_) for column, bin_ in zip(columns, bins, strict=True)}
-        return tuple((fixed[i], fixed[i] + 1) if i in fixed else (0, size) for i, size in enumerate(self.shape))
+        """The query at a place of the list."""
+        return _only(self.spans(np.array([place])))
+
+    def spans(self, places: NDArray[np.int64]) -> Spans:
+        """For queries at some places, where the run of each column starts and stops: columns x queries."""
+        starts = np.zeros((len(self.shape), places.size), dtype=np.int64)
+        stops = np.repeat(np.array(self.shape, dtype=np.int64)[:, None], places.size, axis=1)
+        which = np.searchsorted(self.starts, places, side="right") - 1
+        for i in np.unique(which).tolist():
+            here, columns = np.flatnonzero(which == i), self.sets[i]
+            bins = np.unravel_index(places[here] - self.starts[i], [self.shape[column] for column in columns])
+            for column, each in zip(columns, bins, strict=True):
+                starts[column, here], stops[column, here] = each, each + 1
+        return starts, stops
 
     def answers(self, cells: Numbers) -> Numbers:
-        every = range(len(self.shape))
-        return np.concatenate([cells.sum(axis=tuple(i for i in every if i not in each)).ravel() for each in self.sets])
+        """For every query, as listed, the sum of its cells: whole numbers of whole numbers, exactly.
+
+        A table is summed up from one with a column more, so that few sums go over the whole domain.
+        """
+        tables = {tuple(range(len(self.shape))): cells}
+
+        def table(kept: tuple[int, ...]) -> Numbers:
+            if kept not in tables:
+                more = max(i for i in range(len(self.shape)) if i not in kept)
+                wider = tuple(sorted((*kept, more)))
+                tables[kept] = table(wider).sum(axis=wider.index(more))
+            return tables[kept]
+
+        return np.concatenate([table(each).ravel() for each in self.sets])
 
     def of_listed(self, codes: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
         """The same from the cells that are not empty alone, for domains that nobody can list."""
@@ -243,14 +270,19 @@ class Boxes:
         return found
 
     def at(self, place: int) -> Box:
-        spans: list[Span] = []
-        for size, runs in zip(reversed(self.shape), reversed(self.runs), strict=True):
-            place, which = divmod(place, runs)
-            starts, stops = _runs(size)
-            spans.append((int(starts[which]), int(stops[which])))
-        return tuple(reversed(spans))
+        """The query at a place of the list."""
+        return _only(self.spans(np.array([place])))
+
+    def spans(self, places: NDArray[np.int64]) -> Spans:
+        """For queries at some places, where the run of each column starts and stops: columns x queries."""
+        starts, stops = (np.empty((len(self.shape), places.size), dtype=np.int64) for _ in range(2))
+        for axis, which in enumerate(np.unravel_index(places, self.runs)):
+            first, last = _runs(self.shape[axis])
+            starts[axis], stops[axis] = first[which], last[which]
+        return starts, stops
 
     def answers(self, cells: Numbers) -> Numbers:
+        """For every query, as listed, the sum of its cells: whole numbers of whole numbers, exactly."""
         found = cells
         for axis, size in enumerate(self.shape):
             before = np.zeros_like(found.take([0], axis=axis))

@@ -25,7 +25,7 @@ from hubbub.exact import ball, precision, rounded
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.sampling.sanitize import Blank
-from hubbub.synopses.classes import Box, ColumnCells, Halfspaces, Query, cells_of, counted
+from hubbub.synopses.classes import Box, Halfspaces, Query, cells_of, counted
 from hubbub.synopses.selection import exponential
 from hubbub.synopses.setting import Cells, Drawn, Setting, too_many_cells, too_wide, unlisted
 from hubbub.synopses.tails import farthest, selected
@@ -71,10 +71,8 @@ class Weights:
         return self.bound(setting)
 
     def seconds(self, setting: Setting) -> float:
-        queries = setting.queries
-        tables = len(queries.sets) if isinstance(queries, ColumnCells) else 2 * len(setting.shape)
-        number = 0 if isinstance(queries, Halfspaces) else queries.number
-        return 0.1 + self.rounds * (3e-9 * setting.cells * tables + 6e-8 * number)
+        number = 0 if isinstance(setting.queries, Halfspaces) else setting.queries.number
+        return 0.1 + self.rounds * (2e-8 * setting.cells + 1e-7 * number)
 
     def draw(self, setting: Setting, cells: Cells, source: Source) -> Drawn:
         """Guarantee: the data is met by exact choices and exact noise alone, so what :meth:`spends` says is lost."""

@@ -113,11 +113,8 @@ def key_names(axes: Sequence[Declared], queries: Class, taken: Sequence[str]) ->
 
 def keys_of(places: NDArray[np.int64], axes: Sequence[Declared], queries: Listed) -> list[pa.Array]:
     """For the queries at some places of the list, these columns."""
-    boxes = [queries.at(place) for place in places.tolist()]
     found = []
-    for i, axis in enumerate(axes):
-        starts = np.array([box[i][0] for box in boxes], dtype=np.int64)
-        stops = np.array([box[i][1] for box in boxes], dtype=np.int64)
+    for axis, starts, stops in zip(axes, *queries.spans(places), strict=True):
         if isinstance(queries, ColumnCells):
             every = (stops - starts > 1) if size(axis) > 1 else np.zeros(starts.size, dtype=bool)
             found.append(labelled(np.where(every, size(axis), starts), (*all_labels(axis), ANY)))

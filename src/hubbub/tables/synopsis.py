@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
@@ -28,7 +28,7 @@ from hubbub.synopses.small_databases import SmallDatabase
 from hubbub.synopses.tree import Tree, levels
 from hubbub.synopses.weights import Weights
 from hubbub.tables import queries_picture, queries_words
-from hubbub.tables.bins import size
+from hubbub.tables.bins import all_labels, size
 from hubbub.tables.query_text import Words, cell_keys, key_names, keys_of, label_at, query_of, words_of
 
 if TYPE_CHECKING:
@@ -163,7 +163,8 @@ class Synopsis(Result):
     def _schema(self) -> pa.Schema:
         match self.spec.method:
             case PerQuery():
-                return pa.schema([*self._keys(), (self.number, pa.int64()), *self._ends()])
+                ends = self._ends() if self._sampled else self._ends()[1:]  # else the count is the estimate
+                return pa.schema([*self._keys(), (self.number, pa.int64()), *ends])
             case Tree():
                 return pa.schema([("level", pa.int64()), *self._keys(), (self.number, pa.int64())])
             case _:
@@ -182,7 +183,10 @@ class Synopsis(Result):
             case PerQuery():
                 assert not isinstance(spec.queries, Halfspaces)
                 keys = keys_of(np.arange(start, stop), spec.asked.axes, spec.queries)
-                return [*keys, whole(some), *self._told(some.astype(object), np.full(some.size, None))]
+                values, which = np.unique(some, return_inverse=True)
+                told = self._told(values.tolist(), [spec.bound] * values.size)
+                ends = [column.take(whole(which.astype(np.int64))) for column in told]
+                return [*keys, whole(some), *(ends if self._sampled else ends[1:])]
             case Tree(branching=branching):
                 return [*_runs(spec, branching, start, stop), whole(some)]
             case _:
@@ -191,12 +195,16 @@ class Synopsis(Result):
                 array = _floats(some) if isinstance(spec.method, Weights) else whole(some)
                 return [*cell_keys(start, stop, spec.asked.axes), part, array]
 
-    def _told(self, seen: NDArray[Any], bounds: NDArray[Any]) -> list[pa.Array]:
-        """Estimates and intervals from what the method says; no bound means the one for all queries."""
+    @property
+    def _sampled(self) -> bool:
+        return self.spec.asked.rows is not None
+
+    def _told(self, seen: Sequence[Fraction | int], bounds: Sequence[Fraction]) -> list[pa.Array]:
+        """Estimates and intervals from what the method says."""
         spec, most = self.spec, self.spec.asked.people
         estimates, lows, highs = [], [], []
-        for said, own in zip(seen.tolist(), bounds.tolist(), strict=True):
-            value, bound = spec.asked.scale * said, spec.bound if own is None else own
+        for said, bound in zip(seen, bounds, strict=True):
+            value = spec.asked.scale * said
             low, high = max(ceil(value - bound), 0), max(floor(value + bound), 0)
             estimates.append(float(value))
             lows.append(low if most is None else min(low, most))
@@ -211,8 +219,9 @@ class Synopsis(Result):
         spec = self.spec
         assert not isinstance(spec.queries, Halfspaces)
         boxes = [spec.queries.at(place) for place in range(spec.queries.number)]
-        seen = np.array([spec.method.answer(spec.setting, self.drawn, box) for box in boxes], dtype=object)
-        bounds = np.array([spec.bound_of(box) for box in boxes], dtype=object)
+        setting = spec.setting
+        seen = [spec.method.answer(setting, self.drawn, box) for box in boxes]
+        bounds = [spec.bound_of(box) for box in boxes]
         keys = keys_of(np.arange(len(boxes)), spec.asked.axes, spec.queries)
         schema = pa.schema([*self._keys(), *self._ends()])
         yield pa.record_batch([*keys, *self._told(seen, bounds)], schema=schema)
@@ -278,8 +287,6 @@ def _runs(spec: Queries, branching: int, start: int, stop: int) -> list[pa.Array
     step = np.array([branching**i for i in range(len(sizes))], dtype=np.int64)[level]
     first = place * step
     last = np.minimum(first + step, size(axis)) - 1
-    from hubbub.tables.bins import all_labels
-
     return [whole(level.astype(np.int64)), labelled(first, all_labels(axis)), labelled(last, all_labels(axis))]
 
 

@@ -10,6 +10,7 @@ from hubbub.exact import Exact
 from hubbub.kind import Release, Spec
 from hubbub.tables.asking import histogram
 from hubbub.tables.engine import Engine
+from hubbub.tables.queries_asking import queries
 from hubbub.tables.unit import Unit
 
 
@@ -82,5 +83,39 @@ class Table:
                 exempt=exempt,
                 at_delta=at_delta,
                 coverage=coverage,
+            )
+        )
+
+    def queries(
+        self,
+        columns: Sequence[str],
+        of: str,
+        *,
+        epsilon: Exact | None = None,
+        zero_knowledge: Exact | None = None,
+        rows: Exact | None = None,
+        people: Exact | None = None,
+        method: str | None = None,
+        coverage: Exact = "0.95",
+    ) -> Release:
+        """Answer a whole class of questions at once, like ``marginals:2`` or ``intervals``, each within a proved bound.
+
+        `columns` lists columns with their declared bins. With `epsilon` everybody is counted; with `zero_knowledge`,
+        `rows` (K) and `people` (N) a secret sample of K of the N people is. The method is the one with the smallest
+        proved error, unless one is named. Ask the result: ``release.result.answer({"sex": "F", "town": "Bath"})``.
+
+        Guarantee: that of :meth:`histogram`; and with a chance of `coverage`, all answers are within their bounds.
+        """
+        return self.publish(
+            queries(
+                columns,
+                of,
+                epsilon=epsilon,
+                zero_knowledge=zero_knowledge,
+                rows=rows,
+                people=people,
+                method=method,
+                coverage=coverage,
+                unit=Unit(person=self.person),
             )
         )
