@@ -198,6 +198,12 @@ class Queries(Spec):
 
         return difference(file, form, self)
 
+    def reopened(self, file: Path, form: str) -> Result:
+        """Guarantee: it answers as the release did."""
+        from hubbub.tables.queries_file import synopsis_in
+
+        return synopsis_in(file, form, self)
+
     def free(self) -> tuple[str, ...]:
         told = [f"how often all answers are right, {to_text(self.asked.coverage)}: no promise to people rests on it"]
         told.append("the bound, if it is larger than the proved one")

@@ -25,6 +25,7 @@ SAYS: Final = {
     "boxes": "every run of bins of each column, all at once",
     "halfspaces": "every half-space of the grid of bins",
 }
+_WRITING: Final = 4e-6  # seconds for each row of the file
 _LONG: Final = 2.0  # seconds from which it is worth saying how long it takes
 
 
@@ -96,7 +97,7 @@ def sentences(spec: Queries) -> tuple[str, ...]:
 
 def ahead(spec: Queries) -> str:
     """What is said before it starts: how long it takes, where that is worth saying."""
-    seconds = spec.method.seconds(spec.setting)
+    seconds = spec.method.seconds(spec.setting) + _WRITING * spec.rows_published
     if seconds < _LONG:
         return ""
     return f"{spec.method.name} on {cells_of(spec.queries.shape):,} cells takes about {ceil(seconds)} seconds."

@@ -46,6 +46,33 @@ def query_of(words: Words, axes: Sequence[Declared], queries: Class) -> Query:
     return box
 
 
+def words_in(texts: Sequence[str], axes: Sequence[Declared], queries: Class) -> dict[str, Any]:
+    """The words of a command: ``sex=F``, a run as ``age=[20,25)..[60,65)``, a missing value as ``sex=``."""
+    found: dict[str, Any] = {}
+    known = {axis.column: axis for axis in axes}
+    for text in texts:
+        name = max((each for each in (*known, LIMIT) if text.startswith(f"{each}=")), key=len, default=None)
+        if name is None:
+            raise WrongUse(
+                f"a query is written column=bin for columns of this synopsis, not {text[:40]!r}; write it so"
+            )
+        if name in found:
+            raise WrongUse(f"{name} is said twice in one query; say it once")
+        value, axis = text[len(name) + 1 :], known.get(name)
+        found[name] = value if axis is None or isinstance(queries, Halfspaces) else _bins_in(value, axis)
+    return found
+
+
+def _bins_in(text: str, axis: Declared) -> Any:
+    labels = all_labels(axis)
+    if text in labels:
+        return text
+    if not text and None in labels:
+        return None
+    first, dots, last = text.partition("..")
+    return (first, last) if dots else text
+
+
 def _span(axis: Declared, said: Any) -> Span:
     if isinstance(said, tuple | list):
         if len(said) != 2:

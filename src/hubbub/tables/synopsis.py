@@ -29,7 +29,7 @@ from hubbub.synopses.tree import Tree, levels
 from hubbub.synopses.weights import Weights
 from hubbub.tables import queries_picture, queries_words
 from hubbub.tables.bins import all_labels, size
-from hubbub.tables.query_text import Words, cell_keys, key_names, keys_of, label_at, query_of, words_of
+from hubbub.tables.query_text import Words, cell_keys, key_names, keys_of, label_at, query_of, words_in, words_of
 
 if TYPE_CHECKING:
     from hubbub.tables.queries import Queries
@@ -62,7 +62,14 @@ class Answer:
     estimate: Fraction
     bound: Fraction
     low: int
-    high: int | None
+    high: int
+
+    def sentence(self) -> str:
+        """The same in words."""
+        return (
+            f"About {round(self.estimate):,} people, between {self.low:,} and {self.high:,}: the estimate is off by at "
+            f"most {ceil(self.bound):,}, like all others of the class at once."
+        )
 
     def as_json(self) -> dict[str, Any]:
         known = {"query": dict(self.query), "estimate": float(self.estimate)}
@@ -82,6 +89,10 @@ class Synopsis(Result):
         Guarantee: with the coverage of the release, every query of the class is within its bound, all of them at once.
         """
         return self.told_of(query_of(words, self.spec.asked.axes, self.spec.queries))
+
+    def words(self, texts: Sequence[str]) -> dict[str, Any]:
+        """A query in the words of a command: ``sex=F``, ``age=[20,25)..[60,65)``."""
+        return words_in(texts, self.spec.asked.axes, self.spec.queries)
 
     def told_of(self, query: Query) -> Answer:
         """The same for a query of the class."""
