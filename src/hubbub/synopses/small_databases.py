@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations_with_replacement
 from math import comb
 from typing import ClassVar, Final
 
@@ -114,20 +113,19 @@ def radius(setting: Setting, size: int) -> Fraction:
 
 
 @lru_cache(maxsize=2)
-def _databases(cells: int, size: int) -> NDArray[np.int16]:
+def _databases(cells: int, size: int) -> NDArray[np.int32]:
     """Every candidate, as its number of rows in each cell."""
-    number = candidates(cells, size)
-    listed = np.fromiter(
-        (cell for each in combinations_with_replacement(range(cells), size) for cell in each), np.int32, number * size
-    ).reshape(number, size)
-    found = np.zeros((number, cells), dtype=np.int16)
-    for place in range(size):
-        found[np.arange(number), listed[:, place]] += 1
-    return found
+    found, left = np.empty((1, 0), dtype=np.int32), np.array([size])
+    for _ in range(cells - 1):  # a cell takes 0 to as many rows as are left
+        ways = left + 1
+        taken = np.arange(ways.sum()) - np.repeat(np.cumsum(ways) - ways, ways)
+        found = np.column_stack([np.repeat(found, ways, axis=0), taken.astype(np.int32)])
+        left = np.repeat(left, ways) - taken
+    return np.column_stack([found, left.astype(np.int32)])
 
 
 def _losses(
-    databases: NDArray[np.int16], queries: Listed, truth: NDArray[np.int64], rows: int, size: int
+    databases: NDArray[np.int32], queries: Listed, truth: NDArray[np.int64], rows: int, size: int
 ) -> NDArray[np.int64]:
     """max over q of |c_q - rows y_q / m|, rounded down: one person moves c_q by one, and that by at most one."""
     inside = cells_of(queries.shape)
