@@ -16,7 +16,7 @@ from scipy import stats
 from hubbub.noise.source import ScriptedSource
 from hubbub.sampling.ranks import sample_counts
 from hubbub.synopses.choice import MAKERS
-from hubbub.synopses.classes import Listed, parse
+from hubbub.synopses.classes import Halfspaces, Listed, parse
 from hubbub.synopses.selection import exponential
 from hubbub.synopses.setting import Cells, Method, Setting
 from hubbub.synopses.small_databases import SmallDatabase
@@ -45,7 +45,8 @@ def setting(of: str, shape: tuple[int, ...]) -> Setting:
 def table(shape: tuple[int, ...]) -> NDArray[np.int64]:
     """Uneven, the same every time, with a tenth of the people in no cell."""
     weights = 1.0 / np.arange(1, 1 + int(np.prod(shape)))
-    return np.floor(0.9 * PEOPLE * weights / weights.sum()).astype(np.int64)
+    found: NDArray[np.int64] = np.floor(0.9 * PEOPLE * weights / weights.sum()).astype(np.int64)
+    return found
 
 
 def errors(method: Method, at: Setting, truth: NDArray[np.int64], source: ScriptedSource) -> NDArray[np.float64]:
@@ -93,7 +94,7 @@ def test_a_sample_and_its_noise_stay_inside_the_bound_for_everybody(of: str) -> 
     """The whole way: k of n people, the best method, scaled up to everybody; its union bound leaves room."""
     spec = ask(["a=x,y,z", "b:0..40:10"], of, zero_knowledge="1", rows=200, people=PEOPLE)
     truth, queries = table((3, 4)), spec.queries
-    assert hasattr(queries, "number")
+    assert not isinstance(queries, Halfspaces)
     boxes = [queries.at(place) for place in range(queries.number)]
     exact = queries.answers(truth.reshape(3, 4)).tolist()
     everybody = np.append(truth, PEOPLE - truth.sum())
@@ -116,8 +117,8 @@ POWER = 0.999
 
 
 def law(rate: float) -> NDArray[np.float64]:
-    found = np.exp(-rate * LOSSES)
-    return found / found.sum()
+    found: NDArray[np.float64] = np.exp(-rate * LOSSES)
+    return found / float(found.sum())
 
 
 def test_the_exponential_mechanism_has_its_law() -> None:

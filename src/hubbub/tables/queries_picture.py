@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
@@ -59,8 +60,6 @@ def _pieces(found: Synopsis) -> Bars:
         stop = min(start + step, shape[0])
         query: Query
         if isinstance(queries, Halfspaces):
-            from fractions import Fraction
-
             query = Halfspace((Fraction(1), *(Fraction(0) for _ in shape[1:])), Fraction(stop - 1))
             label = f"up to {_label(found, 0, stop - 1)}"
         else:
@@ -75,9 +74,9 @@ def _bars(found: Synopsis, drawn: list[Bar], along: int, note: str) -> Bars:
     axis = found.spec.asked.axes[along]
     return Bars(
         bars=tuple(drawn),
-        by=axis.column,
+        by=axis.column + (", from" if is_ranges(axis) and not isinstance(found.spec.queries, Halfspaces) else ""),
         numbers="people, estimated",
-        upright=not isinstance(axis, Values) or is_ranges(axis),
+        upright=not isinstance(axis, Values),
         bar="Estimated number of people, worked out from the published synopsis",
         line=queries_words.interval_words(found.spec),
         note=note,
@@ -88,6 +87,13 @@ def _label(found: Synopsis, column: int, place: int) -> str:
     axis = found.spec.asked.axes[column]
     assert place < size(axis)
     label = label_at(axis, place)
+    if (
+        label is not None
+        and is_ranges(axis)
+        and label.startswith("[")
+        and not isinstance(found.spec.queries, Halfspaces)
+    ):
+        return label[1:].partition(",")[0]
     return _MISSING if label is None else label or "(empty text)"
 
 

@@ -88,8 +88,8 @@ def test_noise_loses_what_it_says_and_twice_that_if_somebody_is_replaced(
 
 def law(losses: NDArray[np.int64], rate: Fraction) -> NDArray[np.float64]:
     """Of the exponential mechanism."""
-    found = np.exp(-float(rate) * (losses - losses.min()))
-    return found / found.sum()
+    found: NDArray[np.float64] = np.exp(-float(rate) * (losses - losses.min()))
+    return found / float(found.sum())
 
 
 def worst_ratio(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
