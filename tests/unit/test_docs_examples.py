@@ -15,7 +15,11 @@ from hubbub.demo import gossip, millbrook
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-WALKS = [ROOT / "README.md", ROOT / "docs" / "tutorials" / "graphs.md"]  # their commands run in order
+WALKS = [  # their commands run in order
+    ROOT / "README.md",
+    ROOT / "docs" / "tutorials" / "graphs.md",
+    ROOT / "docs" / "how-to" / "many-questions.md",
+]
 BLOCKS = [
     pytest.param(block, id=f"{page.name}-{i}")
     for page in PAGES
