@@ -30,12 +30,12 @@ def every_row_told(axes: Sequence[Axis], columns: Columns, people: str, person: 
     beside the people of each bin stands how many of them have a cell that cannot be read as declared."""
     where = "" if person is None else f" WHERE ({person} IS NOT NULL)"
     bad = f"CAST(count(*) FILTER (WHERE {bad_row(axes, columns)}) AS BIGINT) AS bad"
-    inner = f"SELECT {_named(_parts(axes, columns))}, count(*) AS n, {bad} FROM {people}{where} GROUP BY ALL"
-    coded, parameters = _coded(axes, inner, "n, bad")
-    bins = _listed(axes)
+    inner = f"SELECT {named(parts_of(axes, columns))}, count(*) AS n, {bad} FROM {people}{where} GROUP BY ALL"
+    coded, parameters = with_codes(axes, inner, "n, bad")
+    bins = listed(axes)
     sums = "CAST(sum(n) AS BIGINT) AS people, CAST(sum(bad) AS BIGINT) AS bad"
     every = f"SELECT * REPLACE (coalesce(code, -1) AS code) FROM ({coded})"
-    return f"SELECT {bins}, {sums} FROM ({every}) GROUP BY {bins}{_order(axes)}", parameters
+    return f"SELECT {bins}, {sums} FROM ({every}) GROUP BY {bins}{order(axes)}", parameters
 
 
 def every_row(axes: Sequence[Axis], columns: Columns, people: str, person: str | None = None) -> Query:
@@ -44,7 +44,7 @@ def every_row(axes: Sequence[Axis], columns: Columns, people: str, person: str |
     A person column is read here as well: a line of a CSV may be left out for a cell that is read, and the lines that
     are counted must be among those whose person was checked.
     """
-    parts = _parts(axes, columns)
+    parts = parts_of(axes, columns)
     conditions = [] if person is None else [f"({person} IS NOT NULL)"]
     for i, axis in enumerate(axes):
         if isinstance(axis, Edges | Steps | Dates) and not axis.null and not axis.other:
@@ -53,13 +53,13 @@ def every_row(axes: Sequence[Axis], columns: Columns, people: str, person: str |
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     if not axes:  # everybody is in one bin, if there is anybody
         return f"SELECT 0 AS code, count(*) AS n FROM {people}{where} HAVING count(*) > 0", []
-    return _summed(axes, f"SELECT {_named(parts)}, count(*) AS n FROM {people}{where} GROUP BY ALL")
+    return _summed(axes, f"SELECT {named(parts)}, count(*) AS n FROM {people}{where} GROUP BY ALL")
 
 
 def one_row_each(axes: Sequence[Axis], columns: Columns, people: str, person: str, word: str) -> Query:
     """Each person is in the bin of the row with the smallest word."""
     # arg_min skips a row whose bin is NULL; a struct of bins is never NULL.
-    row = f"arg_min(row({', '.join(_parts(axes, columns))}), {word})"
+    row = f"arg_min(row({', '.join(parts_of(axes, columns))}), {word})"
     kept = f"SELECT {row} AS g FROM {people} WHERE {person} IS NOT NULL GROUP BY {person}"
     groups = ", ".join(f"g[{i + 1}] AS g{i}" for i in range(len(axes)))
     return _summed(axes, f"SELECT {groups}, count(*) AS n FROM ({kept}) GROUP BY ALL")
@@ -68,18 +68,18 @@ def one_row_each(axes: Sequence[Axis], columns: Columns, people: str, person: st
 def distinct_bins(axes: Sequence[Axis], columns: Columns, people: str, person: str, word: str, most: int) -> Query:
     """Each person is once in each of at most `most` of their bins, those with the smallest words."""
     groups = _groups(axes)
-    rows = f"SELECT {person} AS who, {_named(_parts(axes, columns))}, {word} AS word FROM {people}"
+    rows = f"SELECT {person} AS who, {named(parts_of(axes, columns))}, {word} AS word FROM {people}"
     few = f"SELECT who, {groups}, min(word) AS word FROM ({rows}) WHERE who IS NOT NULL GROUP BY who, {groups}"
-    coded, parameters = _coded(axes, few, "who, word")
-    bins = _listed(axes)
+    coded, parameters = with_codes(axes, few, "who, word")
+    bins = listed(axes)
     # Two values of one bin (both `other`, say) are one bin; a row in no bin takes no place.
     each = f"SELECT who, {bins}, min(word) AS word FROM ({coded}) WHERE code IS NOT NULL GROUP BY who, {bins}"
     rank = "row_number() OVER (PARTITION BY who ORDER BY word)"
     kept = f"SELECT {bins} FROM ({each}) QUALIFY {rank} <= {most}"
-    return f"SELECT {bins}, count(*) AS people FROM ({kept}) GROUP BY {bins}{_order(axes)}", parameters
+    return f"SELECT {bins}, count(*) AS people FROM ({kept}) GROUP BY {bins}{order(axes)}", parameters
 
 
-def _parts(axes: Sequence[Axis], columns: Columns) -> list[str]:
+def parts_of(axes: Sequence[Axis], columns: Columns) -> list[str]:
     """One SQL expression for each axis: a bin's number, or the text itself where it is looked up later."""
     parts = []
     for axis in axes:
@@ -91,7 +91,7 @@ def _parts(axes: Sequence[Axis], columns: Columns) -> list[str]:
     return parts
 
 
-def _named(parts: Sequence[str]) -> str:
+def named(parts: Sequence[str]) -> str:
     return ", ".join(f"{part} AS g{i}" for i, part in enumerate(parts))
 
 
@@ -103,11 +103,11 @@ def _keys(axes: Sequence[Axis]) -> list[str]:
     return [f"g{i}" for i, axis in enumerate(axes) if isinstance(axis, Discovered)]
 
 
-def _listed(axes: Sequence[Axis]) -> str:
+def listed(axes: Sequence[Axis]) -> str:
     return ", ".join(["code", *_keys(axes)])
 
 
-def _order(axes: Sequence[Axis]) -> str:
+def order(axes: Sequence[Axis]) -> str:
     """By code and labels, whatever order the connection prefers; declared bins are put in order by their numbers."""
     keys = _keys(axes)
     return " ORDER BY " + ", ".join(f"{name} ASC NULLS LAST" for name in ("code", *keys)) if keys else ""
@@ -115,16 +115,16 @@ def _order(axes: Sequence[Axis]) -> str:
 
 def _summed(axes: Sequence[Axis], inner: str) -> Query:
     """Groups (g0, g1, ..., n) as bins."""
-    coded, parameters = _coded(axes, inner, "n")
-    bins = _listed(axes)
+    coded, parameters = with_codes(axes, inner, "n")
+    bins = listed(axes)
     if not any(isinstance(axis, Values | Discovered) for axis in axes):  # the groups are the bins
         return f"SELECT code, n FROM ({coded}) WHERE code IS NOT NULL", parameters
     # Not GROUP BY ALL with HAVING: that groups by what `code` is made of, and several groups then have one code.
     sums = f"SELECT {bins}, CAST(sum(n) AS BIGINT) AS people FROM ({coded}) WHERE code IS NOT NULL GROUP BY {bins}"
-    return sums + _order(axes), parameters
+    return sums + order(axes), parameters
 
 
-def _coded(axes: Sequence[Axis], inner: str, carried: str) -> Query:
+def with_codes(axes: Sequence[Axis], inner: str, carried: str) -> Query:
     """The numbers of bins from groups; listed values get theirs by a join with the few groups that came out."""
     joins, number = [], "0"
     parameters: list[Any] = []

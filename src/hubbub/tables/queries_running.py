@@ -30,16 +30,14 @@ def run(spec: Queries, engine: Engine, source: Source) -> Synopsis:
     people drawn without replacement. A table of another number of people is refused before a word is drawn.
     """
     people = spec.asked.people
-    counted = engine.count(Question(axes=spec.asked.axes, person=spec.unit.person), source)
-    outside = 0
-    if people is not None:
-        everybody = int(engine.count(Question(axes=()), source).counts.sum())  # each has one row, or it was refused
-        if everybody != people:
-            raise Refused(OTHER_NUMBER)
-        outside = everybody - int(counted.counts.sum())
-    counts = counted.counts
+    question = Question(axes=spec.asked.axes, person=spec.unit.person, everybody=people is not None)
+    counted = engine.count(question, source)
+    if people is not None and int(counted.counts.sum()) != people:
+        raise Refused(OTHER_NUMBER)
+    inside = counted.codes >= 0
+    codes, counts, outside = counted.codes[inside], counted.counts[inside], int(counted.counts[~inside].sum())
     if spec.asked.rows is not None:
         drawn = sample_counts(np.append(counts, np.int64(outside)), spec.asked.rows, source)
         counts, outside = drawn[:-1], int(drawn[-1])
-    cells = Cells(spec.queries.shape, counted.codes, counts, outside)
+    cells = Cells(spec.queries.shape, codes, counts, outside)
     return Synopsis(spec, spec.method.draw(spec.setting, cells, source))
