@@ -27,6 +27,7 @@ SIZES: Final = (9, 16, 7, 15, 5)  # of the invented people
 PEOPLE: Final = 32_561
 RUNS: Final = 5
 EPSILON: Final = 1
+SMARTNOISE: Final = {"iterations": 10, "mult_weights_iterations": 5}  # its own choice, 50 and 20, takes an hour
 
 Tables = dict[tuple[int, int], NDArray[Any]]
 Codes = list[NDArray[np.int64]]
@@ -91,7 +92,7 @@ def of_smartnoise(codes: Codes, sizes: list[int]) -> Tables:
     from snsynth.mwem import MWEMSynthesizer
 
     rows = np.stack(codes, axis=1)
-    synthesizer = MWEMSynthesizer(epsilon=float(EPSILON), marginal_width=2, split_factor=len(sizes))
+    synthesizer = MWEMSynthesizer(epsilon=float(EPSILON), marginal_width=2, split_factor=len(sizes), **SMARTNOISE)
     synthesizer.fit(rows, preprocessor_eps=0.0)
     said = np.array(synthesizer.sample(len(rows))).astype(np.int64)
     return pairs([np.clip(said[:, i], 0, size - 1) for i, size in enumerate(sizes)], sizes)

@@ -39,6 +39,7 @@ Numbers: TypeAlias = NDArray[Any]
 
 Spans: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 
+MOST_TABLES: Final = 100_000
 NAMES: Final = ("marginals:W", "conjunctions:W", "intervals", "boxes", "halfspaces")
 
 
@@ -116,6 +117,9 @@ class ColumnCells:
                 f"{self.name} needs between 1 and {len(self.shape)} columns, as many as are given; "
                 "name more columns, or lower the number"
             )
+        sizes = range(1, self.ways + 1) if self.at_most else (self.ways,)
+        if sum(comb(len(self.shape), size) for size in sizes) > MOST_TABLES:
+            raise WrongUse(f"{self.name} of so many columns are more than {MOST_TABLES:,} tables; name fewer columns")
 
     @property
     def name(self) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import comb
+from math import comb, lgamma, log
 from typing import ClassVar, Final
 
 import numpy as np
@@ -45,9 +45,8 @@ class SmallDatabase:
         if listing:
             return listing
         assert not isinstance(setting.queries, Halfspaces)
-        number = candidates(setting.cells, self.size)
-        if number > MOST_CANDIDATES or number * setting.queries.number > MOST_WORK:
-            return f"it lists every database of {self.size} rows, and there are too many of them"
+        if _too_many(setting.cells, self.size, setting.queries.number):
+            return f"it lists every database of {self.size:,} rows, and there are too many of them"
         return too_wide(setting.any_row / 2)
 
     def spends(self, setting: Setting) -> Fraction:
@@ -90,6 +89,14 @@ class SmallDatabase:
 def candidates(cells: int, size: int) -> int:
     """How many multisets of so many of the cells there are."""
     return comb(cells + size - 1, size)
+
+
+def _too_many(cells: int, size: int, queries: int) -> bool:
+    """Whether nobody can list them; what is far too many is not counted exactly."""
+    if lgamma(cells + size) - lgamma(size + 1) - lgamma(cells) > 2 * log(MOST_CANDIDATES):
+        return True
+    number = candidates(cells, size)
+    return number > MOST_CANDIDATES or number * queries > MOST_WORK
 
 
 @lru_cache(maxsize=1024)

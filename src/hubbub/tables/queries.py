@@ -40,7 +40,16 @@ if TYPE_CHECKING:
     from hubbub.tables.engine import Engine
 
 MOST_CODES: Final = 2**62
+MOST_COLUMNS: Final = 64
 _BYTES_PER_ROW: Final = 100
+
+
+def check_domain(axes: tuple[Declared, ...]) -> None:
+    """Refuse a domain whose cells cannot be numbered."""
+    if not 1 <= len(axes) <= MOST_COLUMNS:
+        raise WrongUse(f"a domain has from 1 to {MOST_COLUMNS} columns, not {len(axes)}; name so many")
+    if cells_of(tuple(map(size, axes))) > MOST_CODES:
+        raise WrongUse("the declared bins multiply to more than 2^62; declare coarser bins, or fewer columns")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,8 +143,7 @@ class Queries(Spec):
             raise WrongUse("epsilon must be above 0, and the coverage between 0 and 1")
         if asked.rows is not None and (asked.people is None or not 1 <= asked.rows <= asked.people):
             raise WrongUse("a sample of K people needs K between 1 and the declared number of people; lower rows")
-        if cells_of(asked.queries.shape) > MOST_CODES:
-            raise WrongUse("the declared bins multiply to more than 2^62; declare coarser bins, or fewer columns")
+        check_domain(asked.axes)
 
     @property
     def zero_knowledge(self) -> bool:

@@ -17,15 +17,14 @@ from hubbub.kind import Kind
 from hubbub.options import Option
 from hubbub.sampling.sanitize import Blank
 from hubbub.synopses.choice import MAKERS, chosen
-from hubbub.synopses.classes import ColumnCells, cells_of
-from hubbub.tables.bins import Declared, Discovered, all_labels, parse, size
-from hubbub.tables.queries import MOST_CODES, Asked, Queries
+from hubbub.synopses.classes import ColumnCells
+from hubbub.tables.bins import Declared, Discovered, Values, parse
+from hubbub.tables.queries import Asked, Queries, check_domain
 from hubbub.tables.queries_description import read
 from hubbub.tables.query_text import ANY
 from hubbub.tables.unit import Unit
 
 _DIGITS: Final = 9
-_SINGLE: Final = 10**6  # labels that are looked through for the word that means any
 
 
 def queries(
@@ -66,7 +65,7 @@ def _class(of: str, axes: tuple[Declared, ...]) -> str:
         for axis in axes:
             if axis.null or axis.other:
                 raise WrongUse(f"{probe.name} run over ordered bins, and null and other have no place; drop them")
-    elif any(ANY in all_labels(axis) for axis in axes if size(axis) <= _SINGLE):
+    elif any(ANY in axis.values for axis in axes if isinstance(axis, Values)):
         raise WrongUse(f"{ANY} stands for any value in the file, and a column has it as a value; leave it out")
     return probe.name
 
@@ -85,9 +84,7 @@ def _axes(columns: Sequence[str]) -> tuple[Declared, ...]:
         if axis.column in {each.column for each in axes}:
             raise WrongUse("each column can be used once; combine its bins into one")
         axes.append(axis)
-    cells = cells_of(tuple(map(size, axes)))
-    if cells > MOST_CODES:
-        raise WrongUse("the declared bins multiply to more than 2^62; declare coarser bins, or fewer columns")
+    check_domain(tuple(axes))
     return tuple(axes)
 
 

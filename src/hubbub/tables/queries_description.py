@@ -38,9 +38,10 @@ def described(spec: Queries) -> dict[str, Plain]:
 
 def read(given: Any) -> Queries:
     """The release that a description says, checked as if somebody had asked for it."""
-    from hubbub.tables.queries import Asked, Queries
+    from hubbub.tables.queries import Asked, Queries, check_domain
 
     try:
+        check_domain(restored(tuple[Declared, ...], given["bins"]))
         spec = Queries(
             asked=Asked(
                 axes=restored(tuple[Declared, ...], given["bins"]),

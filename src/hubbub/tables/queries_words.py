@@ -25,7 +25,7 @@ SAYS: Final = {
     "boxes": "every run of bins of each column, all at once",
     "halfspaces": "every half-space of the grid of bins",
 }
-_WRITING: Final = 4e-6  # seconds for each row of the file
+_WRITING: Final = 8e-6  # seconds for each row of the file
 _LONG: Final = 2.0  # seconds from which it is worth saying how long it takes
 
 

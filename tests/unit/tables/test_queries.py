@@ -276,6 +276,8 @@ WRONG = {
     ),
     "nothing": (HUGE, "halfspaces", {"epsilon": 1}, "no method can answer halfspaces of this domain"),
     "2^62": ([f"c{i}:0..100000:1" for i in range(5)], "marginals:1", {"epsilon": 1}, "more than 2\\^62"),
+    "tables": ([f"c{i}=0,1" for i in range(60)], "marginals:30", {"epsilon": 1}, "more than 100,000 tables"),
+    "columns": ([f"c{i}=0" for i in range(65)], "marginals:1", {"epsilon": 1}, "from 1 to 64 columns, not 65"),
     "too wide": ([TOWN], "marginals:1", {"epsilon": "1e-9"}, "wider than a million people"),
 }
 
