@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import takewhile
-from math import exp
+from math import comb, exp
 from typing import ClassVar, Final
 
 import numpy as np
@@ -25,7 +25,7 @@ from hubbub.exact import ball, precision, rounded
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.sampling.sanitize import Blank
-from hubbub.synopses.classes import Box, Halfspaces, Query, cells_of, counted
+from hubbub.synopses.classes import Box, ColumnCells, Halfspaces, Query, cells_of, counted
 from hubbub.synopses.selection import exponential
 from hubbub.synopses.setting import Cells, Drawn, Setting, too_many_cells, too_wide, unlisted
 from hubbub.synopses.tails import farthest, selected
@@ -71,8 +71,10 @@ class Weights:
         return self.bound(setting)
 
     def seconds(self, setting: Setting) -> float:
-        number = 0 if isinstance(setting.queries, Halfspaces) else setting.queries.number
-        return 0.1 + self.rounds * (2e-8 * setting.cells + 1e-7 * number)
+        queries = setting.queries
+        number = 0 if isinstance(queries, Halfspaces) else queries.number
+        sums = comb(len(setting.shape) + 1, queries.ways + 1) if isinstance(queries, ColumnCells) else 0
+        return 0.1 + self.rounds * (1e-8 * setting.cells + 1.2e-5 * sums + 1e-7 * number)
 
     def draw(self, setting: Setting, cells: Cells, source: Source) -> Drawn:
         """Guarantee: the data is met by exact choices and exact noise alone, so what :meth:`spends` says is lost."""
