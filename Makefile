@@ -52,6 +52,7 @@ bench: .venv/with-bench .venv/peers/installed .venv/accountants/installed ## mea
 	@$(BIN)/python -m benchmarks.large
 	@$(BIN)/python -m benchmarks.graphs
 	@$(BIN)/python -m benchmarks.commands
+	@$(BIN)/python -m benchmarks.queries
 	@PYTHONPATH=src .venv/peers/bin/python -m benchmarks.voting
 	@PYTHONPATH=src .venv/accountants/bin/python -m benchmarks.composition
 

@@ -7,6 +7,7 @@ when it is first used.
 
     open, open_graph, save
                      a table of people or a network; a release of it, written with its certificate and report
+    reopen           a published synopsis, to ask it for answers
     verify, explain  a certificate, checked without the data, and in plain words
     plan, account    which release reaches a promise, and what follows from what: the theorems as a calculator
     ledger           what was published about whom, and what it adds up to
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from hubbub.release import save as save
     from hubbub.verification.of_file import explain as explain
     from hubbub.verification.of_file import verify as verify
+    from hubbub.verification.reopening import reopen as reopen
 
 __version__ = "0.1.0"
 
@@ -45,6 +47,7 @@ _WHERE = {
     "open": "hubbub.release",
     "open_graph": "hubbub.release",
     "profile": "hubbub.channels.profile",
+    "reopen": "hubbub.verification.reopening",
     "save": "hubbub.release",
     "verify": "hubbub.verification.of_file",
 }
@@ -62,6 +65,7 @@ __all__ = [
     "open_graph",
     "plan",
     "profile",
+    "reopen",
     "save",
     "verify",
     "vote",

@@ -182,6 +182,10 @@ class Spec(Protocol):
         """Whether a public file that the release stands beside, such as an official record, is the one described."""
         raise WrongUse("this kind of release stands beside no official record; leave out `official`")
 
+    def reopened(self, file: Path, form: str) -> Result:
+        """What the published file holds, ready to be asked, from the file and this description alone."""
+        raise WrongUse("this kind of release is read as it stands; `reopen` is for a synopsis that answers queries")
+
     def free(self) -> tuple[str, ...]:
         """What the publisher could write as they liked, since no promise rests on it and no file shows it."""
         return ()
@@ -189,6 +193,10 @@ class Spec(Protocol):
     def words(self) -> Words:
         """The release in plain words."""
         ...
+
+    def ahead(self) -> str:
+        """What is said before it starts, such as how long it takes; empty if nothing is."""
+        return ""
 
     def described(self) -> dict[str, Plain]:
         """The spec in exact JSON, from which its kind reads it back."""

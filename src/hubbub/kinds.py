@@ -14,6 +14,7 @@ _WHERE: Final[dict[str, str]] = {
     "cube": "hubbub.tables.cube_asking",
     "records": "hubbub.tables.records_asking",
     "points": "hubbub.tables.points_asking",
+    "queries": "hubbub.tables.queries_asking",
     "count": "hubbub.tables.statistic_asking:COUNT",
     "fraction": "hubbub.tables.statistic_asking:FRACTION",
     "mean": "hubbub.tables.statistic_asking:MEAN",

@@ -100,6 +100,9 @@ POINTS = {"columns": "age,id", "box": "0..100,0..100", "grid": "50,50", "crowd":
 AREAS = str(Path(__file__).with_name("regions.geojson"))
 REGIONS = {"columns": "age,id", "box": "0..100,0..100", "grid": None, "regions": AREAS, "lattice": "1,1"}
 QUARTERS = {"columns": "age,id", "box": "0..96,0..100", "grid": None, "quadtree": "0,2", "lattice": "1,1"}
+DOMAIN, AGES = ("town=Bath,York,Wells", "age:0..90:30"), ("age:0..90:15",)
+FLAT, SMALL = {"method": "histogram"}, "small-database"
+PUBLIC = {"epsilon": "1", "people": "41"}
 FEW = {"vertices": "9", "max_degree": "4", "epsilon": "1"}
 GRAPHS = ([(0, 1), (1, 2), (0, 2)], [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4)], True, open_links)
 KNOWN = {"zero_knowledge": "0.5", "rows": "10", "people": "41"}
@@ -136,6 +139,17 @@ CASES = {
     "points, one row": Case("points", {**POINTS, "one_row_per_person": True}, declared=False),
     "points, regions": Case("points", {**REGIONS, "crowd": "5", "epsilon": "2"}, declared=False),
     "points, quadtree": Case("points", {**QUARTERS, "crowd": "5", "epsilon": "2"}, declared=False),
+    "queries, marginals": Case("queries", {"columns": DOMAIN, "class": "marginals:2", "epsilon": "1"}),
+    "queries, cells": Case("queries", {"columns": DOMAIN, "class": "conjunctions:1", "epsilon": "1", **FLAT}),
+    "queries, tree": Case("queries", {"columns": AGES, "class": "intervals", "epsilon": "1", "method": "tree"}),
+    "queries, weights": Case(
+        "queries", {"columns": DOMAIN, "class": "boxes", **PUBLIC, "method": "mwem"}, FEWER, OTHERS
+    ),
+    "queries, small": Case(
+        "queries", {"columns": AGES, "class": "intervals", **PUBLIC, "method": SMALL}, FEWER, OTHERS
+    ),
+    "queries, halfspaces": Case("queries", {"columns": DOMAIN, "class": "halfspaces", "epsilon": "1"}),
+    "queries, sampled": Case("queries", {"columns": DOMAIN, "class": "marginals:1", **KNOWN}, FEWER, OTHERS),
     "graph, sampled": Case("graph", {"of": "connectivity,average-degree", **FEW, "samples": "8"}, *GRAPHS),
     "graph, degrees": Case("graph", {"of": "degree-histogram,triangles", **FEW}, *GRAPHS),
     "graph, edges": Case("graph", {"of": "triangles", **FEW, "per_edge": True}, *GRAPHS),

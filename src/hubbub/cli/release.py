@@ -166,6 +166,8 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[st
     check_format(form)
     said = heading(date)
     prepare(Path(out), spec.room(), replace=replace)
+    if ahead := spec.ahead():
+        say(ahead)
     with waiting("Counting"):
         done = publish(spec)
         written = save(done, out, form=form, replace=replace, heading=said)

@@ -25,7 +25,7 @@ _MOST_STEPS = 10_000_000
 def described(spec: Histogram) -> dict[str, Plain]:
     """The release as JSON, with its bins as they are once the schema was read."""
     return {
-        "bins": [_written(axis) for axis in spec.axes],
+        "bins": [written(axis) for axis in spec.axes],
         "channel": {"name": spec.channel.name, **parameters(spec.channel)},  # type: ignore[dict-item]
         "unit": plain(spec.unit),
         "sample": None if spec.sample is None else to_text(spec.sample),
@@ -37,7 +37,7 @@ def described(spec: Histogram) -> dict[str, Plain]:
     }
 
 
-def _written(axis: Axis) -> Plain:
+def written(axis: Axis) -> Plain:
     """An axis as JSON; how its cells are read, and made coarser, is there if it was said, so that what was written
     earlier is the same."""
     told = plain(axis)
@@ -134,4 +134,4 @@ def partition(spec: Histogram) -> str | None:
     """
     if spec.unit.one_row_per_person or spec.unit.distinct is not None:
         return None
-    return digest({"bins": [_written(axis) for axis in spec.axes], "person": spec.unit.person})
+    return digest({"bins": [written(axis) for axis in spec.axes], "person": spec.unit.person})

@@ -13,6 +13,7 @@ from hubbub.tables.asking import histogram
 from hubbub.tables.cube_asking import cube
 from hubbub.tables.engine import Engine
 from hubbub.tables.points_asking import points
+from hubbub.tables.queries_asking import queries
 from hubbub.tables.records_asking import records
 from hubbub.tables.statistic_asking import statistic
 from hubbub.tables.unit import Unit
@@ -201,6 +202,40 @@ class Table:
                 unit=Unit(person=self.person, one_row_per_person=one_row_per_person),
                 within=within,
                 clamp=clamp,
+            )
+        )
+
+    def queries(
+        self,
+        columns: Sequence[str],
+        of: str,
+        *,
+        epsilon: Exact | None = None,
+        zero_knowledge: Exact | None = None,
+        rows: Exact | None = None,
+        people: Exact | None = None,
+        method: str | None = None,
+        coverage: Exact = "0.95",
+    ) -> Release:
+        """Answer a whole class of questions at once, like ``marginals:2`` or ``intervals``, each within a proved bound.
+
+        `columns` lists columns with their declared bins. With `epsilon` everybody is counted; with `zero_knowledge`,
+        `rows` (K) and `people` (N) a secret sample of K of the N people is. The method is the one with the smallest
+        proved error, unless one is named. Ask the result: ``release.result.answer({"sex": "F", "town": "Bath"})``.
+
+        Guarantee: that of :meth:`histogram`; and with a chance of `coverage`, all answers are within their bounds.
+        """
+        return self.publish(
+            queries(
+                columns,
+                of,
+                epsilon=epsilon,
+                zero_knowledge=zero_knowledge,
+                rows=rows,
+                people=people,
+                method=method,
+                coverage=coverage,
+                unit=Unit(person=self.person),
             )
         )
 

@@ -1,0 +1,34 @@
+"""``hubbub ask``: an answer from a published synopsis, without the data."""
+
+from __future__ import annotations
+
+import click
+
+from hubbub.cli import examples, json_option, page, print_json, shown
+
+
+@click.command(
+    "ask",
+    epilog=examples(
+        "hubbub ask q/certificate.json age=[20,25)..[60,65)",
+        "hubbub ask marginals/certificate.json sex=Female race=Black --json",
+    ),
+)
+@click.argument("certificate")
+@click.argument("words", nargs=-1, required=True)
+@click.option("--release", metavar="FILE", help="The published file; if not given, the one beside the certificate.")
+@json_option
+def ask(certificate: str, words: tuple[str, ...], release: str | None, as_json: bool) -> None:
+    """How many people are like this, from a published synopsis (hubbub release queries) and its certificate.
+
+    WORDS are column=bin, one for each column of the query, with bins named as in the release; column=first..last is a
+    run of bins. The query must be one of the class that the synopsis answers.
+    """
+    from hubbub.verification.reopening import reopen
+
+    found = reopen(certificate, release=release)
+    told = found.answer(found.words(words))
+    if as_json:
+        print_json(told.as_json())
+        return
+    page().print(shown(told.sentence()))

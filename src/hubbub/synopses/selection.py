@@ -1,0 +1,35 @@
+"""The exponential mechanism, exactly: one of many, the likelier the better its score, in whole numbers alone.
+
+Propose any of them, all alike, and accept one that is `gap` worse than the best with probability e^(-rate gap): a
+geometric number G of that rate has P(G >= gap) = e^(-rate gap), so it is accepted when G >= gap. What is accepted first
+has exactly the law P ~ e^(-rate gap). At most as many proposals as there are choices are needed on average, since the
+best is always accepted; how many words are drawn depends on the scores, and so does the time it takes.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hubbub.noise.sampler import geometric
+from hubbub.noise.source import Source
+from hubbub.noise.uniform import below
+
+_AT_ONCE: Final = 1 << 15
+
+
+def exponential(losses: NDArray[np.int64], rate: Fraction, source: Source) -> int:
+    """The place of one of the losses, P(i) proportional to exp(-rate losses[i]).
+
+    Guarantee: exactly this law, if the words of the source are uniform and independent. If one person changes every
+    loss by at most s, choosing is (2 s rate)-differentially private (McSherry and Talwar 2007).
+    """
+    gaps = losses - losses.min()
+    while True:
+        proposed = below(gaps.size, min(_AT_ONCE, 4 * gaps.size), source)
+        accepted = np.flatnonzero(geometric(rate, proposed.size, source) >= gaps[proposed])
+        if accepted.size:
+            return int(proposed[accepted[0]])

@@ -1,0 +1,112 @@
+"""What a release of a class of queries promises, derived from its public description before any data is opened.
+
+Without a sample: differential privacy, one person more or less. On K of N people drawn in secret: zero-knowledge
+privacy with respect to RS(K), and differential privacy for one person replaced, N being public.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from hubbub.errors import Refused
+from hubbub.guarantees.closeness import mixed
+from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
+from hubbub.guarantees.derivation import BBG, DMNS, GLP, HERE, Assumption, Derivation, Theorem, stated, texts
+from hubbub.guarantees.implications import BLANK, PUBLIC_SIZES, SECRET, SYMMETRIC
+from hubbub.sampling.sanitize import Blank, outside
+from hubbub.synopses.choice import parameters
+from hubbub.synopses.flat import Flat
+from hubbub.synopses.per_query import PerQuery
+from hubbub.synopses.tree import Tree
+from hubbub.synopses.weights import Weights
+from hubbub.tables.bins import rule
+from hubbub.tables.promises import PARTITION
+
+if TYPE_CHECKING:
+    from hubbub.tables.queries import Queries
+
+MCSHERRY_TALWAR: Final = "McSherry, Talwar, Mechanism design via differential privacy, FOCS 2007"
+HLM: Final = "Hardt, Ligett, McSherry, A simple and practical algorithm for differentially private data release, 2012"
+BLR: Final = "Blum, Ligett, Roth, A learning theory approach to non-interactive database privacy, STOC 2008"
+THEOREMS: Final = {
+    "per-query": Theorem("queries.per-query", "noise on each answer, over the most a person is in", DMNS),
+    "histogram": Theorem("queries.histogram", "noise on every cell", DMNS),
+    "tree": Theorem("queries.tree", "noise on every run of a tree, over its levels", DMNS),
+    "mwem": Theorem("queries.mwem", "rounds of an exponential mechanism and a noisy answer", f"{HLM}; {HERE}"),
+    "small-database": Theorem("queries.small-database", "the exponential mechanism over small databases", BLR),
+}
+HALF_WAY: Final = Theorem(
+    "implied.sanitize-half-way", "Theorem A1' (sample and sanitize, nobody half way)", f"{GLP}; {BBG}; {HERE}"
+)
+ANY_ROW: Final = Theorem("implied.sanitize-sample", "Theorem A1 (sample and sanitize)", f"{BBG}; {HERE}")
+REPLACED: Final = Theorem("sampled.replaced", "amplification by sampling without replacement", BBG)
+ONE_CELL: Final = Assumption("queries.one-cell", "each person is in one cell of the declared domain, or in none")
+NOBODY: Final = Assumption("queries.nobody", "a blank row is in no cell, and so half way between any two people")
+
+
+def noise_rate(spec: Queries) -> Fraction | None:
+    """Of the noise on each published number, None where the numbers are drawn in another way."""
+    method, setting = spec.method, spec.setting
+    if isinstance(method, PerQuery | Tree | Weights):
+        return method.rate(setting)
+    return setting.half_way if isinstance(method, Flat) else None
+
+
+def promises(spec: Queries) -> tuple[Derivation, ...]:
+    """Every promise of the release, the mechanism's own first.
+
+    Guarantee: each is a theorem applied to the one before; nothing here depends on the data. A description whose
+    method loses more than its epsilon allows is refused.
+    """
+    if spec.method.spends(spec.setting) > spec.loss:
+        raise Refused("the method loses more than the description says; get the original")
+    if not spec.zero_knowledge:
+        if spec.loss > spec.asked.epsilon:
+            raise Refused("the method may lose more than epsilon; get the original")
+        return (_own(spec, DifferentialPrivacy(epsilon=spec.asked.epsilon)),)
+    twice = 2 if spec.method.blank is Blank.HALF_WAY else 1
+    own = _own(spec, DifferentialPrivacy(epsilon=twice * spec.loss, neighbours=Neighbours.REPLACE))
+    return _sampled(spec, own, twice * spec.loss)
+
+
+def _own(spec: Queries, claim: DifferentialPrivacy) -> Derivation:
+    given = {name: value for name, value in parameters(spec.method).items() if name != "name"}
+    declared: tuple[Assumption, ...] = ()
+    if spec.asked.people is not None:
+        says = "it is public and true that there are {people} people in the table"
+        declared = (Assumption("queries.people", says, texts(people=spec.asked.people)),)
+    return stated(
+        claim,
+        theorem=THEOREMS[spec.method.name],
+        numbers=(("of", spec.asked.of), *texts(**given, loss=spec.loss)),
+        assumptions=(PARTITION, ONE_CELL, *map(rule, spec.asked.axes), spec.unit.assumption, *declared),
+        people=spec.people,
+    )
+
+
+def _sampled(spec: Queries, own: Derivation, loss: Fraction) -> tuple[Derivation, ...]:
+    """Guarantee: Theorem A1, or A1' where nobody is half way between any two people, with the sample that the release
+    names; and under replacement what sampling without replacement makes of the same loss."""
+    k, n, blank = spec.asked.rows, spec.asked.people, spec.method.blank
+    assert k is not None and n is not None
+    reached = outside(k, n, loss, blank=blank).epsilon_zk
+    if reached > spec.asked.epsilon:
+        raise Refused("on that sample the method loses more than epsilon; get the original")
+    known = (SYMMETRIC, SECRET, PUBLIC_SIZES)
+    knowledge = Derivation(
+        conclusion=ZeroKnowledge(epsilon=spec.asked.epsilon, aggregate=RandomSample(k=k, n=n)),
+        theorem=HALF_WAY if blank is Blank.HALF_WAY else ANY_ROW,
+        premises=(own,),
+        numbers=texts(k=k, n=n, epsilon=loss, epsilon_out=spec.asked.epsilon),
+        assumptions=(*known, NOBODY if blank is Blank.HALF_WAY else BLANK),
+    )
+    smaller = mixed(loss, Fraction(k, n))
+    replaced = Derivation(
+        conclusion=DifferentialPrivacy(epsilon=smaller, neighbours=Neighbours.REPLACE),
+        theorem=REPLACED,
+        premises=(own,),
+        numbers=texts(k=k, n=n, epsilon=loss, epsilon_out=smaller),
+        assumptions=known,
+    )
+    return knowledge, replaced
