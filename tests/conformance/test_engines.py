@@ -6,9 +6,11 @@ here row by row in plain Python, by functions that share nothing with the SQL.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import itertools
 import math
+import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -28,11 +30,14 @@ from scipy import stats
 from hubbub.engines.duckdb import SEVERAL_ROWS
 from hubbub.engines.files import open_file
 from hubbub.engines.frames import open_frame, open_table
+from hubbub.engines.spark import open_frame as open_spark_frame
+from hubbub.engines.sqlite import open_sqlite
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.tables.bins import Axis, Discovered, all_labels, parse, size
 from hubbub.tables.engine import Counted, Engine, Question, Repeats
 from hubbub.tables.schema import Holds, resolved
+from tests import servers
 from tests.fresh import counts, played, spec_of
 
 # --- the people ---------------------------------------------------------------------------------------------------
@@ -153,6 +158,45 @@ def from_database(table: pa.Table, folder: Path) -> Engine:
     return open_file(folder / "people.duckdb", table="people")
 
 
+SQLITE = {
+    pa.int64(): "INTEGER",
+    pa.int32(): "INTEGER",
+    pa.string(): "TEXT COLLATE NOCASE",  # which must not reach the counts
+    pa.decimal128(9, 2): "DECIMAL(9, 2)",
+    pa.float64(): "REAL",
+    pa.date32(): "DATE",
+    pa.timestamp("us"): "TIMESTAMP",
+    pa.bool_(): "BOOLEAN",
+}
+
+
+def from_sqlite(table: pa.Table, folder: Path) -> Engine:
+    def stored(cell: object) -> object:
+        if isinstance(cell, datetime.date):
+            return cell.isoformat()
+        return float(cell) if isinstance(cell, Decimal) else cell
+
+    declared = ", ".join(f'"{field.name}" {SQLITE[field.type]}' for field in table.schema)
+    with contextlib.closing(sqlite3.connect(folder / "people.sqlite")) as connection, connection:
+        connection.execute(f"CREATE TABLE people ({declared})")
+        rows = ([stored(cell) for cell in row.values()] for row in table.to_pylist())
+        connection.executemany(f"INSERT INTO people VALUES ({', '.join('?' * table.num_columns)})", rows)
+    return open_sqlite(str(folder / "people.sqlite"), "people")
+
+
+def from_postgresql(table: pa.Table, folder: Path) -> Engine:
+    url = servers.or_skip(servers.postgresql)
+    from hubbub.engines.postgresql import open_postgresql
+
+    return open_postgresql(url, servers.load_postgresql(url, table))
+
+
+def from_spark(table: pa.Table, folder: Path) -> Engine:
+    session = servers.or_skip(servers.spark)
+    pq.write_table(table, folder / "people.parquet")
+    return open_spark_frame(session.read.parquet(str(folder / "people.parquet")))
+
+
 ENGINES: dict[str, Opener] = {
     "duckdb: csv": from_csv,
     "duckdb: parquet": from_parquet,
@@ -162,9 +206,19 @@ ENGINES: dict[str, Opener] = {
     "duckdb: arrow": from_arrow,
     "duckdb: connection": from_connection,
     "duckdb: database file": from_database,
+    "sqlite": from_sqlite,
+    "postgresql": from_postgresql,
+    "spark": from_spark,
 }
 
-every_engine = pytest.mark.parametrize("opened", ENGINES.values(), ids=ENGINES)
+# A server of each kind for all tests, in one process.
+every_engine = pytest.mark.parametrize(
+    "opened",
+    [
+        pytest.param(opener, marks=[] if ":" in name else [pytest.mark.xdist_group(name)], id=name)
+        for name, opener in ENGINES.items()
+    ],
+)
 
 # --- what is right ------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ name of theirs can be taken for one of ours.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from hubbub.engines.bin_sql import code, code_where, key, value
 from hubbub.engines.cell_sql import unreadable
@@ -18,6 +18,9 @@ from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values, si
 Columns: TypeAlias = Mapping[str, Column]
 Query: TypeAlias = tuple[str, list[Any]]
 
+ROW: Final = "count(*)"
+"""Each row counts for one; where a row stands for several people, the sum of how many."""
+
 
 def bad_row(axes: Sequence[Axis], columns: Columns) -> str:
     """Whether a row has a cell that is read and cannot be read as declared."""
@@ -25,12 +28,15 @@ def bad_row(axes: Sequence[Axis], columns: Columns) -> str:
     return " OR ".join(tests) or "FALSE"
 
 
-def every_row_told(axes: Sequence[Axis], columns: Columns, people: str, person: str | None = None) -> Query:
+def every_row_told(
+    axes: Sequence[Axis], columns: Columns, people: str, person: str | None = None, weight: str = ROW
+) -> Query:
     """Each row is a person, as with :func:`every_row`; but those in no bin come back too, under the code -1, and
     beside the people of each bin stands how many of them have a cell that cannot be read as declared."""
     where = "" if person is None else f" WHERE ({person} IS NOT NULL)"
-    bad = f"CAST(count(*) FILTER (WHERE {bad_row(axes, columns)}) AS BIGINT) AS bad"
-    inner = f"SELECT {_named(_parts(axes, columns))}, count(*) AS n, {bad} FROM {people}{where} GROUP BY ALL"
+    bad = f"coalesce(CAST({weight} FILTER (WHERE {bad_row(axes, columns)}) AS BIGINT), 0) AS bad"
+    many = f"CAST({weight} AS BIGINT) AS n"
+    inner = f"SELECT {_named(_parts(axes, columns))}, {many}, {bad} FROM {people}{where} GROUP BY ALL"
     coded, parameters = _coded(axes, inner, "n, bad")
     bins = _listed(axes)
     sums = "CAST(sum(n) AS BIGINT) AS people, CAST(sum(bad) AS BIGINT) AS bad"
@@ -38,7 +44,9 @@ def every_row_told(axes: Sequence[Axis], columns: Columns, people: str, person: 
     return f"SELECT {bins}, {sums} FROM ({every}) GROUP BY {bins}{_order(axes)}", parameters
 
 
-def every_row(axes: Sequence[Axis], columns: Columns, people: str, person: str | None = None) -> Query:
+def every_row(
+    axes: Sequence[Axis], columns: Columns, people: str, person: str | None = None, weight: str = ROW
+) -> Query:
     """Each row is a person. Whoever fits no bin is dropped by a condition where that says the same as a case.
 
     A person column is read here as well: a line of a CSV may be left out for a cell that is read, and the lines that
@@ -53,7 +61,13 @@ def every_row(axes: Sequence[Axis], columns: Columns, people: str, person: str |
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     if not axes:  # everybody is in one bin, if there is anybody
         return f"SELECT 0 AS code, count(*) AS n FROM {people}{where} HAVING count(*) > 0", []
-    return _summed(axes, f"SELECT {_named(parts)}, count(*) AS n FROM {people}{where} GROUP BY ALL")
+    return _summed(axes, f"SELECT {_named(parts)}, CAST({weight} AS BIGINT) AS n FROM {people}{where} GROUP BY ALL")
+
+
+def looked_up(axis: Axis, columns: Columns, people: str, carried: str) -> Query:
+    """Beside each row what is carried, its code and, if the axis is discovered, its label."""
+    parts = f"SELECT {_named(_parts((axis,), columns))}, {carried} FROM {people}"
+    return _coded((axis,), parts, carried)
 
 
 def one_row_each(axes: Sequence[Axis], columns: Columns, people: str, person: str, word: str) -> Query:

@@ -21,7 +21,7 @@ from hubbub.engines.arrow_columns import numbers as whole_numbers
 from hubbub.engines.arrow_columns import stream
 from hubbub.engines.cell_sql import identifier
 from hubbub.engines.column import Column, column
-from hubbub.engines.count_sql import Query, bad_row, distinct_bins, every_row, every_row_told, one_row_each
+from hubbub.engines.count_sql import ROW, Query, bad_row, distinct_bins, every_row, every_row_told, one_row_each
 from hubbub.engines.csv_file import MOST_REJECTS
 from hubbub.engines.identity import of_files, of_relation
 from hubbub.engines.people_sql import look_at_people, look_at_rows
@@ -90,11 +90,13 @@ class DuckDB:
         allowed: Fraction = Fraction(1),
         taken_out: int | None = None,
         table: pa.Table | None = None,
+        weight: str = ROW,
     ) -> None:
         self._connection, self._mend, self._spoilt = connection, mend, spoilt
         self._files, self._catalog = files, catalog  # where the rows are: in files, or in a database of that name
         self._allowed = allowed  # the share of rows that may be unreadable
         self._table = table  # kept as long as it is read
+        self._weight = weight  # of a row: itself, or how many people it stands for
         self._taken_out = taken_out  # records that were too long for DuckDB; None if this is no CSV
         self._columns_are_public = columns_are_public
         self._notice: Notice | None = None
@@ -161,9 +163,10 @@ class DuckDB:
     def _every_row(self, axes: tuple[Axis, ...], people: _Relation, person: str | None) -> Counted:
         """Where every cell can be read, the plain query; else one that tells in the same pass how many cannot."""
         if self._allowed >= 1 or not axes or (self._taken_out is None and bad_row(axes, people.columns) == "FALSE"):
-            return self._collect(every_row(axes, people.columns, people.sql, person))
+            return self._collect(every_row(axes, people.columns, people.sql, person, self._weight))
         self._forget_rejects()
-        (codes, people_in, bad), found = self._fetched(every_row_told(axes, people.columns, people.sql, person), 2)
+        told = every_row_told(axes, people.columns, people.sql, person, self._weight)
+        (codes, people_in, bad), found = self._fetched(told, 2)
         self._check_readable(int(people_in.sum()), int(bad.sum()))
         binned = codes >= 0
         kept = np.flatnonzero(binned).tolist()
@@ -185,6 +188,18 @@ class DuckDB:
         try:
             return self._connection.execute(sql, list(parameters)).fetchall()
         except TROUBLE:
+            pass
+        raise WrongUse(_UNCOUNTABLE)
+
+    def asked(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """The same, with values one by one."""
+        return self.ask(sql, values)
+
+    def arrow(self, query: Query) -> pa.Table:
+        """The same as a table of Arrow's."""
+        try:
+            return self._connection.sql(query[0], alias="hubbub_answer", params=query[1]).to_arrow_table()
+        except (*TROUBLE, UnicodeDecodeError):
             pass
         raise WrongUse(_UNCOUNTABLE)
 
