@@ -90,6 +90,12 @@ def _not_a_number(value: str) -> str:
     return f"(NOT isfinite({value}) AND NOT isinf({value}))"
 
 
+def missing_number(column: Column) -> str:
+    """Whether a cell has no number in it, as SQL that is never NULL: missing, not-a-number, or text that is none."""
+    value = number_of(column, "") if column.kind is Holds.TEXT else sound(column)
+    return f"({value} IS NULL OR {_not_a_number(value)})" if _is_float(column) else f"({value} IS NULL)"
+
+
 def _is_float(column: Column) -> bool:
     return column.kind in (Holds.FLOAT, Holds.TEXT)
 

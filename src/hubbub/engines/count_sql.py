@@ -8,6 +8,7 @@ name of theirs can be taken for one of ours.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from hubbub.engines.bin_sql import code, code_where, key, value
@@ -18,8 +19,16 @@ from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values, si
 Columns: TypeAlias = Mapping[str, Column]
 Query: TypeAlias = tuple[str, list[Any]]
 
-ROW: Final = "count(*)"
-"""Each row counts for one; where a row stands for several people, the sum of how many."""
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """For how many people a row stands, as an aggregate, and how a measure `{x}` of theirs is added up."""
+
+    people: str
+    total: str
+
+
+ROW: Final = Weight("count(*)", "sum({x})")
 
 
 def bad_row(axes: Sequence[Axis], columns: Columns) -> str:
@@ -29,30 +38,30 @@ def bad_row(axes: Sequence[Axis], columns: Columns) -> str:
 
 
 def every_row_told(
-    axes: Sequence[Axis], columns: Columns, people: str, person: str | None = None, weight: str = ROW
+    axes: Sequence[Axis], columns: Columns, people: str, person: str | None = None, weight: Weight = ROW
 ) -> Query:
     """Each row is a person, as with :func:`every_row`; but those in no bin come back too, under the code -1, and
     beside the people of each bin stands how many of them have a cell that cannot be read as declared."""
     where = "" if person is None else f" WHERE ({person} IS NOT NULL)"
-    bad = f"coalesce(CAST({weight} FILTER (WHERE {bad_row(axes, columns)}) AS BIGINT), 0) AS bad"
-    many = f"CAST({weight} AS BIGINT) AS n"
-    inner = f"SELECT {_named(_parts(axes, columns))}, {many}, {bad} FROM {people}{where} GROUP BY ALL"
-    coded, parameters = _coded(axes, inner, "n, bad")
-    bins = _listed(axes)
+    bad = f"coalesce(CAST({weight.people} FILTER (WHERE {bad_row(axes, columns)}) AS BIGINT), 0) AS bad"
+    many = f"CAST({weight.people} AS BIGINT) AS n"
+    inner = f"SELECT {named(parts_of(axes, columns))}, {many}, {bad} FROM {people}{where} GROUP BY ALL"
+    coded, parameters = with_codes(axes, inner, "n, bad")
+    bins = listed(axes)
     sums = "CAST(sum(n) AS BIGINT) AS people, CAST(sum(bad) AS BIGINT) AS bad"
     every = f"SELECT * REPLACE (coalesce(code, -1) AS code) FROM ({coded})"
-    return f"SELECT {bins}, {sums} FROM ({every}) GROUP BY {bins}{_order(axes)}", parameters
+    return f"SELECT {bins}, {sums} FROM ({every}) GROUP BY {bins}{order(axes)}", parameters
 
 
 def every_row(
-    axes: Sequence[Axis], columns: Columns, people: str, person: str | None = None, weight: str = ROW
+    axes: Sequence[Axis], columns: Columns, people: str, person: str | None = None, weight: Weight = ROW
 ) -> Query:
     """Each row is a person. Whoever fits no bin is dropped by a condition where that says the same as a case.
 
     A person column is read here as well: a line of a CSV may be left out for a cell that is read, and the lines that
     are counted must be among those whose person was checked.
     """
-    parts = _parts(axes, columns)
+    parts = parts_of(axes, columns)
     conditions = [] if person is None else [f"({person} IS NOT NULL)"]
     for i, axis in enumerate(axes):
         if isinstance(axis, Edges | Steps | Dates) and not axis.null and not axis.other:
@@ -61,19 +70,20 @@ def every_row(
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     if not axes:  # everybody is in one bin, if there is anybody
         return f"SELECT 0 AS code, count(*) AS n FROM {people}{where} HAVING count(*) > 0", []
-    return _summed(axes, f"SELECT {_named(parts)}, CAST({weight} AS BIGINT) AS n FROM {people}{where} GROUP BY ALL")
+    many = f"CAST({weight.people} AS BIGINT) AS n"
+    return _summed(axes, f"SELECT {named(parts)}, {many} FROM {people}{where} GROUP BY ALL")
 
 
 def looked_up(axis: Axis, columns: Columns, people: str, carried: str) -> Query:
     """Beside each row what is carried, its code and, if the axis is discovered, its label."""
-    parts = f"SELECT {_named(_parts((axis,), columns))}, {carried} FROM {people}"
-    return _coded((axis,), parts, carried)
+    parts = f"SELECT {named(parts_of((axis,), columns))}, {carried} FROM {people}"
+    return with_codes((axis,), parts, carried)
 
 
 def one_row_each(axes: Sequence[Axis], columns: Columns, people: str, person: str, word: str) -> Query:
     """Each person is in the bin of the row with the smallest word."""
     # arg_min skips a row whose bin is NULL; a struct of bins is never NULL.
-    row = f"arg_min(row({', '.join(_parts(axes, columns))}), {word})"
+    row = f"arg_min(row({', '.join(parts_of(axes, columns))}), {word})"
     kept = f"SELECT {row} AS g FROM {people} WHERE {person} IS NOT NULL GROUP BY {person}"
     groups = ", ".join(f"g[{i + 1}] AS g{i}" for i in range(len(axes)))
     return _summed(axes, f"SELECT {groups}, count(*) AS n FROM ({kept}) GROUP BY ALL")
@@ -82,18 +92,18 @@ def one_row_each(axes: Sequence[Axis], columns: Columns, people: str, person: st
 def distinct_bins(axes: Sequence[Axis], columns: Columns, people: str, person: str, word: str, most: int) -> Query:
     """Each person is once in each of at most `most` of their bins, those with the smallest words."""
     groups = _groups(axes)
-    rows = f"SELECT {person} AS who, {_named(_parts(axes, columns))}, {word} AS word FROM {people}"
+    rows = f"SELECT {person} AS who, {named(parts_of(axes, columns))}, {word} AS word FROM {people}"
     few = f"SELECT who, {groups}, min(word) AS word FROM ({rows}) WHERE who IS NOT NULL GROUP BY who, {groups}"
-    coded, parameters = _coded(axes, few, "who, word")
-    bins = _listed(axes)
+    coded, parameters = with_codes(axes, few, "who, word")
+    bins = listed(axes)
     # Two values of one bin (both `other`, say) are one bin; a row in no bin takes no place.
     each = f"SELECT who, {bins}, min(word) AS word FROM ({coded}) WHERE code IS NOT NULL GROUP BY who, {bins}"
     rank = "row_number() OVER (PARTITION BY who ORDER BY word)"
     kept = f"SELECT {bins} FROM ({each}) QUALIFY {rank} <= {most}"
-    return f"SELECT {bins}, count(*) AS people FROM ({kept}) GROUP BY {bins}{_order(axes)}", parameters
+    return f"SELECT {bins}, count(*) AS people FROM ({kept}) GROUP BY {bins}{order(axes)}", parameters
 
 
-def _parts(axes: Sequence[Axis], columns: Columns) -> list[str]:
+def parts_of(axes: Sequence[Axis], columns: Columns) -> list[str]:
     """One SQL expression for each axis: a bin's number, or the text itself where it is looked up later."""
     parts = []
     for axis in axes:
@@ -105,7 +115,7 @@ def _parts(axes: Sequence[Axis], columns: Columns) -> list[str]:
     return parts
 
 
-def _named(parts: Sequence[str]) -> str:
+def named(parts: Sequence[str]) -> str:
     return ", ".join(f"{part} AS g{i}" for i, part in enumerate(parts))
 
 
@@ -117,11 +127,11 @@ def _keys(axes: Sequence[Axis]) -> list[str]:
     return [f"g{i}" for i, axis in enumerate(axes) if isinstance(axis, Discovered)]
 
 
-def _listed(axes: Sequence[Axis]) -> str:
+def listed(axes: Sequence[Axis]) -> str:
     return ", ".join(["code", *_keys(axes)])
 
 
-def _order(axes: Sequence[Axis]) -> str:
+def order(axes: Sequence[Axis]) -> str:
     """By code and labels, whatever order the connection prefers; declared bins are put in order by their numbers."""
     keys = _keys(axes)
     return " ORDER BY " + ", ".join(f"{name} ASC NULLS LAST" for name in ("code", *keys)) if keys else ""
@@ -129,16 +139,16 @@ def _order(axes: Sequence[Axis]) -> str:
 
 def _summed(axes: Sequence[Axis], inner: str) -> Query:
     """Groups (g0, g1, ..., n) as bins."""
-    coded, parameters = _coded(axes, inner, "n")
-    bins = _listed(axes)
+    coded, parameters = with_codes(axes, inner, "n")
+    bins = listed(axes)
     if not any(isinstance(axis, Values | Discovered) for axis in axes):  # the groups are the bins
         return f"SELECT code, n FROM ({coded}) WHERE code IS NOT NULL", parameters
     # Not GROUP BY ALL with HAVING: that groups by what `code` is made of, and several groups then have one code.
     sums = f"SELECT {bins}, CAST(sum(n) AS BIGINT) AS people FROM ({coded}) WHERE code IS NOT NULL GROUP BY {bins}"
-    return sums + _order(axes), parameters
+    return sums + order(axes), parameters
 
 
-def _coded(axes: Sequence[Axis], inner: str, carried: str) -> Query:
+def with_codes(axes: Sequence[Axis], inner: str, carried: str) -> Query:
     """The numbers of bins from groups; listed values get theirs by a join with the few groups that came out."""
     joins, number = [], "0"
     parameters: list[Any] = []

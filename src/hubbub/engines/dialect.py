@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
+from math import lcm
 from typing import Final
 
 import pyarrow as pa
@@ -98,6 +100,29 @@ class Dialect:
 
     def infinite(self, cell: str, number: Number) -> str:
         return f"{cell} IN (CAST('Infinity' AS {number.type}), CAST('-Infinity' AS {number.type}))"
+
+    def double(self, numeral: str) -> str:
+        """A decimal numeral as a double, correctly rounded."""
+        return f"CAST('{numeral}' AS double precision)"
+
+    def as_double(self, cell: str) -> str:
+        return f"CAST({cell} AS double precision)"
+
+    def floor(self, value: str) -> str:
+        """The whole part of a double that is not negative."""
+        return f"CAST(floor({value}) AS bigint)"
+
+    def nearest(self, field: Field, low: Fraction, step: Fraction) -> str:
+        """floor((cell - low)/step + 1/2) of a whole number or a decimal that is at least `low`, exactly."""
+        grid = Fraction(1) if field.number is None or field.number.grid is None else field.number.grid
+        fine = Fraction(1, lcm(low.denominator, step.denominator, grid.denominator))
+        start, width = int(low / fine), int(step / fine)
+        moved = f"({self.multiples(field)} * {int(grid / fine)} - ({start}))"
+        return self.quotient(f"(2 * {moved} + {width})", 2 * width)
+
+    def multiples(self, field: Field) -> str:
+        """A whole number, or a decimal in units of its last place."""
+        return self.whole(self.name(field.name))
 
     def edge(self, edge: str, number: Number) -> str:
         """A decimal numeral as a value of the type, correctly rounded."""

@@ -21,13 +21,15 @@ from hubbub.engines.arrow_columns import numbers as whole_numbers
 from hubbub.engines.arrow_columns import stream
 from hubbub.engines.cell_sql import identifier
 from hubbub.engines.column import Column, column
-from hubbub.engines.count_sql import ROW, Query, bad_row, distinct_bins, every_row, every_row_told, one_row_each
+from hubbub.engines.count_sql import ROW, Query, Weight, bad_row, distinct_bins, every_row, every_row_told, one_row_each
 from hubbub.engines.csv_file import MOST_REJECTS
 from hubbub.engines.identity import of_files, of_relation
+from hubbub.engines.measured_sql import asked, bad_cells
 from hubbub.engines.people_sql import look_at_people, look_at_rows
 from hubbub.engines.scratch import Scratch
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
+from hubbub.tables import condition
 from hubbub.tables.bins import Axis
 from hubbub.tables.engine import Counted, Question, Repeats
 from hubbub.tables.identity import Identity
@@ -90,7 +92,7 @@ class DuckDB:
         allowed: Fraction = Fraction(1),
         taken_out: int | None = None,
         table: pa.Table | None = None,
-        weight: str = ROW,
+        weight: Weight = ROW,
     ) -> None:
         self._connection, self._mend, self._spoilt = connection, mend, spoilt
         self._files, self._catalog = files, catalog  # where the rows are: in files, or in a database of that name
@@ -127,7 +129,13 @@ class DuckDB:
         axes = resolved(question.axes, self.columns())
         if question.person is None and question.repeats is not Repeats.REFUSE:
             raise WrongUse("without a person column each row is a person; name the column with `person`")
+        if not question.plain and question.repeats is not Repeats.REFUSE:
+            raise WrongUse("a condition or a measure goes with one row for each person; keep to such tables")
         names = [axis.column for axis in axes]
+        if question.where is not None:
+            names += condition.resolved(question.where, self.columns()).columns
+        if question.measure is not None:
+            names.append(question.measure.resolved(self.columns()).column)
         used = list(dict.fromkeys(name for name in (question.person, *names) if name is not None))
         for name in used:
             known(self.columns(), name)
@@ -143,11 +151,11 @@ class DuckDB:
         self, question: Question, axes: tuple[Axis, ...], source: Source, people: _Relation, used: Sequence[str]
     ) -> Counted:
         if question.person is None:
-            return self._every_row(axes, people, None)
+            return self._rows(question, axes, people, None)
         person, who = identifier(question.person), people.columns[question.person]
         if question.repeats is Repeats.REFUSE:
             self._one_row_each(who, people)
-            return self._every_row(axes, people, person)
+            return self._rows(question, axes, people, person)
         joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
         if question.repeats is Repeats.ONE_ROW:
             query = one_row_each(axes, people.columns, joined, person, self._word)
@@ -159,6 +167,30 @@ class DuckDB:
         finally:
             with suppress(*TROUBLE):  # after an error that is fatal to DuckDB nothing can be unregistered
                 self._connection.unregister(_WORDS)
+
+    def _rows(self, question: Question, axes: tuple[Axis, ...], people: _Relation, person: str | None) -> Counted:
+        """Each row is a person."""
+        if question.plain:
+            return self._every_row(axes, people, person)
+        bad = bad_cells(question, axes, people.columns)
+        told = self._allowed < 1 and (self._taken_out is not None or bad != "FALSE")
+        query = asked(question, axes, people.columns, people.sql, person, told=told, weight=self._weight)
+        summed = question.measure is not None and not question.by_value
+        self._forget_rejects()
+        table = self.arrow(query)
+        last = table.num_columns - summed
+        codes, counts = (whole_numbers(table.column(i)) for i in (0, last - 1 - told))
+        if told:
+            self._check_readable(int(counts.sum()), int(whole_numbers(table.column(last - 1)).sum()))
+        kept = np.flatnonzero(codes >= 0) if not question.everybody else np.arange(codes.size)
+        labels = tuple(table.column(i).to_pylist() for i in range(1, last - 1 - told))
+        sums = [int(total) for total in table.column(last).to_pylist()] if summed else None
+        return Counted(
+            codes[kept],
+            counts[kept],
+            tuple([each[i] for i in kept.tolist()] for each in labels),
+            None if sums is None else tuple(sums[i] for i in kept.tolist()),
+        )
 
     def _every_row(self, axes: tuple[Axis, ...], people: _Relation, person: str | None) -> Counted:
         """Where every cell can be read, the plain query; else one that tells in the same pass how many cannot."""
@@ -188,18 +220,6 @@ class DuckDB:
         try:
             return self._connection.execute(sql, list(parameters)).fetchall()
         except TROUBLE:
-            pass
-        raise WrongUse(_UNCOUNTABLE)
-
-    def asked(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """The same, with values one by one."""
-        return self.ask(sql, values)
-
-    def arrow(self, query: Query) -> pa.Table:
-        """The same as a table of Arrow's."""
-        try:
-            return self._connection.sql(query[0], alias="hubbub_answer", params=query[1]).to_arrow_table()
-        except (*TROUBLE, UnicodeDecodeError):
             pass
         raise WrongUse(_UNCOUNTABLE)
 
@@ -254,16 +274,23 @@ class DuckDB:
 
     def _fetched(self, query: Query, numbers: int) -> tuple[list[NDArray[np.int64]], tuple[list[str | None], ...]]:
         """The code and the last so many columns as numbers, and the labels in between."""
-        try:
-            relation = self._connection.sql(query[0], alias="hubbub_bins", params=query[1])
-            table = relation.to_arrow_table()  # once: a relation keeps no result
-            found = tuple(table.column(i).to_pylist() for i in range(1, table.num_columns - numbers))
-        except (*TROUBLE, UnicodeDecodeError):
-            table = None
-        if table is None:
-            raise _Failed(_UNCOUNTABLE)
+        table = self.arrow(query)
+        found = tuple(table.column(i).to_pylist() for i in range(1, table.num_columns - numbers))
         places = (0, *range(table.num_columns - numbers, table.num_columns))
         return [whole_numbers(table.column(i)) for i in places], found
+
+    def arrow(self, query: Query) -> pa.Table:
+        """What a query says, once: a relation keeps no result. Labels are read here, while they can still fail."""
+        try:
+            relation = self._connection.sql(query[0], alias="hubbub_bins", params=query[1])
+            table = relation.to_arrow_table()
+            for column in table.columns:
+                if pa.types.is_string(column.type):
+                    column.validate(full=True)
+            return table
+        except (*TROUBLE, UnicodeDecodeError, pa.ArrowInvalid):
+            pass
+        raise _Failed(_UNCOUNTABLE)
 
     def _count_rows(self, axes: tuple[Axis, ...], who: Column, used: Sequence[str], people: _Relation) -> int:
         # A line of a CSV may be left out for a cell that is read, so the same cells are read here.

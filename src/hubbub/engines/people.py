@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 
 from hubbub.engines.dialect import Part
@@ -15,6 +17,10 @@ def told(ids: pa.Table, who: Part, notice: Notice) -> None:
 
     The hash that ranks them is the same as for files, so that the same people are known again wherever they are.
     """
-    people = registered(ids.select(["who"]).rename_columns(["g0"]), [who])
-    _, chosen = look_at_people(people.asked, people.described()["g0"], people.sql, notice)
+    people = registered(ids.select(["who"]).rename_columns(["g0"]), {"g0": who})
+
+    def ask(sql: str, *values: object) -> list[tuple[Any, ...]]:
+        return people.ask(sql, values)
+
+    _, chosen = look_at_people(ask, people.described()["g0"], people.sql, notice)
     notice.tell(chosen)

@@ -9,22 +9,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from copy import copy as copied
+from dataclasses import replace
 from fractions import Fraction
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
-from hubbub.engines import groups, portable_sql
+from hubbub.engines import groups, portable_leaves, portable_sql
 from hubbub.engines.arrow_columns import numbers
 from hubbub.engines.dialect import Dialect, Field, Form, Part
 from hubbub.engines.duckdb import SEVERAL_ROWS
 from hubbub.engines.people import told
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
+from hubbub.tables import condition
 from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps
 from hubbub.tables.engine import Counted, Question, Repeats
 from hubbub.tables.identity import Identity
+from hubbub.tables.measure import Measure
 from hubbub.tables.reading import BOOLEAN
 from hubbub.tables.schema import Holds, Schema, resolved
 from hubbub.tables.schema import column as known
@@ -86,27 +89,33 @@ class Portable:
         axes = resolved(question.axes, self.columns())
         if question.person is None and question.repeats is not Repeats.REFUSE:
             raise WrongUse("without a person column each row is a person; name the column with `person`")
+        if not question.plain and question.repeats is not Repeats.REFUSE:
+            raise WrongUse("a condition or a measure goes with one row for each person; keep to such tables")
         if question.person is not None:
             known(self.columns(), question.person)
+        if question.where is not None:
+            condition.resolved(question.where, self.columns())
+        if question.measure is not None:
+            question.measure.resolved(self.columns())
         with self._database.snapshot():
-            return self._count(question, axes, source)
+            return self._count(replace(question, axes=axes), source)
 
-    def _count(self, question: Question, axes: tuple[Axis, ...], source: Source) -> Counted:
-        parts = [self._part(axis) for axis in axes]
+    def _count(self, question: Question, source: Source) -> Counted:
         if question.person is None:
-            return self._every_row(axes, parts, source)
+            return self._every_row(question, source)
         who = portable_sql.part(self._dialect, self._fields[question.person])
         if question.repeats is Repeats.REFUSE:
             self._one_row_each(who)
-            return self._every_row(axes, parts, source)
-        self._readable(axes, source)
+            return self._every_row(question, source)
+        self._readable(question.axes, source)
         if self._notice is not None:
-            ids = self._fetch(portable_sql.people_of(who, self._people), {"who": who.form, "n": Form.WHOLE})
-            told(ids, who, self._notice)
-        if question.repeats is Repeats.ONE_ROW:
-            sql = portable_sql.one_row_each(self._dialect, parts, who, self._people)
-            return self._groups(sql, axes, parts, source, key=_drawn(source))
-        return self._distinct(axes, parts, who, question.most_bins, source)
+            told(self._ids(who), who, self._notice)
+        if question.repeats is Repeats.DISTINCT:
+            return self._distinct(question, who, source)
+        parts = self._parts(question.axes)
+        sql = portable_sql.one_row_each(self._dialect, parts, who, self._people)
+        table = self._database.fetch(sql, _forms(parts), key=_drawn(source))
+        return groups.counted(table, parts, Question(axes=self._bins(question.axes)), source)
 
     @property
     def _dialect(self) -> Dialect:
@@ -116,70 +125,117 @@ class Portable:
     def _people(self) -> str:
         return self._database.people
 
-    def _part(self, axis: Axis) -> Part:
-        return portable_sql.part(self._dialect, self._fields[axis.column], axis)
+    def _in_database(self, axis: Axis) -> bool:
+        return portable_sql.in_database(self._fields[axis.column], axis)
 
-    def _fetch(self, sql: str, forms: Mapping[str, Form]) -> pa.Table:
-        return self._database.fetch(sql, forms)
-
-    def _every_row(self, axes: Sequence[Axis], parts: Sequence[Part], source: Source) -> Counted:
-        if not axes:
-            total = numbers(self._fetch(portable_sql.groups((), self._people), {"n": Form.WHOLE}).column("n"))
-            return Counted(np.zeros(int(total[0] > 0), np.int64), total[total > 0])
-        return self._groups(portable_sql.groups(parts, self._people), axes, parts, source, unreadable=self._allowed)
-
-    def _groups(
-        self,
-        sql: str,
-        axes: Sequence[Axis],
-        parts: Sequence[Part],
-        source: Source,
-        *,
-        key: str | None = None,
-        unreadable: Fraction = Fraction(1),
-    ) -> Counted:
-        forms = {f"g{i}": part.form for i, part in enumerate(parts)} | {"n": Form.WHOLE}
-        table = self._database.fetch(sql, forms, key=key)
-        ready = [portable_sql.in_database(self._fields[axis.column], axis) for axis in axes]
-        return groups.counted(table, axes, parts, ready, source, unreadable)
-
-    def _distinct(self, axes: Sequence[Axis], parts: Sequence[Part], who: Part, most: int, source: Source) -> Counted:
-        """The bins of what is told apart by its values are worked out here, and handed to the database."""
-        words = {
-            i: groups.words(
-                self._fetch(portable_sql.values(parts, self._people, i), {f"g{i}": part.form}), axis, part, i
-            )
-            for i, (axis, part) in enumerate(zip(axes, parts, strict=True))
-            if not portable_sql.in_database(self._fields[axis.column], axis)
+    def _parts(self, axes: Sequence[Axis]) -> dict[str, Part]:
+        """What is handed over of each axis."""
+        fields = [self._fields[axis.column] for axis in axes]
+        return {
+            f"g{i}": portable_sql.part(self._dialect, field, axis)
+            for i, (axis, field) in enumerate(zip(axes, fields, strict=True))
         }
+
+    def _bins(self, axes: Sequence[Axis]) -> tuple[Axis, ...]:
+        """The axes of what was handed over."""
+        return tuple(
+            groups.ready(axis, f"g{i}")
+            if not isinstance(axis, Discovered) and self._in_database(axis)
+            else replace(axis, column=f"g{i}")
+            for i, axis in enumerate(axes)
+        )
+
+    # --- each row is a person -------------------------------------------------------------------------------------
+
+    def _every_row(self, question: Question, source: Source) -> Counted:
+        if question.plain and not question.axes:
+            total = numbers(self._database.fetch(portable_sql.groups({}, self._people), _forms({})).column("n"))
+            return Counted(np.zeros(int(total[0] > 0), np.int64), total[total > 0])
+        parts = self._parts(question.axes)
+        about = replace(question, axes=self._bins(question.axes), person=None)
+        if question.where is not None:
+            about = replace(about, where=self._tested(question.where, parts))
+        words: dict[str, Any] = {"allowed": self._allowed}
+        if question.measure is None:
+            table = self._database.fetch(portable_sql.groups(parts, self._people), _forms(parts))
+        else:
+            table, measure = self._measured(question.measure, parts, by_value=question.by_value)
+            about = replace(about, measure=measure)
+            words |= {} if measure.column == _HAS else {"weight": groups.READ}
+        return groups.counted(table, parts, about, source, **words)
+
+    def _tested(self, where: condition.Condition, parts: dict[str, Part]) -> condition.Condition:
+        """The condition about what is handed over of its comparisons, which are added to the parts."""
+        names: dict[condition.Leaf, str] = {}
+        for leaf in where.leaves():
+            if leaf not in names:
+                names[leaf] = f"w{len(names)}"
+                parts[names[leaf]] = portable_leaves.leaf_part(self._dialect, self._fields[leaf.column], leaf)
+        here = {leaf for leaf in names if portable_leaves.is_read_here(leaf, self._fields[leaf.column])}
+        return portable_leaves.renamed(where, names, here)
+
+    def _measured(self, measure: Measure, parts: dict[str, Part], *, by_value: bool) -> tuple[pa.Table, Measure]:
+        """Groups with a measure, and what that is about them: the database adds it up unless it is text, or groups by
+        its value."""
+        field = self._fields[measure.column]
+        steps = portable_leaves.steps(self._dialect, field, measure)
+        if by_value or field.kind is Holds.TEXT:
+            parts[_STEPS] = steps
+            here = replace(measure, column=_STEPS)
+            there = Measure(_STEPS, Fraction(0), Fraction(1), measure.steps)
+            table = self._database.fetch(portable_sql.groups(parts, self._people), _forms(parts))
+            return table, here if field.kind is Holds.TEXT else there
+        sql = portable_sql.groups({**parts, _STEPS: steps}, self._people, total=_STEPS)
+        parts[_HAS] = replace(steps, sql="")
+        table = self._database.fetch(sql, _forms(parts) | {"s": Form.WHOLE})
+        return table, Measure(_HAS, Fraction(0), Fraction(1), 1)
+
+    # --- people with several rows ---------------------------------------------------------------------------------
+
+    def _distinct(self, question: Question, who: Part, source: Source) -> Counted:
+        """The bins of what is told apart by its values are worked out here, and handed to the database."""
+        axes, parts, words = question.axes, self._parts(question.axes), {}
+        for i, (axis, part) in enumerate(zip(axes, parts.values(), strict=True)):
+            if not self._in_database(axis):
+                found = self._database.fetch(portable_sql.values(part, self._people), {"g": part.form})
+                words[i] = groups.words(found, axis, part)
         ids = [Form.TEXT if isinstance(axis, Discovered) else Form.WHOLE for axis in axes]
-        relations = {i: self._dialect.dictionary(i, parts[i].form, ids[i]) for i in words}
-        sql = portable_sql.distinct_bins(self._dialect, axes, parts, relations, who, self._people, most)
-        forms = {f"b{i}": form for i, form in enumerate(ids)} | {"n": Form.WHOLE}
-        table = self._database.fetch(sql, forms, key=_drawn(source), words=words)
-        table = table.rename_columns([f"g{i}" for i in range(len(axes))] + ["n"])
-        labels = [Discovered(axis.column) if isinstance(axis, Discovered) else axis for axis in axes]
-        texts = [Part("", form, pa.string() if form is Form.TEXT else pa.int64()) for form in ids]
-        return groups.counted(table, labels, texts, [form is Form.WHOLE for form in ids], source)
+        relations = {i: self._dialect.dictionary(i, parts[f"g{i}"].form, ids[i]) for i in words}
+        sql = portable_sql.distinct_bins(self._dialect, axes, parts, relations, who, self._people, question.most_bins)
+        bins = {f"g{i}": Part("", form, pa.string() if form is Form.TEXT else pa.int64()) for i, form in enumerate(ids)}
+        table = self._database.fetch(sql, _forms(bins), key=_drawn(source), words=words)
+        ready = tuple(
+            Discovered(f"g{i}") if isinstance(axis, Discovered) else groups.ready(axis, f"g{i}")
+            for i, axis in enumerate(axes)
+        )
+        return groups.counted(table, bins, Question(axes=ready), source)
 
     def _readable(self, axes: Sequence[Axis], source: Source) -> None:
         """Refuse if too many rows cannot be read as declared, before anything is chosen."""
-        doubtful = [axis for axis in axes if _may_be_unreadable(axis, self._fields[axis.column].kind)]
+        doubtful = tuple(axis for axis in axes if _may_be_unreadable(axis, self._fields[axis.column].kind))
         if doubtful and self._allowed < 1:
-            self._every_row(doubtful, [self._part(axis) for axis in doubtful], source)
+            self._every_row(Question(axes=doubtful), source)
 
     def _one_row_each(self, who: Part) -> None:
         if self._notice is None:
-            found = bool(
-                numbers(self._fetch(portable_sql.several(who, self._people), {"n": Form.WHOLE}).column("n"))[0]
-            )
-        else:
-            ids = self._fetch(portable_sql.people_of(who, self._people), {"who": who.form, "n": Form.WHOLE})
-            found = bool((numbers(ids.column("n")) > 1).any()) or ids.column("who").null_count > 0
-        if found:
+            found = self._database.fetch(portable_sql.several(who, self._people), _forms({})).column("n")
+            if numbers(found)[0]:
+                raise Refused(SEVERAL_ROWS)
+            return
+        ids = self._ids(who)
+        if (numbers(ids.column("n")) > 1).any() or ids.column("who").null_count:
             raise Refused(SEVERAL_ROWS)
-        if self._notice is not None:
-            told(ids, who, self._notice)
+        told(ids, who, self._notice)
+
+    def _ids(self, who: Part) -> pa.Table:
+        return self._database.fetch(portable_sql.people_of(who, self._people), {"who": who.form, "n": Form.WHOLE})
+
+
+_STEPS, _HAS = "x", "has"
+
+
+def _forms(parts: Mapping[str, Part]) -> dict[str, Form]:
+    return {name: part.form for name, part in parts.items()} | {"n": Form.WHOLE}
 
 
 def _drawn(source: Source) -> str:

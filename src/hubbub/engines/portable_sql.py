@@ -61,16 +61,22 @@ def in_database(field: Field, axis: Axis) -> bool:
     return not _stepped(field, axis) or axis.steps * axis.width + abs(axis.low) < _NARROW  # type: ignore[union-attr]
 
 
-def groups(parts: Sequence[Part], people: str, person: str | None = None) -> str:
-    """Each row is a person: how many there are of each group."""
-    where = "" if person is None else f" WHERE {person} IS NOT NULL"
+def groups(parts: Mapping[str, Part], people: str, total: str | None = None) -> str:
+    """Each row is a person: how many there are of each group, and with `total` the sum of that part in it, which then
+    is no part of the group but for whether it is missing (`has`)."""
+    names = [name for name in parts if name != total]
+    rows = f"SELECT {', '.join(f'{part.sql} AS {name}' for name, part in parts.items())} FROM {people}"
     if not parts:
-        return f"SELECT count(*) AS n FROM {people}{where}"
-    rows = f"SELECT {_named(parts)} FROM {people}{where}"
-    return f"SELECT {_listing(parts)}, count(*) AS n FROM ({rows}) AS t GROUP BY {_listing(parts)}"
+        return f"SELECT count(*) AS n FROM {people}"
+    if total is None:
+        return f"SELECT {', '.join(names)}, count(*) AS n FROM ({rows}) AS t GROUP BY {', '.join(names)}"
+    has = f"CASE WHEN {total} IS NULL THEN NULL ELSE 0 END"
+    inner = f"SELECT t.*, {has} AS has FROM ({rows}) AS t"
+    keys = ", ".join([*names, "has"])
+    return f"SELECT {keys}, count(*) AS n, coalesce(sum({total}), 0) AS s FROM ({inner}) AS t GROUP BY {keys}"
 
 
-def one_row_each(dialect: Dialect, parts: Sequence[Part], who: Part, people: str) -> str:
+def one_row_each(dialect: Dialect, parts: Mapping[str, Part], who: Part, people: str) -> str:
     """How many people have their one row in each group.
 
     A person's n rows are put in order by what is handed over of them, the missing last, and the r-th is kept (from 0),
@@ -80,10 +86,10 @@ def one_row_each(dialect: Dialect, parts: Sequence[Part], who: Part, people: str
     Guarantee: a function of the key and the multiset of the person's rows; over a uniform key, as far as SHA-256 is
     like a random function, each row is kept with a probability that differs from 1/n by at most 2^-120.
     """
-    names = _names(parts)
-    rows = f"SELECT who, {', '.join(names)} FROM ({_rows(parts, who, people)}) AS t WHERE who IS NOT NULL"
+    names = list(parts)
+    rows = f"SELECT * FROM ({_rows(parts, who, people)}) AS t WHERE who IS NOT NULL"
     kept = dialect.chosen(rows, names) or _by_window(dialect, rows, names)
-    return f"SELECT {_listing(parts)}, count(*) AS n FROM ({kept}) AS kept GROUP BY {_listing(parts)}"
+    return f"SELECT {', '.join(names)}, count(*) AS n FROM ({kept}) AS kept GROUP BY {', '.join(names)}"
 
 
 def pick(dialect: Dialect, who: str, word: str, n: str) -> str:
@@ -106,15 +112,15 @@ def _by_window(dialect: Dialect, rows: str, names: Sequence[str]) -> str:
     return f"SELECT {', '.join(names)} FROM ({ranked}) AS t CROSS JOIN {dialect.key()} WHERE i = {drawn}"
 
 
-def values(parts: Sequence[Part], people: str, i: int) -> str:
-    """Every value of the i-th part, once."""
-    return f"SELECT DISTINCT g{i} FROM (SELECT {parts[i].sql} AS g{i} FROM {people}) AS t"
+def values(part: Part, people: str) -> str:
+    """Every value, once."""
+    return f"SELECT DISTINCT g FROM (SELECT {part.sql} AS g FROM {people}) AS t"
 
 
 def distinct_bins(
     dialect: Dialect,
     axes: Sequence[Axis],
-    parts: Sequence[Part],
+    parts: Mapping[str, Part],
     looked_up: Mapping[int, str],
     who: Part,
     people: str,
@@ -123,8 +129,7 @@ def distinct_bins(
     """How many people are in each bin, once in each of at most `most` of theirs.
 
     What is told apart by its values was looked up: `looked_up` has, for such a part, the relation that says which bin a
-    value is in. A person's bins are ranked by the SHA-256 of the key, the person
-    and the bin, each hashed to one length.
+    value is in. A person's bins are ranked by the SHA-256 of the key, the person and the bin, each of one length.
 
     Guarantee: as with :func:`one_row_each`, of the key and the set of the person's bins; each set of `most` of them is
     as likely as any other, up to ties of 256 bits.
@@ -143,15 +148,17 @@ def distinct_bins(
             tests.append(f"b{i} IS NOT NULL")
         text = dialect.text(f"b{i}")
         mixed.append(f"CASE WHEN b{i} IS NULL THEN '-' ELSE {dialect.sha256(text)} END")
-    bins = ", ".join(f"b{i}" for i in range(len(axes)))
-    rows = f"SELECT who, {_listing(parts)} FROM ({_rows(parts, who, people)}) AS t WHERE who IS NOT NULL"
+    names = [f"b{i}" for i in range(len(axes))]
+    bins = ", ".join(names)
+    rows = f"SELECT * FROM ({_rows(parts, who, people)}) AS t WHERE who IS NOT NULL"
     coded = f"SELECT who, {', '.join(shown)} FROM ({rows}) AS t {' '.join(joins)}"
     where = f" WHERE {' AND '.join(tests)}" if tests else ""
     each = f"SELECT DISTINCT who, {bins} FROM ({coded}) AS t{where}"
     mark = dialect.sha256(" || ".join(["word", dialect.sha256(dialect.text("who")), *mixed]))
-    rank = f"row_number() OVER (PARTITION BY who ORDER BY {mark}, {order(bins.split(', '))})"
+    rank = f"row_number() OVER (PARTITION BY who ORDER BY {mark}, {order(names)})"
     ranked = f"SELECT t.*, {rank} AS i FROM ({each}) AS t CROSS JOIN {dialect.key()}"
-    return f"SELECT {bins}, count(*) AS n FROM ({ranked}) AS t WHERE i <= {most} GROUP BY {bins}"
+    kept = f"SELECT {bins}, count(*) AS n FROM ({ranked}) AS t WHERE i <= {most} GROUP BY {bins}"
+    return f"SELECT {', '.join(f'b{i} AS g{i}' for i in range(len(axes)))}, n FROM ({kept}) AS t"
 
 
 def people_of(who: Part, people: str) -> str:
@@ -163,6 +170,12 @@ def several(who: Part, people: str) -> str:
     """A 1 if somebody has several rows or no id."""
     test = "CASE WHEN n > 1 OR who IS NULL THEN 1 ELSE 0 END"
     return f"SELECT coalesce(max({test}), 0) AS n FROM ({people_of(who, people)}) AS p"
+
+
+def _rows(parts: Mapping[str, Part], who: Part, people: str) -> str:
+    return (
+        f"SELECT {who.sql} AS who, {', '.join(f'{part.sql} AS {name}' for name, part in parts.items())} FROM {people}"
+    )
 
 
 # --- numbers --------------------------------------------------------------------------------------------------------
@@ -186,7 +199,7 @@ def _code(dialect: Dialect, field: Field, axis: Edges | Steps) -> str:
     low, high = ends(axis)
     for end, sign in ((low, "<"), (high, ">=")):
         if end is not None:
-            cases.append(f"WHEN {_compared(dialect, field, cell, sign, end)} THEN {other}")
+            cases.append(f"WHEN {compared(dialect, field, cell, sign, end)} THEN {other}")
     if _stepped(field, axis):
         assert isinstance(axis, Steps)
         start = f"({dialect.whole(cell)} - ({to_text(axis.low)}))"
@@ -200,7 +213,7 @@ def _stepped(field: Field, axis: Edges | Steps) -> bool:
     return isinstance(axis, Steps) and field.kind is Holds.INTEGER and in_whole_numbers(axis)
 
 
-def _compared(dialect: Dialect, field: Field, cell: str, sign: str, edge: Fraction) -> str:
+def compared(dialect: Dialect, field: Field, cell: str, sign: str, edge: Fraction) -> str:
     """With an edge that the type has and the same answer, as :meth:`hubbub.engines.column.Number.compare`."""
     number = field.number
     assert number is not None
@@ -221,7 +234,7 @@ def _tree(dialect: Dialect, field: Field, cell: str, edges: Sequence[Fraction], 
     edge = edges[middle]
     below = _tree(dialect, field, cell, edges[:middle], offset)
     above = _tree(dialect, field, cell, edges[middle + 1 :], offset + middle + 1)
-    return f"CASE WHEN {_compared(dialect, field, cell, '<', edge)} THEN {below} ELSE {above} END"
+    return f"CASE WHEN {compared(dialect, field, cell, '<', edge)} THEN {below} ELSE {above} END"
 
 
 def _plain_float(dialect: Dialect, cell: str) -> str:
@@ -241,22 +254,3 @@ def _listed(dialect: Dialect, cell: str, axis: Axis | None) -> str:
         rest += "?"
     listed = ", ".join(map(dialect.literal, axis.values))
     return f"CASE WHEN {cell} IS NULL THEN NULL WHEN {cell} IN ({listed}) THEN {cell} ELSE {dialect.literal(rest)} END"
-
-
-# --- names ----------------------------------------------------------------------------------------------------------
-
-
-def _names(parts: Sequence[Part]) -> list[str]:
-    return [f"g{i}" for i in range(len(parts))]
-
-
-def _listing(parts: Sequence[Part]) -> str:
-    return ", ".join(_names(parts))
-
-
-def _named(parts: Sequence[Part]) -> str:
-    return ", ".join(f"{part.sql} AS g{i}" for i, part in enumerate(parts))
-
-
-def _rows(parts: Sequence[Part], who: Part, people: str) -> str:
-    return f"SELECT {who.sql} AS who, {_named(parts)} FROM {people}"

@@ -26,6 +26,7 @@ from hubbub.engines.dialect import ARROW, LAST_DAY, LAST_MOMENT, Dialect, Field,
 from hubbub.engines.portable import UNCOUNTABLE, Portable
 from hubbub.engines.portable_sql import order, pick
 from hubbub.errors import WrongUse
+from hubbub.exact import to_text
 from hubbub.tables.identity import Identity, Part
 from hubbub.tables.schema import Holds
 
@@ -51,6 +52,15 @@ class PostgreSQL(Dialect):
 
     def not_a_number(self, cell: str) -> str:
         return f"{cell} = 'NaN'"
+
+    def nearest(self, field: Field, low: Fraction, step: Fraction) -> str:
+        cell = f"CAST({self.name(field.name)} AS numeric)"
+        return f"CAST(div(2 * ({cell} - ({to_text(low)})) + {to_text(step)}, 2 * {to_text(step)}) AS bigint)"
+
+    def infinite(self, cell: str, number: Number) -> str:
+        if number.type == "numeric":  # which has infinite values since version 14, and before does not know the word
+            return f"CAST({cell} AS text) IN ('Infinity', '-Infinity')"
+        return super().infinite(cell, number)
 
     def days(self, field: Field, unit: str | None) -> str:
         cell = self.name(field.name)

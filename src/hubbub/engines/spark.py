@@ -61,6 +61,19 @@ class Spark(Dialect):
     def not_a_number(self, cell: str) -> str:
         return f"isnan({cell})"
 
+    def double(self, numeral: str) -> str:
+        return f"CAST('{numeral}' AS DOUBLE)"
+
+    def as_double(self, cell: str) -> str:
+        return f"CAST({cell} AS DOUBLE)"
+
+    def multiples(self, field: Field) -> str:
+        cell = self.name(field.name)
+        if field.type is None:
+            return self.whole(cell)
+        # Within the range of a measure this is exact: it was checked that doubles hold it.
+        return self.floor(f"CAST({cell} AS DOUBLE) * {10**field.type.scale} + CAST('0.5' AS DOUBLE)")
+
     def days(self, field: Field, unit: str | None) -> str:
         cell = self.name(field.name)
         if field.moment == "instant":

@@ -68,6 +68,15 @@ class SQLite(Dialect):
             return f"hubbub_float('{edge}')"  # SQLite's own reading of numerals is not exact
         return str(int(Fraction(edge) / number.grid))  # decimals are kept as multiples of their grid
 
+    def double(self, numeral: str) -> str:
+        return f"hubbub_float('{numeral}')"
+
+    def as_double(self, cell: str) -> str:
+        return cell
+
+    def floor(self, value: str) -> str:
+        return f"CAST({value} AS INTEGER)"
+
     def days(self, field: Field, unit: str | None) -> str:
         return f"hubbub_days({self.name(field.name)}, '{unit or 'day'}')"
 

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from hubbub.noise.source import Source
 from hubbub.tables.bins import Axis
+from hubbub.tables.condition import Condition
 from hubbub.tables.identity import Identity
+from hubbub.tables.measure import Measure
 from hubbub.tables.schema import Schema
 from hubbub.tables.sketch import Notice
 
@@ -26,12 +28,28 @@ class Repeats(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """Count the people in each bin of the partition that the axes make."""
+    """Count the people in each bin of the partition that the axes make.
+
+    With `where`, those only who meet the condition (:mod:`hubbub.tables.condition` says what it means). With `measure`,
+    those only who have a value, and the sum of their steps comes back beside each count; with `by_value` there is no
+    sum, and the steps 0..W are one more axis, the last and fastest. With `everybody`, all who are in no bin, do not
+    meet the condition or have no value come back too, together, under the code -1. These four go with one row for each
+    person (REFUSE); an engine refuses others in one sentence.
+    """
 
     axes: tuple[Axis, ...]
     person: str | None = None
     repeats: Repeats = Repeats.REFUSE
     most_bins: int = 1  # per person, with DISTINCT
+    where: Condition | None = None
+    measure: Measure | None = None
+    by_value: bool = False
+    everybody: bool = False
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is only about bins."""
+        return self.where is None and self.measure is None and not self.everybody
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,11 +58,14 @@ class Counted:
 
     `codes` numbers the declared part of each bin (mixed radix over the declared axes, the last axis fastest);
     `found[i]` holds the labels of the i-th discovered axis, one for each bin, None where the value is missing.
+    `sums[i]` is the sum of the steps of the people in the i-th bin, where a measure was asked for: Python integers, as
+    the sum over very many people may not fit 64 bits.
     """
 
     codes: NDArray[np.int64]
     counts: NDArray[np.int64]
     found: tuple[list[str | None], ...] = ()
+    sums: tuple[int, ...] | None = None
 
 
 class Engine(Protocol):

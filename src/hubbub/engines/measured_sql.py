@@ -1,0 +1,127 @@
+"""The query behind a question with a condition, a measure, or everybody else in it.
+
+One pass over the table, as in :mod:`hubbub.engines.count_sql`: bins (and steps) become groups, and sums stay integers.
+Where nobody need be told about who is left out, a WHERE drops them, which is the fastest; else a flag keeps them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import lcm
+
+from hubbub.engines.bin_sql import code_where
+from hubbub.engines.cell_sql import identifier, number, sound
+from hubbub.engines.column import Column
+from hubbub.engines.condition_sql import holds, unreadable_leaves
+from hubbub.engines.count_sql import ROW, Columns, Query, Weight, bad_row, listed, named, order, parts_of, with_codes
+from hubbub.exact import to_text
+from hubbub.tables.bins import Axis, Dates, Edges, Steps
+from hubbub.tables.engine import Question
+from hubbub.tables.measure import Measure
+from hubbub.tables.schema import Holds
+
+
+def bad_cells(question: Question, axes: Sequence[Axis], columns: Columns) -> str:
+    """Whether a row has a cell that is read and cannot be read as declared."""
+    tests = [bad_row(axes, columns)]
+    if question.measure is not None and columns[question.measure.column].kind is Holds.TEXT:
+        column = columns[question.measure.column]
+        cell, value = identifier(column.name), number(column, question.measure.reads)
+        tests.append(f"({cell} IS NOT NULL AND trim({cell}) <> '' AND {value} IS NULL)")
+    if question.where is not None:
+        tests += unreadable_leaves(question.where, columns)
+    return " OR ".join(test for test in tests if test != "FALSE") or "FALSE"
+
+
+def asked(
+    question: Question,
+    axes: Sequence[Axis],
+    columns: Columns,
+    people: str,
+    person: str | None,
+    *,
+    told: bool,
+    weight: Weight = ROW,
+) -> Query:
+    """code, labels, people, with `told` how many of them have a cell that cannot be read, with a measure the sum.
+
+    With `told` or everybody, whoever is in no bin comes back under the code -1. Sums come as text.
+    """
+    measure, parts = question.measure, parts_of(axes, columns)
+    tests = [] if question.where is None else [holds(question.where, columns)]
+    if measure is not None:
+        tests.append(present(measure, columns[measure.column]))
+    apart = told or question.everybody
+    there = [] if person is None else [f"({person} IS NOT NULL)"]
+    if not apart:
+        for i, axis in enumerate(axes):
+            if isinstance(axis, Edges | Steps | Dates) and not axis.null and not axis.other:
+                parts[i], condition = code_where(axis, columns[axis.column])
+                there.append(f"({condition})")
+        there += tests
+    groups = [f"({' AND '.join(tests) or 'TRUE'}) AS inside"] if apart else []
+    groups += [named(parts)] if parts else []
+    numbers, carried = [f"{weight.people} AS n"], ["n"]
+    if measure is not None:
+        x = steps(measure, columns[measure.column])
+        if question.by_value:
+            groups.append(f"{x} AS x")
+            carried.append("x")
+        else:
+            numbers.append(f"{weight.total.format(x=x)} AS s")
+            carried.append("s")
+    if told:
+        bad = f"{weight.people} FILTER (WHERE {bad_cells(question, axes, columns)})"
+        numbers.append(f"coalesce(CAST({bad} AS BIGINT), 0) AS bad")
+        carried.append("bad")
+    where = f" WHERE {' AND '.join(there)}" if there else ""
+    inner = f"SELECT {', '.join([*groups, *numbers])} FROM {people}{where} GROUP BY ALL"
+    bins, parameters = with_codes(axes, inner, ", ".join([*carried, *(["inside"] if apart else [])]))
+    number_ = "code" if measure is None or not question.by_value else f"code * {measure.steps + 1} + x"
+    if apart:
+        number_ = f"CASE WHEN inside THEN coalesce({number_}, -1) ELSE -1 END"
+    keys = listed(axes)
+    every = f"SELECT * REPLACE (CAST({number_} AS BIGINT) AS code) FROM ({bins}) WHERE n > 0"
+    sums = ["CAST(sum(n) AS BIGINT) AS people"]
+    sums += ["CAST(sum(bad) AS BIGINT) AS bad"] if told else []
+    sums += ["CAST(coalesce(sum(s), 0) AS VARCHAR) AS total"] if measure is not None and not question.by_value else []
+    shown = f"SELECT {keys}, {', '.join(sums)} FROM ({every}) WHERE code IS NOT NULL GROUP BY {keys}{order(axes)}"
+    return shown, parameters
+
+
+def present(measure: Measure, column: Column) -> str:
+    """Whether a row has a value; never NULL."""
+    if column.kind is Holds.TEXT or column.kind is Holds.FLOAT:
+        value = number(column, measure.reads)
+        return f"({value} IS NOT NULL AND (isfinite({value}) OR isinf({value})))"
+    return f"({sound(column)} IS NOT NULL)"
+
+
+def steps(measure: Measure, column: Column) -> str:
+    """x: into the range, then to the nearest step, halves upwards. NULL where the cell is."""
+    known = column.number
+    value = sound(column) if column.kind is Holds.DECIMAL else number(column, measure.reads)
+    assert known is not None  # resolved
+    low, step = measure.low, measure.step
+    fine = Fraction(1, lcm(low.denominator, step.denominator, 1 if known.grid is None else known.grid.denominator))
+    if known.grid is None:
+        moved = f"(CAST({value} AS DOUBLE) - CAST('{to_text(low)}' AS DOUBLE))"
+        inside = f"least(CAST(floor({moved} / CAST('{to_text(step)}' AS DOUBLE) + 0.5) AS INTEGER), {measure.steps})"
+    else:
+        start, width = int(low / fine), int(step / fine)
+        if known.grid == 1:
+            whole = f"CAST({value} AS BIGINT)" + ("" if fine == 1 else f" * {int(1 / fine)}")
+        else:
+            whole = f"CAST(round(CAST({value} AS DOUBLE) * {int(1 / known.grid)}) AS BIGINT) * {int(known.grid / fine)}"
+        moved = f"({whole} - {start})" if start else f"({whole})"
+        inside = f"CAST({moved if width == 1 else _nearest(moved, width)} AS INTEGER)"
+    below, above = known.compare(value, "<", low), known.compare(value, ">=", measure.high)
+    tests = [(below, "0"), (above, str(measure.steps))]
+    cases = " ".join(f"WHEN {test} THEN {then}" for test, then in tests if test != "FALSE")
+    return f"CASE {cases} ELSE {inside} END" if cases else inside
+
+
+def _nearest(moved: str, width: int) -> str:
+    """floor(moved/width + 1/2) of a number that is at least 0."""
+    return f"({moved} + {width // 2}) // {width}" if width % 2 == 0 else f"(2 * {moved} + {width}) // {2 * width}"
