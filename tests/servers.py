@@ -15,6 +15,7 @@ import socket
 import subprocess
 import tempfile
 import time
+import warnings
 from collections.abc import Mapping
 from functools import cache
 from glob import glob
@@ -207,20 +208,59 @@ def _spark() -> Any:
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(free_port()),
-        "spark.driver.extraJavaOptions": f"-Dderby.system.home={folder} -XX:TieredStopAtLevel=1",
+        "spark.driver.extraJavaOptions": f"-Dderby.system.home={folder} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
     try:
-        from pyspark.sql import SparkSession
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about versions of pandas, which is not used
+            from pyspark.sql import SparkSession
 
-        builder = SparkSession.builder.appName("hubbub tests")
-        for name, value in settings.items():
-            builder = builder.config(name, value)
-        session = builder.getOrCreate()
+            builder = SparkSession.builder.appName("hubbub tests")
+            for name, value in settings.items():
+                builder = builder.config(name, value)
+            session = builder.getOrCreate()
         session.sparkContext.setLogLevel("OFF")
     except Exception:
         return Absent("Spark (its session did not start)")
     atexit.register(session.stop)
     return session
+
+
+@cache
+def _connect() -> Any:
+    session = _spark()
+    if isinstance(session, Absent):
+        return session
+    missing = [name for name in ("grpc", "google.protobuf", "zstandard", "pandas") if not _found(name)]
+    if missing:
+        return Absent(f"Spark Connect (the Python package {missing[0]} is not installed)")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            from pyspark.sql.connect.session import SparkSession
+
+            port = session.conf.get("spark.connect.grpc.binding.port")
+            remote = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").create()
+            remote.sql("SELECT 1").toArrow()
+    except Exception:
+        return Absent("Spark Connect (its server did not answer)")
+    atexit.register(remote.stop)
+    return remote
+
+
+def _found(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def connect() -> Any:
+    """A session of the same Spark by Connect."""
+    found = _connect()
+    if isinstance(found, Absent):
+        raise Absent(str(found))
+    return found
 
 
 def spark() -> Any:

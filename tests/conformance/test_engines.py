@@ -1,16 +1,14 @@
 """One suite for every engine and every kind of table it opens: the same people give the same counts, bin by bin.
 
-A second engine joins by adding a line to `ENGINES`: how it opens the table of `PEOPLE`. What is right is worked out
+An engine joins by adding a line to `ENGINES` in openers.py: how it opens a table. What is right is worked out
 here row by row in plain Python, by functions that share nothing with the SQL.
 """
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import itertools
 import math
-import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,20 +16,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
-import pandas as pd
-import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
 from hubbub.engines.duckdb import SEVERAL_ROWS
-from hubbub.engines.files import open_file
-from hubbub.engines.frames import open_frame, open_table
-from hubbub.engines.spark import open_frame as open_spark_frame
-from hubbub.engines.sqlite import open_sqlite
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.tables.bins import Axis, Discovered, all_labels, parse, size
@@ -39,7 +29,7 @@ from hubbub.tables.condition import parse as condition
 from hubbub.tables.engine import Counted, Engine, Question, Repeats
 from hubbub.tables.measure import measured
 from hubbub.tables.schema import Holds, resolved
-from tests import servers
+from tests.conformance.openers import Opener, every_engine, from_arrow, from_csv
 from tests.fresh import counts, played, spec_of
 
 # --- the people ---------------------------------------------------------------------------------------------------
@@ -96,131 +86,6 @@ PEOPLE = people()
 def arrow(rows: Iterable[dict[str, Any]], schema: pa.Schema = SCHEMA) -> pa.Table:
     return pa.Table.from_pylist(list(rows), schema=schema)
 
-
-# --- the ways to open them ----------------------------------------------------------------------------------------
-
-Opener = Callable[[pa.Table, Path], Engine]
-
-
-def csv_cell(cell: object) -> str:
-    """As programs write it: nothing for a missing value, quotation marks around text."""
-    if cell is None:
-        return ""
-    if isinstance(cell, bool):
-        return str(cell).lower()
-    return '"' + cell.replace('"', '""') + '"' if isinstance(cell, str) else str(cell)
-
-
-def from_csv(table: pa.Table, folder: Path) -> Engine:
-    lines = [",".join(csv_cell(name) for name in table.column_names)]
-    lines += [",".join(csv_cell(cell) for cell in row.values()) for row in table.to_pylist()]
-    (folder / "people.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return open_file(folder / "people.csv")
-
-
-def from_parquet(table: pa.Table, folder: Path) -> Engine:
-    pq.write_table(table, folder / "people.parquet")
-    return open_file(folder / "people.parquet")
-
-
-def from_glob(table: pa.Table, folder: Path) -> Engine:
-    third = table.num_rows // 3 + 1
-    for i in range(3):
-        pq.write_table(table.slice(i * third, third), folder / f"part{i}.parquet")
-    return open_file(str(folder / "part*.parquet"))
-
-
-def from_pandas(table: pa.Table, folder: Path) -> Engine:
-    nullable = {pa.int32(): pd.Int32Dtype(), pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
-    return open_frame(table.to_pandas(types_mapper=nullable.get))
-
-
-def from_polars(table: pa.Table, folder: Path) -> Engine:
-    return open_frame(pl.from_arrow(table))
-
-
-def from_arrow(table: pa.Table, folder: Path) -> Engine:
-    return open_frame(table)
-
-
-def from_connection(table: pa.Table, folder: Path) -> Engine:
-    connection = duckdb.connect()
-    connection.register("given", table)
-    connection.execute("CREATE TABLE people AS SELECT * FROM given")
-    # Preferences of the session must not reach the counts.
-    connection.execute("SET default_null_order = 'nulls_first'")
-    connection.execute("SET default_order = 'DESC'")
-    return open_table(connection, "people")
-
-
-def from_database(table: pa.Table, folder: Path) -> Engine:
-    with duckdb.connect(str(folder / "people.duckdb")) as connection:
-        connection.register("given", table)
-        connection.execute("CREATE TABLE people AS SELECT * FROM given")
-    return open_file(folder / "people.duckdb", table="people")
-
-
-SQLITE = {
-    pa.int64(): "INTEGER",
-    pa.int32(): "INTEGER",
-    pa.string(): "TEXT COLLATE NOCASE",  # which must not reach the counts
-    pa.decimal128(9, 2): "DECIMAL(9, 2)",
-    pa.float64(): "REAL",
-    pa.date32(): "DATE",
-    pa.timestamp("us"): "TIMESTAMP",
-    pa.bool_(): "BOOLEAN",
-}
-
-
-def from_sqlite(table: pa.Table, folder: Path) -> Engine:
-    def stored(cell: object) -> object:
-        if isinstance(cell, datetime.date):
-            return cell.isoformat()
-        return float(cell) if isinstance(cell, Decimal) else cell
-
-    declared = ", ".join(f'"{field.name}" {SQLITE[field.type]}' for field in table.schema)
-    with contextlib.closing(sqlite3.connect(folder / "people.sqlite")) as connection, connection:
-        connection.execute(f"CREATE TABLE people ({declared})")
-        rows = ([stored(cell) for cell in row.values()] for row in table.to_pylist())
-        connection.executemany(f"INSERT INTO people VALUES ({', '.join('?' * table.num_columns)})", rows)
-    return open_sqlite(str(folder / "people.sqlite"), "people")
-
-
-def from_postgresql(table: pa.Table, folder: Path) -> Engine:
-    url = servers.or_skip(servers.postgresql)
-    from hubbub.engines.postgresql import open_postgresql
-
-    return open_postgresql(url, servers.load_postgresql(url, table))
-
-
-def from_spark(table: pa.Table, folder: Path) -> Engine:
-    session = servers.or_skip(servers.spark)
-    pq.write_table(table, folder / "people.parquet")
-    return open_spark_frame(session.read.parquet(str(folder / "people.parquet")))
-
-
-ENGINES: dict[str, Opener] = {
-    "duckdb: csv": from_csv,
-    "duckdb: parquet": from_parquet,
-    "duckdb: glob of parquet": from_glob,
-    "duckdb: pandas": from_pandas,
-    "duckdb: polars": from_polars,
-    "duckdb: arrow": from_arrow,
-    "duckdb: connection": from_connection,
-    "duckdb: database file": from_database,
-    "sqlite": from_sqlite,
-    "postgresql": from_postgresql,
-    "spark": from_spark,
-}
-
-# A server of each kind for all tests, in one process.
-every_engine = pytest.mark.parametrize(
-    "opened",
-    [
-        pytest.param(opener, marks=[] if ":" in name else [pytest.mark.xdist_group(name)], id=name)
-        for name, opener in ENGINES.items()
-    ],
-)
 
 # --- what is right ------------------------------------------------------------------------------------------------
 
