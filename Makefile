@@ -35,6 +35,7 @@ bench: .venv/with-bench .venv/peers/installed .venv/accountants/installed ## mea
 	@$(BIN)/python -m benchmarks.csv_files
 	@$(BIN)/python -m benchmarks.ledger
 	@$(BIN)/python -m benchmarks.people
+	@$(BIN)/python -m benchmarks.spark
 	@$(BIN)/python -m benchmarks.graphs
 	@$(BIN)/python -m benchmarks.commands
 	@PYTHONPATH=src .venv/peers/bin/python -m benchmarks.voting

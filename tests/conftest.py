@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from tests.servers import ABSENT
 
 
 @pytest.fixture(autouse=True)
@@ -15,3 +19,16 @@ def own_ledger(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     monkeypatch.delenv("HUBBUB_LEDGER", raising=False)
     return home
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """What was not run because it is not here, in the last lines."""
+    for reason in sorted(set(_absent(terminalreporter.stats.get("skipped", [])))):
+        terminalreporter.write_line(f"Not run: {reason}")
+
+
+def _absent(skipped: list[Any]) -> Iterator[str]:
+    for report in skipped:
+        _, found, reason = str(report.longrepr[2] if isinstance(report.longrepr, tuple) else "").partition(ABSENT)
+        if found:
+            yield reason

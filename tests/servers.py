@@ -13,6 +13,7 @@ import secrets
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import warnings
@@ -193,6 +194,7 @@ def _spark() -> Any:
         return Absent("Spark (no Java runtime is installed)")
     folder = tempfile.mkdtemp(prefix="hubbub-spark-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # of the workers
     settings = {
         "spark.master": "local[2, 4]",  # a task may fail three times
         "spark.driver.memory": "1g",

@@ -146,11 +146,13 @@ ENGINES: dict[str, Opener] = {
     "spark connect": from_spark_connect,
 }
 
-# A server of each kind for all tests, in one process.
+
+def server_of(name: str) -> list[pytest.MarkDecorator]:
+    """A server of each kind for all tests, in one process."""
+    return [pytest.mark.xdist_group(name.split()[0])] if name.startswith(("postgresql", "spark")) else []
+
+
 every_engine = pytest.mark.parametrize(
     "opened",
-    [
-        pytest.param(opener, marks=[] if ":" in name else [pytest.mark.xdist_group(name.split()[0])], id=name)
-        for name, opener in ENGINES.items()
-    ],
+    [pytest.param(opener, marks=server_of(name), id=name) for name, opener in ENGINES.items()],
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import math
+import warnings
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -25,15 +26,13 @@ from hubbub.tables.condition import parse as condition
 from hubbub.tables.engine import Counted, Engine, Question, Repeats
 from hubbub.tables.measure import measured
 from tests import servers
-from tests.conformance.openers import ENGINES, Opener, from_arrow
+from tests.conformance.openers import ENGINES, Opener, from_arrow, server_of
 
 DATABASES = [name for name in ENGINES if ":" not in name]
-CHOOSING = [name for name in DATABASES if name != "spark connect"]
 
 
 def each(*names: str) -> pytest.MarkDecorator:
-    """A server of each kind for all tests, in one process."""
-    given = [pytest.param(ENGINES[name], marks=pytest.mark.xdist_group(name.split()[0]), id=name) for name in names]
+    given = [pytest.param(ENGINES[name], marks=server_of(name), id=name) for name in names]
     return pytest.mark.parametrize("opened", given)
 
 
@@ -253,7 +252,10 @@ def answers(engine: Engine) -> list[Counted]:
 
 
 def plain(counted: list[Counted]) -> list[Any]:
-    return [(each.codes.tolist(), each.counts.tolist(), each.found) for each in counted]
+    return [
+        sorted(zip(map(repr, zip(*each.found, each.codes.tolist(), strict=True)), each.counts.tolist(), strict=True))
+        for each in counted
+    ]
 
 
 @spark_only
@@ -295,7 +297,9 @@ def failing(session: Any, place: Path, folder: Path, how: str) -> Any:
                 raise RuntimeError("on purpose, after some rows were handed on")
 
     frame = session.read.parquet(str(place)).repartition(4)
-    return frame.mapInArrow(through, frame.schema)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about versions of pandas, which is not used
+        return frame.mapInArrow(through, frame.schema)
 
 
 @spark_only
