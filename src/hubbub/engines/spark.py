@@ -9,14 +9,15 @@ view, and so in no plan.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from fractions import Fraction
+from itertools import count
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
-from uuid import uuid4
 
 import pyarrow as pa
 
@@ -137,6 +138,14 @@ def field(name: str, kind: str) -> Field:
     return Field(name, Holds.TEXT if re.match(r"(string|char|varchar)\b", kind) else Holds.OTHER)
 
 
+_numbers = count(1)
+
+
+def _own() -> str:
+    """The end of a view's name that no other query has."""
+    return f"{os.getpid()}_{next(_numbers)}"
+
+
 class _Frame:
     """A frame with columns c0, c1, ..., and the session that it belongs to."""
 
@@ -159,7 +168,7 @@ class _Frame:
                     for name in self._frame.columns
                 )
             )
-        self.people = f"hubbub_people_{uuid4().hex}"
+        self.people = f"hubbub_people_{_own()}"
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -174,7 +183,7 @@ class _Frame:
         key: str | None = None,
         words: Mapping[int, pa.Table] | None = None,
     ) -> pa.Table:
-        own = uuid4().hex
+        own = _own()
         views: dict[str, Any] = {self.people: self._frame}
         try:
             if key is not None:
