@@ -19,6 +19,14 @@ def whole(numbers: NDArray[Any], known: NDArray[np.bool_] | None = None) -> pa.A
     return pa.Array.from_buffers(kind, numbers.size, [_bits(known), pa.py_buffer(np.ascontiguousarray(numbers))])
 
 
+def floats(values: Sequence[float | None]) -> pa.Array:
+    """Numbers with a point, null where None."""
+    known = np.array([value is not None for value in values], dtype=bool)
+    numbers = np.array([0.0 if value is None else float(value) for value in values])
+    bits = None if known.all() else _bits(known)
+    return pa.Array.from_buffers(pa.float64(), len(values), [bits, pa.py_buffer(numbers)])
+
+
 def texts(labels: Sequence[str | None]) -> pa.Array:
     """Texts, null where None."""
     known = np.array([label is not None for label in labels], dtype=bool)

@@ -11,9 +11,9 @@ class Bar:
     """A published number (None: hidden) with its interval (no upper end: None), under a label, in a panel."""
 
     label: str
-    value: int | None
-    low: int
-    high: int | None
+    value: float | None
+    low: float
+    high: float | None
     panel: str = ""
 
 

@@ -11,10 +11,14 @@ from hubbub.wire.exact_json import Newer, agrees
 
 _WHERE: Final[dict[str, str]] = {
     "histogram": "hubbub.tables.asking",
+    "count": "hubbub.tables.statistic_asking:COUNT",
+    "fraction": "hubbub.tables.statistic_asking:FRACTION",
+    "mean": "hubbub.tables.statistic_asking:MEAN",
+    "quantile": "hubbub.tables.statistic_asking:QUANTILE",
     "graph": "hubbub.graphs.asking",
     "ballots": "hubbub.voting.publish_asking",
 }
-"""The name of each kind and the module that holds it as KIND, loaded when it is asked for."""
+"""The name of each kind and the module that holds it, as KIND if nothing else is said; loaded when asked for."""
 
 
 def names() -> tuple[str, ...]:
@@ -26,7 +30,8 @@ def kind(name: str) -> Kind:
     """The kind of that name."""
     if name not in _WHERE:
         raise WrongUse(f"there is no kind of release {name[:40]!r}; there are {', '.join(_WHERE)}")
-    found: Kind = import_module(_WHERE[name]).KIND
+    module, _, held = _WHERE[name].partition(":")
+    found: Kind = getattr(import_module(module), held or "KIND")
     return found
 
 

@@ -55,6 +55,9 @@ FEWER = pa.table({"town": TOWNS, "age": [7 * i % 90 for i in range(41)], "id": l
 MORE = pa.concat_tables([FEWER, pa.table({"town": ["Bath"], "age": [44], "id": [99]})])
 
 
+OTHERS = pa.concat_tables([FEWER.slice(1), pa.table({"town": ["Wells"], "age": [89], "id": [0]})])  # one replaced
+
+
 @dataclass(frozen=True)
 class Case:
     """A kind with what it is asked, as its command would be."""
@@ -94,6 +97,16 @@ TOWN = ("town=Bath,York,other",)
 STAIRS = {"thresholds": "100,10", "epsilons": "1,0.1,0.01", "alpha": "10"}
 FEW = {"vertices": "9", "max_degree": "4", "epsilon": "1"}
 GRAPHS = ([(0, 1), (1, 2), (0, 2)], [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4)], True, open_links)
+KNOWN = {"zero_knowledge": "0.5", "rows": "10", "people": "41"}
+AGE = {"of": "age:0..90:5"}
+FIFTH = {"sample": "0.2", "at_delta": "1e-3"}
+
+
+def known(kind: str, **words: Any) -> Case:
+    """How many people there are is public: a neighbour has as many."""
+    return Case(kind, {**KNOWN, **words}, FEWER, OTHERS)
+
+
 CASES = {
     "histogram, crowds": Case("histogram", {"by": TOWN, "crowd": "5"}),
     "histogram, by two": Case("histogram", {"by": (*TOWN, "age:0..90:30,null"), "epsilon": "1"}),
@@ -113,6 +126,18 @@ CASES = {
     "ballots, all": ballots(full_count=True),
     "ballots, prefixes": ballots(prefix=True, k="5", sample="0.05"),
     "ballots, noise": ballots(noisy=True, epsilon="4", k="5"),
+    "count, known": known("count", where="age >= 65"),
+    "count, exact known": known("count", where="age >= 65", rows="30", zero_knowledge="2"),
+    "count, by crowds": Case("count", {"by": TOWN, "crowd": "5", "where": "age < 80 or age is missing"}),
+    "fraction, known": known("fraction", where="age >= 65", by=TOWN),
+    "fraction, crowds": Case("fraction", {"by": TOWN, "where": "age >= 65", "crowd": "5", "epsilon": "1"}),
+    "fraction, noise": Case("fraction", {"where": "not age < 65", "epsilon": "1"}),
+    "mean, known": known("mean", **AGE),
+    "mean, crowds": Case("mean", {**AGE, "by": TOWN, "crowd": "6", "epsilon": "1", **FIFTH}),
+    "mean, noise": Case("mean", {**AGE, "by": TOWN, "epsilon": "1", "where": "town != 'Wells'"}),
+    "quantile, known": known("quantile", **AGE, q="0.9"),
+    "quantile, crowds": Case("quantile", {**AGE, "by": TOWN, "crowd": "5", "epsilon": "1"}),
+    "quantile, noise": Case("quantile", {**AGE, "epsilon": "1"}),
     "toy": Case("toy", {"epsilon": "1"}),
 }
 every_case = pytest.mark.parametrize("name", CASES)
@@ -459,6 +484,9 @@ def test_a_toy_adds_up_with_a_histogram() -> None:
 
 def test_a_kind_that_nobody_registered_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(kinds._WHERE, "toy")  # type: ignore[arg-type]
-    with pytest.raises(WrongUse, match="there is no kind of release 'toy'; there are histogram, graph, ballots"):
+    with pytest.raises(
+        WrongUse,
+        match="there is no kind of release 'toy'; there are histogram, count, fraction",
+    ):
         kinds.kind("toy")
     assert CliRunner().invoke(commands, ["release", "toy"]).exit_code == 2

@@ -102,7 +102,12 @@ def test_text_is_read_by_one_grammar(opened: Opener, tmp_path: Path) -> None:
         assert told(there, spec) == told(here, spec), spec
     alone = opened(pa.table({"x": ["1d", "0x10", "5\n"]}), _folder(tmp_path, "alone"))
     assert told(alone, "x:[0,10,inf)") == told(from_arrow(pa.table({"x": ["5"]}), tmp_path), "x:[0,10,inf)")
-    for question in ({"where": condition("x > 0.1")}, {"measure": measured("x:0..10:0.5")}):
+    for question in (
+        {"where": condition("x > 0.1")},
+        {"measure": measured("x:0..10:0.5")},
+        {"measure": condition("x > 0.1 or x = 1d"), "where": condition("x is not missing")},
+        {"measure": condition("x < 2024-02-01"), "by_value": True},
+    ):
         assert told(there, **question) == told(here, **question)
 
 

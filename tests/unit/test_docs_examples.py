@@ -15,7 +15,10 @@ from hubbub.demo import gossip, millbrook
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-WALKS = [ROOT / "README.md", ROOT / "docs" / "tutorials" / "graphs.md"]  # their commands run in order
+WALKS = [
+    ROOT / "README.md",
+    *(ROOT / "docs" / "tutorials" / name for name in ("graphs.md", "means-and-shares.md")),
+]  # their commands run in order
 BLOCKS = [
     pytest.param(block, id=f"{page.name}-{i}")
     for page in PAGES

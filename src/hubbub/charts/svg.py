@@ -109,6 +109,7 @@ def drawn(panels: Sequence[Panel], words: Words, width: int, *, upright: bool, k
 class _Scale:
     least: float
     most: float
+    parts: bool = False  # whether there are numbers between whole ones
 
     def at(self, value: float, length: float) -> float:
         """Where a value lies on an axis of that length; what lies beyond an end is put there."""
@@ -121,14 +122,19 @@ class _Scale:
         unit = 10.0 ** math.floor(math.log10(rough))
         step = next(step for step in (unit, 2 * unit, 5 * unit, 10 * unit) if step >= rough * (1 - 1e-9))
         first, last = math.ceil(self.least / step), math.floor(self.most / step)
-        return [i * step for i in range(first, last + 1) if step >= 1 or not (i * step) % 1]
+        return [i * step for i in range(first, last + 1) if self.parts or step >= 1 or not (i * step) % 1]
 
 
 def _scale(bars: Iterable[Bar]) -> _Scale:
     """It holds 0 and all that is shown; what is hidden may lie beyond."""
     shown = [bar for bar in bars if bar.value is not None]
     ends = [end for bar in shown for end in (bar.value, bar.high) if end is not None]
-    return _Scale(min([0.0, *(bar.value for bar in shown if bar.value is not None)]), max([1.0, *ends]))
+    parts = any(end % 1 for end in ends)
+    return _Scale(min([0.0, *(bar.value for bar in shown if bar.value is not None)]), max([1.0, *ends]), parts)
+
+
+def _tick(value: float) -> str:
+    return f"{value:,.0f}" if value == round(value) else f"{value:.3g}"
 
 
 # --- bars -------------------------------------------------------------------------------------------------------
@@ -163,7 +169,7 @@ def _lying(scale: _Scale, words: Words, bars: Sequence[Bar], width: float) -> tu
     for tick in ticks:
         x = left + scale.at(tick, length)
         grid.append(_line("grid", x, -3, x, y))
-        grid.append(text_lines(x, y + TEXT, [f"{tick:,.0f}"], "quiet", anchor="middle" if x > 20 else ""))
+        grid.append(text_lines(x, y + TEXT, [_tick(tick)], "quiet", anchor="middle" if x > 20 else ""))
     parts.append(text_lines(left + length / 2, y + TEXT + LINE, [words.numbers], "quiet", anchor="middle"))
     zero = left + scale.at(0, length)
     return "".join([*grid, *parts, _line("axis", zero, -3, zero, y)]), y + TEXT + LINE + 4
@@ -175,7 +181,7 @@ def _upright(scale: _Scale, words: Words, high: float, bars: Sequence[Bar], widt
     every = max(1, math.ceil(len(bars) * _APART / (width - 50)))
     chosen = {i for i in range(len(bars) - 1) if i % every == 0 and i + every < len(bars)} | {len(bars) - 1}
     reach = {i: text_length(bars[i].label) for i in chosen}
-    left = max(text_length(f"{tick:,.0f}") for tick in ticks) + 8
+    left = max(text_length(_tick(tick)) for tick in ticks) + 8
     lean = max(reach[i] * math.cos(_SLANT) - (i + 0.5) * (width - left) / len(bars) for i in chosen)
     left = max(left, min(lean, width / 3))
     step = (width - left) / len(bars)
@@ -185,7 +191,7 @@ def _upright(scale: _Scale, words: Words, high: float, bars: Sequence[Bar], widt
     for tick in ticks:
         y = top + high - scale.at(tick, high)
         parts.append(_line("grid", left, y, width, y))
-        parts.append(text_lines(left - 6, y + 4, [f"{tick:,.0f}"], "quiet", anchor="end"))
+        parts.append(text_lines(left - 6, y + 4, [_tick(tick)], "quiet", anchor="end"))
     for i, bar in enumerate(bars):
         x = left + i * step + (step - thick) / 2
         start, end = _span(bar, scale, high)

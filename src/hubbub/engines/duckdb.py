@@ -24,7 +24,7 @@ from hubbub.engines.column import Column, column
 from hubbub.engines.count_sql import ROW, Query, Weight, bad_row, distinct_bins, every_row, every_row_told, one_row_each
 from hubbub.engines.csv_file import MOST_REJECTS
 from hubbub.engines.identity import of_files, of_relation
-from hubbub.engines.measured_sql import asked, bad_cells
+from hubbub.engines.measured_sql import answer, asked, bad_cells
 from hubbub.engines.people_sql import look_at_people, look_at_rows
 from hubbub.engines.scratch import Scratch
 from hubbub.errors import Refused, WrongUse
@@ -33,6 +33,7 @@ from hubbub.tables import condition
 from hubbub.tables.bins import Axis
 from hubbub.tables.engine import Counted, Question, Repeats
 from hubbub.tables.identity import Identity
+from hubbub.tables.measure import Measure
 from hubbub.tables.schema import Schema, resolved
 from hubbub.tables.schema import column as known
 from hubbub.tables.sketch import Notice
@@ -132,10 +133,11 @@ class DuckDB:
         if not question.plain and question.repeats is not Repeats.REFUSE:
             raise WrongUse("a condition or a measure goes with one row for each person; keep to such tables")
         names = [axis.column for axis in axes]
-        if question.where is not None:
-            names += condition.resolved(question.where, self.columns()).columns
-        if question.measure is not None:
-            names.append(question.measure.resolved(self.columns()).column)
+        for rule in (question.where, question.measure):
+            if isinstance(rule, Measure):
+                names.append(rule.resolved(self.columns()).column)
+            elif rule is not None:
+                names += condition.resolved(rule, self.columns()).columns
         used = list(dict.fromkeys(name for name in (question.person, *names) if name is not None))
         for name in used:
             known(self.columns(), name)
@@ -175,22 +177,11 @@ class DuckDB:
         bad = bad_cells(question, axes, people.columns)
         told = self._allowed < 1 and (self._taken_out is not None or bad != "FALSE")
         query = asked(question, axes, people.columns, people.sql, person, told=told, weight=self._weight)
-        summed = question.measure is not None and not question.by_value
         self._forget_rejects()
-        table = self.arrow(query)
-        last = table.num_columns - summed
-        codes, counts = (whole_numbers(table.column(i)) for i in (0, last - 1 - told))
+        counted, rows, unreadable = answer(self.arrow(query), question, told=told)
         if told:
-            self._check_readable(int(counts.sum()), int(whole_numbers(table.column(last - 1)).sum()))
-        kept = np.flatnonzero(codes >= 0) if not question.everybody else np.arange(codes.size)
-        labels = tuple(table.column(i).to_pylist() for i in range(1, last - 1 - told))
-        sums = [int(total) for total in table.column(last).to_pylist()] if summed else None
-        return Counted(
-            codes[kept],
-            counts[kept],
-            tuple([each[i] for i in kept.tolist()] for each in labels),
-            None if sums is None else tuple(sums[i] for i in kept.tolist()),
-        )
+            self._check_readable(rows, unreadable)
+        return counted
 
     def _every_row(self, axes: tuple[Axis, ...], people: _Relation, person: str | None) -> Counted:
         """Where every cell can be read, the plain query; else one that tells in the same pass how many cannot."""

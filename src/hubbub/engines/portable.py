@@ -93,10 +93,11 @@ class Portable:
             raise WrongUse("a condition or a measure goes with one row for each person; keep to such tables")
         if question.person is not None:
             known(self.columns(), question.person)
-        if question.where is not None:
-            condition.resolved(question.where, self.columns())
-        if question.measure is not None:
-            question.measure.resolved(self.columns())
+        for rule in (question.where, question.measure):
+            if isinstance(rule, Measure):
+                rule.resolved(self.columns())
+            elif rule is not None:
+                condition.resolved(rule, self.columns())
         with self._database.snapshot():
             return self._count(replace(question, axes=axes), source)
 
@@ -156,7 +157,9 @@ class Portable:
         if question.where is not None:
             about = replace(about, where=self._tested(question.where, parts))
         words: dict[str, Any] = {"allowed": self._allowed}
-        if question.measure is None:
+        if isinstance(question.measure, condition.Condition):
+            about, words["weight"] = replace(about, measure=self._tested(question.measure, parts)), groups.READ
+        if not isinstance(question.measure, Measure):
             table = self._database.fetch(portable_sql.groups(parts, self._people), _forms(parts))
         else:
             table, measure = self._measured(question.measure, parts, by_value=question.by_value)
@@ -169,7 +172,7 @@ class Portable:
         names: dict[condition.Leaf, str] = {}
         for leaf in where.leaves():
             if leaf not in names:
-                names[leaf] = f"w{len(names)}"
+                names[leaf] = f"w{len(parts)}"
                 parts[names[leaf]] = portable_leaves.leaf_part(self._dialect, self._fields[leaf.column], leaf)
         here = {leaf for leaf in names if portable_leaves.is_read_here(leaf, self._fields[leaf.column])}
         return portable_leaves.renamed(where, names, here)

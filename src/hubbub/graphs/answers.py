@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from hubbub.arrow import texts, whole
+from hubbub.arrow import floats, texts, whole
 from hubbub.channels.channel import LARGEST_COUNT
 from hubbub.channels.estimate import interval
 from hubbub.channels.geometric import Geometric
@@ -102,15 +102,15 @@ class Answers(Result):
             degrees = np.array([each.degree or 0 for each in found])
             columns["degree_at_least"] = whole(degrees, degrees > 0)
         columns |= {
-            "value": _floats([float(each.value) for each in found]),
-            "low": _floats([_number(each.low, up=False) for each in found]),
-            "high": _floats([_number(each.high, up=True) for each in found]),
-            "distance": _floats([None if each.distance is None else float(each.distance) for each in found]),
+            "value": floats([float(each.value) for each in found]),
+            "low": floats([_number(each.low, up=False) for each in found]),
+            "high": floats([_number(each.high, up=True) for each in found]),
+            "distance": floats([None if each.distance is None else float(each.distance) for each in found]),
             "count": whole(np.array([each.edges for each in found])),
-            "scale": _floats([to_float(each.scale, round_up=True) for each in found]),
+            "scale": floats([to_float(each.scale, round_up=True) for each in found]),
         }
         if self.histogram:
-            columns["fitted"] = _floats([None if each.fitted is None else float(each.fitted) for each in found])
+            columns["fitted"] = floats([None if each.fitted is None else float(each.fitted) for each in found])
         return pa.record_batch(list(columns.values()), names=list(columns))
 
     def told(self) -> Mapping[str, Any]:
@@ -252,14 +252,6 @@ def _number(value: Fraction, *, up: bool) -> float | int:
 
 def _nearest(value: Fraction) -> float | int:
     return int(value) if value.denominator == 1 else float(value)
-
-
-def _floats(values: list[float | int | None]) -> pa.Array:
-    """Numbers with a point, null where None."""
-    known = np.array([value is not None for value in values], dtype=bool)
-    numbers = np.array([0.0 if value is None else float(value) for value in values])
-    bits = None if known.all() else pa.py_buffer(np.packbits(known, bitorder="little"))
-    return pa.Array.from_buffers(pa.float64(), len(values), [bits, pa.py_buffer(numbers)])
 
 
 def _said(value: Fraction) -> str:

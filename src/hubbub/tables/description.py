@@ -56,7 +56,7 @@ def read(given: Any) -> Histogram:
     if not agrees(given, described(spec)):
         raise CheckFailed("the description of the release is not written as Hubbub writes it; get the original")
     for axis in spec.axes:
-        if not _is_partition(axis):
+        if not is_partition(axis):
             raise CheckFailed(f"the bins of {axis.column[:40]!r} are no partition; get the original certificate")
     return spec
 
@@ -98,7 +98,7 @@ def _read(given: Any) -> Histogram:
     return spec
 
 
-def _is_partition(axis: Axis) -> bool:
+def is_partition(axis: Axis) -> bool:
     """Whether nobody is in two of its bins, and its cells are read in a way that is known."""
     if problem(axis.reads) or not _fits(axis):
         return False

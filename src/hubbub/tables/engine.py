@@ -31,10 +31,11 @@ class Question:
     """Count the people in each bin of the partition that the axes make.
 
     With `where`, those only who meet the condition (:mod:`hubbub.tables.condition` says what it means). With `measure`,
-    those only who have a value, and the sum of their steps comes back beside each count; with `by_value` there is no
-    sum, and the steps 0..W are one more axis, the last and fastest. With `everybody`, all who are in no bin, do not
-    meet the condition or have no value come back too, together, under the code -1. These four go with one row for each
-    person (REFUSE); an engine refuses others in one sentence.
+    those only who have a value, and the sum of their steps comes back beside each count; a condition as a measure is 1
+    for whoever meets it and 0 for the others, W = 1, and everybody has a value. With `by_value` there is no sum, and
+    the steps 0..W are one more axis, the last and fastest. With `everybody`, all who are in no bin, do not meet the
+    condition or have no value come back too, together, under the code -1. These go with one row for each person
+    (REFUSE); others an engine refuses in one sentence.
     """
 
     axes: tuple[Axis, ...]
@@ -42,7 +43,7 @@ class Question:
     repeats: Repeats = Repeats.REFUSE
     most_bins: int = 1  # per person, with DISTINCT
     where: Condition | None = None
-    measure: Measure | None = None
+    measure: Measure | Condition | None = None
     by_value: bool = False
     everybody: bool = False
 

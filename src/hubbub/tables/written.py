@@ -49,13 +49,27 @@ def difference(file: str | Path, form: str, axes: Sequence[Axis]) -> str | None:
     return None if today is None or _difference(file, form, axes, cautious) is None else today
 
 
-def _difference(file: str | Path, form: str, axes: Sequence[Axis], quoted: Quoted) -> str | None:
+def misfit(file: str | Path, form: str, axes: Sequence[Axis], numbers: Sequence[str]) -> str | None:
+    """The same for a release whose columns of numbers have other names, and that may have no key column."""
+    keys = key_columns(axes, numbers)
+    return _difference(file, form, axes, safe, [[*(safe(keys) if form == "csv" else keys), *numbers]])
+
+
+def _difference(
+    file: str | Path,
+    form: str,
+    axes: Sequence[Axis],
+    quoted: Quoted,
+    headers: Sequence[Sequence[str | None]] | None = None,
+) -> str | None:
     import pyarrow as pa
 
     try:
         with closing(_from_csv(file) if form == "csv" else _from_parquet(file, len(axes))) as found:
-            if next(found, []) not in _headers(axes, form, quoted):
+            if next(found, []) not in (_headers(axes, form, quoted) if headers is None else headers):
                 return "its columns are others"
+            if not axes:
+                return None
             lists = [None if isinstance(axis, Discovered) else _texts(axis, form, quoted) for axis in axes]
             rows = (row[: len(axes)] for row in found)
             right = _are_some(rows, lists) if None in lists else _are_all(rows, lists, declared_size(axes) or 0)

@@ -62,8 +62,9 @@ def test_every_condition_reads_back_as_itself(node: Node) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "age", "age >=", "age >= old", "a = 1 b = 2", "(a = 1", "a = 1)", "a in 1", "a in (1", "a in ()", "and = 1",
-     "a = and", "; drop", "a = 'x", "a < 1/3", "a is", "a is not", "a\n= 1", "a = 2024-13-01 or b > 2024-13-01", 7],
+    ["", " ", "age", "age >=", "age >= old", "a = 1 b = 2", "(a = 1", "a = 1)", "a in 1", "a in (1", "a in ()",
+     "and = 1", "a = and", "; drop", "a = 'x", "a < 1/3", "a is", "a is not", "a\n= 1",
+     "a = 2024-13-01 or b > 2024-13-01", 7],
 )  # fmt: skip
 def test_what_is_none_is_one_sentence(text: str) -> None:
     with pytest.raises(WrongUse) as refused:

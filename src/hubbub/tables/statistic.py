@@ -1,0 +1,305 @@
+"""A count, share, mean or quantile of people, by bins or of all, as a value: everything about it that is public.
+
+What each method does stands in a file of its own: `statistic_promises`, `statistic_run`, `statistic_words`.
+
+A share is the mean of ones and zeros, so the two go the same way. Everything is in whole steps 0..W of a declared
+range, W = 1 for a share: A is the sum of the steps x of the people of a bin, B that of W - x, so that A + B = W c and
+A/(A + B) is the mean, between 0 and 1. Whoever comes or goes moves A and B together by W: noise of rate epsilon/W on
+both costs epsilon, and no part of it is spent on how many people there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+
+from hubbub.channels.catalogue import make
+from hubbub.channels.channel import Channel
+from hubbub.errors import CheckFailed, HubbubError, WrongUse
+from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.people import People
+from hubbub.kind import Check, Kind, Result, Spec, Together, Words
+from hubbub.noise.sampler import SMALLEST_EPSILON
+from hubbub.noise.source import Source
+from hubbub.sampling.sanitize import Blank
+from hubbub.tables import condition, statistic_promises, statistic_words
+from hubbub.tables.bins import Declared, Discovered, declared_size
+from hubbub.tables.condition import Condition
+from hubbub.tables.description import is_partition
+from hubbub.tables.measure import Measure
+from hubbub.tables.protection import Crowd, Knowledge, Noise, Protection, Route
+from hubbub.tables.schema import Schema, column, resolved
+from hubbub.tables.unit import EACH_ROW, Unit
+from hubbub.wire.canonical import Plain
+from hubbub.wire.exact_json import agrees, plain, restored
+
+if TYPE_CHECKING:
+    from hubbub.tables.engine import Engine
+
+MOST_BINS: Final = 100_000
+MOST_RANKED: Final = 100_000  # steps of a quantile
+_BYTES_PER_BIN: Final = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statistic(Spec):
+    """One number for each bin of a public partition, or one for everybody."""
+
+    kind: ClassVar[Kind]  # set where the kinds are made, in hubbub.tables.statistic_asking
+    axes: tuple[Declared, ...]
+    where: Condition | None
+    protection: Protection
+    unit: Unit = EACH_ROW
+    coverage: Fraction = Fraction(19, 20)
+
+    def __post_init__(self) -> None:
+        if any(isinstance(axis, Discovered) for axis in self.axes):
+            raise WrongUse(
+                "the bins of a statistic are declared, like department=Police,Fire,other or age:0..100:10, because "
+                "which of them occur is data; list them"
+            )
+        if len({axis.column for axis in self.axes}) < len(self.axes):
+            raise WrongUse("each column can be used once; combine its bins into one `by`")
+        if self.bins > MOST_BINS:
+            raise WrongUse(f"a statistic has at most {MOST_BINS:,} bins; declare coarser ones, or release a histogram")
+        if self.unit.chooses or not 0 < self.coverage < 1:
+            raise WrongUse("a statistic is of people with one row each, and its coverage lies between 0 and 1")
+        if self.unit_loss is not None and self.unit_loss / self.steps < SMALLEST_EPSILON:
+            raise WrongUse("noise wider than a million steps is not drawn; declare a coarser step, or raise epsilon")
+        if isinstance(self.protection, Knowledge) and self.protection.route is Route.EXACT and not self.alone_known:
+            raise WrongUse("noise on the exact number is for one share of all people; draw a sample instead")
+
+    # --- what is public -------------------------------------------------------------------------------------------
+
+    @property
+    def bins(self) -> int:
+        return declared_size(self.axes) or 0 if self.axes else 1
+
+    @property
+    def steps(self) -> int:
+        """W: how far one person moves a sum."""
+        return 1
+
+    @property
+    def measured(self) -> Measure | Condition | None:
+        """What is added up."""
+        return None
+
+    @property
+    def ranked(self) -> tuple[Measure, Fraction] | None:
+        """Of a quantile, among which steps it is found, and which it is."""
+        return None
+
+    def value(self, share: Fraction) -> Fraction:
+        """What a part of the range 0..1 stands for, in the unit of the numbers."""
+        return share
+
+    @property
+    def alone_known(self) -> bool:
+        """Whether it is one count of all people, each of whom has it or not."""
+        return False
+
+    @property
+    def unit_loss(self) -> Fraction | None:
+        """What one person more or less may cost inside: the epsilon of the noise. None where there is none."""
+        match self.protection:
+            case Crowd(epsilon=epsilon):
+                return epsilon
+            case Noise(epsilon=epsilon):
+                return epsilon
+            case Knowledge() as knowledge if self.blank is Blank.HALF_WAY:
+                return knowledge.rate / 2  # a row that is replaced costs twice what one costs that comes or goes
+            case Knowledge(rate=rate):
+                return rate
+
+    @property
+    def blank(self) -> Blank:
+        """What stands for a person whom the simulator does not see: nobody, or a coin where rows have two values."""
+        return Blank.COIN if self.alone_known else Blank.HALF_WAY
+
+    @property
+    def channel(self) -> Channel | None:
+        """The channel from a count to what is published, where only counts are."""
+        return None
+
+    @property
+    def sampled(self) -> bool:
+        """Whether a secret sample is drawn."""
+        match self.protection:
+            case Crowd(sample=sample):
+                return sample is not None
+            case Knowledge(route=route):
+                return route is Route.SAMPLE
+            case _:
+                return False
+
+    @property
+    def people(self) -> People:
+        return self.unit.people
+
+    def resolved(self, schema: Schema) -> Self:
+        if self.unit.person is not None:
+            column(schema, self.unit.person)
+        if self.where is not None:
+            condition.resolved(self.where, schema)
+        if isinstance(self.measured, Measure):
+            self.measured.resolved(schema)
+        resolved(self.axes, schema)  # the schema adds nothing to bins that are declared
+        return self
+
+    def promises(self) -> tuple[Derivation, ...]:
+        """Guarantee: each is a theorem applied to the one before, or the call is refused."""
+        return statistic_promises.promises(self)
+
+    def together(self) -> Together:
+        at_delta = self.protection.at_delta if isinstance(self.protection, Crowd) else Fraction(1, 10**9)
+        return Together(at_delta=at_delta)
+
+    def checks(self) -> Iterator[Check]:
+        return statistic_promises.checks(self)
+
+    def misfit(self, file: Path, form: str) -> str | None:
+        from hubbub.tables.statistic_answers import columns
+        from hubbub.tables.written import misfit
+
+        return misfit(file, form, self.axes, columns(self))
+
+    def free(self) -> tuple[str, ...]:
+        told = ["how often an interval is right: no promise to people rests on it"]
+        if self.unit.person is not None:
+            told.append(f"the name of the column that says who is who, {self.unit.person}")
+        return tuple(told)
+
+    def words(self) -> Words:
+        return statistic_words.words(self)
+
+    def described(self) -> dict[str, Plain]:
+        told = plain(self)
+        assert isinstance(told, dict)
+        return {name: value for name, value in told.items() if name != "is"}
+
+    def room(self) -> int:
+        return (1 << 20) + _BYTES_PER_BIN * self.bins
+
+    def run(self, data: Engine, source: Source) -> Result:
+        from hubbub.tables import statistic_run
+
+        return statistic_run.run(self, data, source)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count(Statistic):
+    """How many people there are who meet a condition, by bins or in all."""
+
+    def __post_init__(self) -> None:
+        Statistic.__post_init__(self)
+        if isinstance(self.protection, Knowledge) and not self.axes and self.where is None:
+            raise WrongUse(
+                "how many people there are is public here; count those `where` something holds, or `by` bins"
+            )
+
+    @property
+    def alone_known(self) -> bool:
+        return not self.axes
+
+    @property
+    def channel(self) -> Channel | None:
+        match self.protection:
+            case Noise(epsilon=epsilon):
+                return make("geometric", epsilon=epsilon).channel
+            case Crowd(k=k, epsilon=None):
+                return make("exact-or-suppressed", k=k).channel
+            case Crowd(k=k, epsilon=epsilon):
+                return make("noisy-below", k=k, epsilon=epsilon).channel
+            case _:
+                return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share(Statistic):
+    """The share of people, of each bin or of all, who meet a condition."""
+
+    def __post_init__(self) -> None:
+        Statistic.__post_init__(self)
+        if self.where is None:
+            raise WrongUse("a fraction is of those who meet a condition; say it, like `where=age >= 65`")
+        _needs_epsilon(self.protection)
+
+    @property
+    def measured(self) -> Measure | Condition | None:
+        return self.where
+
+    @property
+    def alone_known(self) -> bool:
+        return not self.axes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mean(Statistic):
+    """The mean of a column, over the people of each bin, or over all, who have a value there."""
+
+    of: Measure
+
+    def __post_init__(self) -> None:
+        Statistic.__post_init__(self)
+        _needs_epsilon(self.protection)
+
+    @property
+    def steps(self) -> int:
+        return self.of.steps
+
+    @property
+    def measured(self) -> Measure | Condition | None:
+        return self.of
+
+    def value(self, share: Fraction) -> Fraction:
+        return self.of.value(share * self.of.steps)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantile(Statistic):
+    """The value below which a share q of the people lies, of each bin or of all who have a value."""
+
+    of: Measure
+    q: Fraction
+
+    def __post_init__(self) -> None:
+        Statistic.__post_init__(self)
+        _needs_epsilon(self.protection)
+        if not 0 < self.q < 1:
+            raise WrongUse("a quantile lies between 0 and 1, like 0.5 for the median; choose `q` so")
+        if self.of.steps > MOST_RANKED:
+            raise WrongUse(f"a quantile is found among at most {MOST_RANKED:,} steps; declare a coarser step")
+
+    @property
+    def measured(self) -> Measure | Condition | None:
+        return self.of
+
+    @property
+    def ranked(self) -> tuple[Measure, Fraction] | None:
+        return self.of, self.q
+
+
+def _needs_epsilon(protection: Protection) -> None:
+    if isinstance(protection, Crowd) and protection.epsilon is None:
+        raise WrongUse("what a crowd has together is shown with noise; say how much it may lose, with `epsilon=E`")
+
+
+def read(kind: type[Statistic], given: Any) -> Statistic:
+    """The release that a description says, checked as if somebody had asked for it."""
+    if not isinstance(given, dict) or set(given) != {field.name for field in fields(kind)}:
+        raise CheckFailed("the description of the release is not one; get the original certificate")
+    try:
+        spec: Statistic = restored(kind, {"is": kind.__name__, **given})
+    except CheckFailed:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, HubbubError):
+        raise CheckFailed("the description of the release is not one; get the original certificate") from None
+    if not agrees(given, spec.described()) or spec.described() != given:
+        raise CheckFailed("the description of the release is not written as Hubbub writes it; get the original")
+    if not all(map(is_partition, spec.axes)):
+        raise CheckFailed("the bins are no partition; get the original certificate")
+    return spec

@@ -1,0 +1,200 @@
+"""The published numbers of a statistic: for each bin a value, an estimate, an interval. Holds nothing of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from hubbub.arrow import floats, labelled, texts, whole
+from hubbub.drawing import Bar, Bars, Drawing
+from hubbub.exact import to_float, to_text
+from hubbub.kind import Grid, Result, Sheet
+from hubbub.tables import statistic_words
+from hubbub.tables.bins import all_labels, size
+from hubbub.tables.protection import Crowd, Knowledge
+from hubbub.tables.written import STATUS, key_columns
+
+if TYPE_CHECKING:
+    from hubbub.tables.statistic import Statistic
+
+SHOWN: Final = "shown"
+HIDDEN: Final = "suppressed"
+UNTOLD: Final = "too few people for the noise"
+_STATUSES: Final = (SHOWN, HIDDEN, UNTOLD)
+_DRAWN: Final = 60  # bars
+_SIGNIFICANT: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One bin: the integers that were published, what they say exactly, what can be true, and its interval."""
+
+    published: tuple[int | None, ...]
+    value: Fraction | None
+    estimate: Fraction | None
+    low: Fraction
+    high: Fraction | None  # None: no upper end
+    status: str
+
+
+def published_columns(spec: Statistic) -> tuple[str, ...]:
+    """The integers that stand beside each answer: whatever is said follows from them."""
+    if spec.kind.name == "quantile":
+        return ("people",) if isinstance(spec.protection, Crowd) else ()
+    if spec.measured is None or (spec.alone_known and isinstance(spec.protection, Knowledge)):
+        return ("count",)
+    return ("people", "sum") if isinstance(spec.protection, Crowd) else ("part", "whole")
+
+
+def columns(spec: Statistic) -> list[str]:
+    """The columns of numbers of its file."""
+    return [*published_columns(spec), "estimate", "low", "high", STATUS]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers(Result):
+    """What a statistic published."""
+
+    spec: Statistic
+    answers: list[Answer]
+
+    def keys(self) -> Iterator[tuple[str | None, ...]]:
+        """The labels of every bin, in order."""
+        sizes = [size(axis) for axis in self.spec.axes]
+        for code in range(self.spec.bins):
+            found, rest = [], code
+            for axis, length in zip(reversed(self.spec.axes), reversed(sizes), strict=True):
+                rest, at = divmod(rest, length)
+                found.append(all_labels(axis)[at])
+            yield tuple(reversed(found))
+
+    def sheets(self) -> tuple[Sheet, ...]:
+        batch = self._batch()
+        return (Sheet("release", batch.schema, lambda: iter((batch,)), len(self.answers)),)
+
+    def _batch(self) -> pa.RecordBatch:
+        spec, found = self.spec, self.answers
+        keys = list(self.keys())
+        arrays: list[pa.Array] = [texts([key[i] for key in keys]) for i in range(len(spec.axes))]
+        for i in range(len(published_columns(spec))):
+            numbers = [answer.published[i] for answer in found]
+            arrays.append(_integers(numbers))
+        if spec.kind.name == "count":
+            arrays.append(_integers([_nearest(answer.estimate) for answer in found]))
+            arrays.append(_integers([floor(answer.low) for answer in found]))
+            arrays.append(_integers([None if answer.high is None else ceil(answer.high) for answer in found]))
+        else:
+            arrays.append(floats([None if answer.estimate is None else float(answer.estimate) for answer in found]))
+            arrays.append(floats([_down(answer.low) for answer in found]))
+            arrays.append(floats([_up(answer.high) for answer in found]))
+        arrays.append(labelled(np.array([_STATUSES.index(answer.status) for answer in found]), _STATUSES))
+        return pa.record_batch(arrays, names=[*key_columns(spec.axes, columns(spec)), *columns(spec)])
+
+    def told(self) -> Mapping[str, Any]:
+        spec = self.spec
+        names, is_count = [axis.column for axis in spec.axes], spec.kind.name == "count"
+        rows = []
+        for key, answer in zip(self.keys(), self.answers, strict=True):
+            about = answer.estimate
+            rows.append(
+                {
+                    "key": dict(zip(names, key, strict=True)),
+                    "value": None if answer.value is None else to_text(answer.value),
+                    "estimate": None if about is None else _nearest(about) if is_count else float(about),
+                    "low": floor(answer.low) if is_count else _down(answer.low),
+                    "high": None if answer.high is None else ceil(answer.high) if is_count else _up(answer.high),
+                    **dict(zip(published_columns(spec), answer.published, strict=True)),
+                }
+            )
+        protection = spec.protection
+        more: dict[str, Any] = {}
+        if isinstance(protection, Knowledge):
+            more = {"rows": protection.rows, "people": protection.people, "epsilon": to_text(protection.epsilon)}
+        return {
+            "answers": rows,
+            "counts": statistic_words.counted(spec),
+            "route": statistic_words.route(spec),
+            "split": statistic_words.split(spec),
+            "unit": statistic_words.unit(spec),
+            "coverage": to_text(spec.coverage),
+            **more,
+        }
+
+    def sentences(self) -> tuple[str, ...]:
+        hidden = sum(answer.status == HIDDEN for answer in self.answers)
+        untold = sum(answer.status == UNTOLD for answer in self.answers)
+        told = f"{len(self.answers) - hidden - untold:,} of {len(self.answers):,} numbers are shown"
+        told += f"; {hidden:,} bins are hidden" if isinstance(self.spec.protection, Crowd) else ""
+        return (f"{told}.", f"{statistic_words.route(self.spec)}.")
+
+    def grid(self, first: int) -> Grid:
+        rows = []
+        for key, answer in zip(self.keys(), self.answers[:first], strict=False):
+            value = (
+                "hidden" if answer.status == HIDDEN else "-" if answer.estimate is None else self._said(answer.estimate)
+            )
+            high = "or more" if answer.high is None else f"to {self._said(answer.high)}"
+            rows.append((key, (value, f"{self._said(answer.low)} {high}"), answer.estimate is None))
+        heads = (statistic_words.heading(self.spec), "interval")
+        names = tuple(key_columns(self.spec.axes, columns(self.spec)))
+        return Grid(names, heads, tuple(rows), statistic_words.notes(self.spec))
+
+    def _said(self, value: Fraction) -> str:
+        if self.spec.kind.name == "count":
+            return f"{_nearest(value):,}"
+        text = f"{float(value):,.{_SIGNIFICANT}g}"
+        return text if "e" not in text else f"{float(value):,.2f}"
+
+    def drawing(self) -> Drawing | None:
+        shown = [(key, answer) for key, answer in zip(self.keys(), self.answers, strict=True)][:_DRAWN]
+        if not any(answer.estimate is not None for _, answer in shown):
+            return None
+        is_count = self.spec.kind.name == "count"
+        bars: dict[str, Bar] = {}
+        for key, answer in shown:
+            label = " · ".join("(missing)" if part is None else part or "(empty text)" for part in key) or "everybody"
+            while label in bars:  # a text may read like the words for a missing one
+                label += " (2)"
+            value, high = (None if end is None else _drawn(end, is_count) for end in (answer.estimate, answer.high))
+            bars[label] = Bar(label, value, _drawn(answer.low, is_count), high)
+        some = f"Drawn are the first {len(shown):,} of {len(self.answers):,}." if len(shown) < len(self.answers) else ""
+        return Bars(
+            bars=tuple(bars.values()),
+            by=", ".join(axis.column for axis in self.spec.axes),
+            numbers=statistic_words.heading(self.spec),
+            upright=False,
+            bar=f"Estimated {statistic_words.heading(self.spec)} of {statistic_words.counted(self.spec)}",
+            line=statistic_words.interval_words(self.spec),
+            note=some,
+        )
+
+
+def _nearest(value: Fraction | None) -> int | None:
+    return None if value is None else floor(value + Fraction(1, 2))
+
+
+def _drawn(value: Fraction, is_count: bool) -> float:
+    """As it stands beside a bar."""
+    return floor(value + Fraction(1, 2)) if is_count else float(f"{float(value):.{_SIGNIFICANT}g}")
+
+
+def _down(value: Fraction) -> float:
+    return to_float(value, round_up=False)
+
+
+def _up(value: Fraction | None) -> float | None:
+    return None if value is None else to_float(value, round_up=True)
+
+
+def _integers(numbers: list[int | None]) -> pa.Array:
+    """Whole numbers, null where None; as text where one does not fit 64 bits."""
+    if any(number is not None and not -(2**63) <= number < 2**63 for number in numbers):
+        return texts([None if number is None else str(number) for number in numbers])
+    known = np.array([number is not None for number in numbers], dtype=bool)
+    return whole(np.array([number or 0 for number in numbers], dtype=np.int64), None if known.all() else known)

@@ -1,0 +1,313 @@
+"""What a count, share, mean or quantile promises, derived from its public description before any data is opened.
+
+::
+
+    epsilon           losses of one person more or less, in the one bin that the person is in
+    crowd, epsilon    people of one bin blend; whoever is in a small one is not seen at all
+    crowd and sample  Theorem A on top
+    zero-knowledge    Theorem A1' on a secret sample of K people; or Theorem A3, noise on the exact count
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations_with_replacement
+from typing import TYPE_CHECKING, Final
+
+from flint import arb
+
+from hubbub.channels.catalogue import parameters
+from hubbub.channels.checks import laws
+from hubbub.channels.sampled import sampled_crowd_blending
+from hubbub.check import Check
+from hubbub.errors import Refused
+from hubbub.exact import Infinite, Loss, ball, exp, precision, to_text
+from hubbub.guarantees.closeness import mixed
+from hubbub.guarantees.definitions import (
+    CrowdBlending,
+    DifferentialPrivacy,
+    Neighbours,
+    RandomSample,
+    ZeroKnowledge,
+)
+from hubbub.guarantees.derivation import BBG, DMNS, GLP, HERE, Assumption, Derivation, Theorem, stated, texts
+from hubbub.guarantees.implications import PUBLIC_SIZES, SECRET, SYMMETRIC
+from hubbub.guarantees.thinned_curve import SAMPLED, on_a_sample
+from hubbub.sampling import exact_count
+from hubbub.sampling.sanitize import Blank, outside
+from hubbub.sampling.worst_case import LARGEST, worst_loss
+from hubbub.tables.bins import rule
+from hubbub.tables.measure import Measure
+from hubbub.tables.promises import EVERY_BIN, PARTITION
+from hubbub.tables.protection import Crowd, Knowledge, Noise, Route
+from hubbub.tables.quantile_draw import Target, shares, weights
+from hubbub.tables.statistic_intervals import targets
+
+if TYPE_CHECKING:
+    from hubbub.tables.statistic import Statistic
+
+BOTH_SUMS: Final = Theorem("statistic.both-sums", "noise on two sums that one person moves together by W", DMNS)
+RANKS: Final = Theorem("statistic.ranks", "the exponential mechanism on ranks", "McSherry, Talwar, FOCS 2007")
+CROWDS: Final = Theorem("statistic.crowds", "sums and ranks of crowds, small ones hidden", HERE)
+SAMPLED_CROWDS: Final = Theorem("statistic.crowds-sampled", "sums and ranks of crowds of a secret sample", HERE)
+HALF_WAY: Final = Theorem("statistic.blank-in-no-bin", "Theorem A1' (K people in secret; a blank is in no bin)", HERE)
+COIN: Final = Theorem("statistic.blank-a-coin", "Theorem A1' (K people in secret; a blank is a fair coin)", HERE)
+EXACT: Final = Theorem("statistic.exact-count", exact_count.THEOREM, f"{GLP}, Proposition 12; {HERE}")
+REPLACED: Final = Theorem("statistic.sample-replaced", "amplification by sampling without replacement", BBG)
+SHIFT: Final = Theorem("statistic.geometric", "two-sided geometric noise, one row replaced", DMNS)
+
+HIDDEN: Final = Assumption("statistic.small-hidden", "a bin of fewer than {k} people is hidden, with all about it")
+
+
+@lru_cache(maxsize=64)
+def promises(spec: Statistic) -> tuple[Derivation, ...]:
+    """Every promise of the release, the mechanism's own first.
+
+    Guarantee: each is a theorem applied to the public description, or the call is refused; nothing depends on the data.
+    """
+    match spec.protection:
+        case Noise(epsilon=epsilon):
+            return (_differential(spec, epsilon, Neighbours.ADD_REMOVE),)
+        case Crowd():
+            return _crowds(spec, spec.protection)
+        case Knowledge(route=Route.EXACT):
+            return _of_exact(spec, spec.protection)
+        case Knowledge():
+            return _of_sample(spec, spec.protection)
+
+
+def granted(spec: Statistic) -> tuple[Assumption, ...]:
+    """What is taken for granted about bins, values, conditions and people."""
+    told = [PARTITION, EVERY_BIN] if spec.axes else []
+    told += [rule(axis) for axis in spec.axes]
+    if isinstance(spec.measured, Measure):
+        told.append(spec.measured.rule)
+    if spec.where is not None:
+        says = "who counts is decided by a public rule that looks at one person alone: {condition}"
+        told.append(Assumption("condition", says, (("condition", str(spec.where)),)))
+    return (*told, spec.unit.assumption)
+
+
+def _differential(spec: Statistic, epsilon: Fraction, neighbours: Neighbours) -> Derivation:
+    """The mechanism itself, for one person more or less, or replaced.
+
+    Guarantee: a person is in one bin at most. There a count moves by 1 (Geometric). A and B move together by W, and
+    noise of rate epsilon/W on each costs epsilon. Ranks move by s at most, every weight and their sum by a factor
+    e^(epsilon/2), and the epsilons of the three points add up. Replacing one is removing and adding, which at most
+    doubles it; where everybody has it or not and nothing else is told, replacing moves the count by 1.
+    """
+    numbers, inner = texts(epsilon=epsilon), spec.unit_loss
+    assert inner is not None
+    if spec.channel is not None:
+        theorem = spec.channel.card.statement
+    elif spec.measured is None or (spec.alone_known and spec.steps == 1 and neighbours is Neighbours.REPLACE):
+        theorem, numbers = SHIFT, (*numbers, *texts(rate=inner))
+    elif spec.ranked is not None:
+        theorem, numbers = RANKS, (*numbers, *_ranked(spec.ranked, inner))
+    else:
+        theorem, numbers = BOTH_SUMS, (*numbers, *texts(steps=spec.steps, rate=inner / spec.steps))
+    return stated(
+        DifferentialPrivacy(epsilon=epsilon, neighbours=neighbours),
+        theorem=theorem,
+        numbers=numbers,
+        assumptions=granted(spec),
+        people=spec.people,
+    )
+
+
+def _ranked(ranked: tuple[Measure, Fraction], epsilon: Fraction) -> tuple[tuple[str, str], ...]:
+    (measure, q), (middle, end) = ranked, shares(epsilon)
+    return texts(q=q, steps=measure.steps, value=middle, low=end, high=end)
+
+
+# --- crowds -------------------------------------------------------------------------------------------------------
+
+
+def _crowds(spec: Statistic, crowd: Crowd) -> tuple[Derivation, ...]:
+    """People of one bin blend.
+
+    Guarantee: for two people of one bin every count is the same whoever of them is there; their sum differs by W at
+    most, and noise of rate epsilon/W hides that up to epsilon; ranks differ by 1 at most. Whoever is in a bin of fewer
+    than k people is hidden with it, and changes nothing by leaving. On a secret sample the same k and epsilon hold: of
+    a bin of fewer than k fewer than k are drawn, and two people of a bin are drawn with the same probability.
+    """
+    if spec.channel is not None:
+        own = stated(
+            spec.channel.claim,
+            theorem=spec.channel.card.statement,
+            numbers=tuple((name, str(value)) for name, value in parameters(spec.channel).items() if value is not None),
+            assumptions=granted(spec),
+            people=spec.people,
+        )
+        if crowd.sample is None:
+            return (own,)
+        both = sampled_crowd_blending(
+            own, crowd.sample, at_delta=crowd.at_delta, bins=True, unmarked=spec.channel.unmarked
+        )
+        return (on_a_sample(own, crowd.sample), *both)
+    assert crowd.epsilon is not None
+    claim = CrowdBlending(k=crowd.k, epsilon=crowd.epsilon)
+    hidden = Assumption(HIDDEN.id, HIDDEN.says, texts(k=crowd.k))
+    numbers = texts(k=crowd.k, epsilon=crowd.epsilon)
+    if spec.ranked is not None:
+        numbers = (*numbers, *_ranked(spec.ranked, crowd.epsilon))
+    else:
+        numbers = (*numbers, *texts(steps=spec.steps, rate=crowd.epsilon / spec.steps))
+    own = stated(claim, theorem=CROWDS, numbers=numbers, assumptions=(*granted(spec), hidden), people=spec.people)
+    if crowd.sample is None:
+        return (own,)
+    kept = Derivation(
+        conclusion=claim,
+        theorem=SAMPLED_CROWDS,
+        premises=(own,),
+        numbers=texts(p=crowd.sample),
+        assumptions=(SAMPLED,),
+    )
+    return (kept, *sampled_crowd_blending(own, crowd.sample, at_delta=crowd.at_delta))
+
+
+# --- as well as K random people -----------------------------------------------------------------------------------
+
+
+def _of_sample(spec: Statistic, knowledge: Knowledge) -> tuple[Derivation, ...]:
+    """A differentially private mechanism on K people drawn in secret without replacement.
+
+    Guarantee: inside the sample one row replaced costs `rate`, and half of it if it is replaced by a blank that is in
+    no bin (or, where rows have two values, the blank is a fair coin): Theorem A1' makes that epsilon-zero-knowledge
+    private with respect to RS(K), and amplification by sampling ln(1 + (K/N)(e^rate - 1))-differentially private when
+    one person is replaced. Refused if the rate is too high for the epsilon.
+    """
+    k, n, rate = knowledge.rows, knowledge.people, knowledge.rate
+    reached = outside(k, n, rate, blank=spec.blank).epsilon_zk
+    if isinstance(reached, Infinite) or reached > knowledge.epsilon:
+        raise Refused("the noise is too little for the epsilon that is claimed; raise one of them")
+    inner = _differential(spec, rate, Neighbours.REPLACE)
+    names = texts(k=k, n=n, rate=rate)
+    used = (SYMMETRIC, SECRET, _declared(knowledge))
+    knows = Derivation(
+        conclusion=ZeroKnowledge(epsilon=knowledge.epsilon, aggregate=RandomSample(k=k, n=n)),
+        theorem=COIN if spec.blank is Blank.COIN else HALF_WAY,
+        premises=(inner,),
+        numbers=(*names, *texts(epsilon_out=knowledge.epsilon)),
+        assumptions=used,
+    )
+    swapped = mixed(rate, knowledge.share)
+    private = Derivation(
+        conclusion=DifferentialPrivacy(epsilon=swapped, neighbours=Neighbours.REPLACE),
+        theorem=REPLACED,
+        premises=(inner,),
+        numbers=(*names, *texts(epsilon_out=swapped)),
+        assumptions=used,
+    )
+    return knows, private
+
+
+def _of_exact(spec: Statistic, knowledge: Knowledge) -> tuple[Derivation, ...]:
+    """Noise on the exact count.
+
+    Guarantee: Theorem A3 in whole numbers, refused if the scale is too small for the epsilon; and, one person replaced
+    moving the count by 1, a loss of one over the scale.
+    """
+    k, n, rate = knowledge.rows, knowledge.people, knowledge.rate
+    if not exact_count.enough(k, n, 1 / rate, knowledge.epsilon):
+        raise Refused("the noise is too little for the epsilon that is claimed; raise one of them")
+    used = (*granted(spec), _declared(knowledge))
+    knows = stated(
+        ZeroKnowledge(epsilon=knowledge.epsilon, aggregate=RandomSample(k=k, n=n)),
+        theorem=EXACT,
+        numbers=texts(k=k, n=n, rate=rate, epsilon=knowledge.epsilon),
+        assumptions=used,
+        people=spec.people,
+    )
+    private = stated(
+        DifferentialPrivacy(epsilon=rate, neighbours=Neighbours.REPLACE),
+        theorem=SHIFT,
+        numbers=texts(rate=rate),
+        assumptions=used,
+        people=spec.people,
+    )
+    return knows, private
+
+
+def _declared(knowledge: Knowledge) -> Assumption:
+    says = "it is public and true that the table is of {people} people, and that {rows} of them may be known"
+    return Assumption(f"{PUBLIC_SIZES.id}.declared", says, texts(people=knowledge.people, rows=knowledge.rows))
+
+
+# --- worked out again ---------------------------------------------------------------------------------------------
+
+
+def checks(spec: Statistic) -> Iterator[Check]:
+    """The mechanism's exact laws against what is claimed of them.
+
+    Guarantee: a check that passed means that the claim holds: of a channel by its laws; of sums by how far one person
+    moves them; of ranks by the laws on every table of at most three people over three points; of a sample by Theorem
+    A1', and for few people by the exact law over all databases.
+    """
+    if spec.channel is not None:
+        yield from laws(spec.channel)
+        return
+    loss, steps = spec.unit_loss, spec.steps
+    assert loss is not None
+    if spec.ranked is not None:
+        yield _ranks_hold(targets(spec, 2), loss)
+    elif not (isinstance(spec.protection, Knowledge) and spec.measured is None):
+        moved = max(loss / steps * (x + (steps - x)) for x in (0, steps))
+        found = (
+            f"one person moves both sums together by {steps:,}, and noise of rate {to_text(loss / steps)} hides that"
+        )
+        yield Check("the noise of the sums", moved <= loss, found)
+    if isinstance(spec.protection, Knowledge):
+        yield from _knowledge_holds(spec, spec.protection)
+
+
+def _knowledge_holds(spec: Statistic, knowledge: Knowledge) -> Iterator[Check]:
+    k, n, rate = knowledge.rows, knowledge.people, knowledge.rate
+    what = f"what {k:,} of {n:,} random people could tell"
+    if knowledge.route is Route.EXACT:
+        fits = exact_count.enough(k, n, 1 / rate, knowledge.epsilon)
+        yield Check(what, fits, f"hides in noise of rate {to_text(rate)}, by both inequalities of Theorem A3")
+        return
+    reached = outside(k, n, rate, blank=spec.blank).epsilon_zk
+    fits = not isinstance(reached, Infinite) and reached <= knowledge.epsilon
+    yield Check(what, fits, f"is all that is told, up to epsilon = {_short(reached)} (Theorem A1')")
+    if spec.blank is Blank.COIN and n <= LARGEST:
+        found = worst_loss(n, k, float(rate), coin=True)
+        right = found <= float(knowledge.epsilon) * (1 + 1e-9)
+        yield Check("the exact law over all databases", right, f"loses {found:.9g} at most")
+
+
+def _short(loss: Loss) -> str:
+    return "infinity" if isinstance(loss, Infinite) else f"{float(loss):.9g}"
+
+
+def _ranks_hold(aims: Sequence[tuple[Target, Fraction]], loss: Fraction) -> Check:
+    """The exponential mechanism on all tables of up to three people over the points 0, 1, 2."""
+    replacing, worst = aims[0][0].replacing, arb(0)
+    with precision():
+        for size in range(3):
+            for table in combinations_with_replacement(range(3), size):
+                more = [(*table, step) for step in range(3)]
+                pairs = [(one, other) for one in more for other in (more if replacing else [table])]
+                for one, other in pairs:
+                    apart = [_apart(one, other, aim, share) for aim, share in aims]
+                    worst = worst.max(sum(apart, arb(0)))
+        right = bool(worst <= ball(loss) + ball(Fraction(1, 10**30)))
+    found = f"lose {float(worst.mid()):.9g} at most on every table of at most three people over three points"
+    return Check("the ranks", right, found)
+
+
+def _apart(one: tuple[int, ...], other: tuple[int, ...], aim: Target, share: Fraction) -> arb:
+    """The largest |ln| of a ratio between the laws of one point."""
+    laws = []
+    for table in (one, other):
+        runs = weights([(step, table.count(step)) for step in range(3) if step in table], 2, aim, share)
+        masses = [exp(-run.exponent) for run in runs for _ in range(run.points)]
+        whole = sum(masses, arb(0))
+        laws.append([mass / whole for mass in masses])
+    worst = arb(0)
+    for mass, beside in zip(*laws, strict=True):
+        worst = worst.max(abs((mass / beside).log()))
+    return worst

@@ -1,0 +1,244 @@
+"""A count, share, mean or quantile in plain words: what it is, of whom, in which unit, and by which way it came."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from hubbub.exact import to_text
+from hubbub.figures import short
+from hubbub.kind import Words
+from hubbub.tables.bins import rule
+from hubbub.tables.labels import is_ranges
+from hubbub.tables.measure import Measure
+from hubbub.tables.protection import Crowd, Knowledge, Noise, Route
+from hubbub.tables.quantile_draw import shares
+from hubbub.tables.wording import listed
+
+if TYPE_CHECKING:
+    from hubbub.tables.statistic import Statistic
+
+_MEDIAN: Final = Fraction(1, 2)
+
+
+def words(spec: Statistic) -> Words:
+    """Everything that has to be said about it."""
+    by = "" if not spec.axes else f", by {listed([axis.column for axis in spec.axes])}"
+    public = [(axis.column, str(rule(axis)).removeprefix(f"{axis.column}: ")) for axis in spec.axes]
+    if isinstance(spec.measured, Measure):
+        public.append((spec.measured.column, str(spec.measured.rule).removeprefix(f"{spec.measured.column}: ")))
+    if spec.where is not None:
+        public.append(("the condition", f"{spec.where}; a comparison with a missing cell is false"))
+    return Words(
+        title=f"{_capital(heading(spec))}{by}",
+        published=f"{_capital(heading(spec))} of {_whom(spec)}{by}: {method(spec)}",
+        entry=f"{spec.kind.name}{_of(spec)}{by}{_protected(spec)}",
+        person=spec.unit.words,
+        sampling=sampling(spec),
+        counts=whom(spec),
+        intervals=interval_words(spec),
+        public=tuple(public),
+    )
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _of(spec: Statistic) -> str:
+    return f" of {spec.measured.column}" if isinstance(spec.measured, Measure) else ""
+
+
+def heading(spec: Statistic) -> str:
+    """What each number is, in a few words."""
+    match spec.kind.name:
+        case "count":
+            return "number of people"
+        case "fraction":
+            return f"share with {spec.where}"
+        case "mean":
+            return f"mean{_of(spec)}"
+        case _:
+            q: Fraction = spec.q  # type: ignore[attr-defined]
+            return f"median{_of(spec)}" if q == _MEDIAN else f"{to_text(q)}-quantile{_of(spec)}"
+
+
+def unit(spec: Statistic) -> str:
+    """What a number is measured in."""
+    match spec.kind.name:
+        case "count":
+            return "people"
+        case "fraction":
+            return "share of people, from 0 to 1"
+        case _:
+            assert isinstance(spec.measured, Measure)
+            low, high = to_text(spec.measured.low), to_text(spec.measured.high)
+            return f"{spec.measured.column}, from {low} to {high} in steps of {to_text(spec.measured.step)}"
+
+
+def _whom(spec: Statistic) -> str:
+    """Who they are, sampled or not."""
+    told = "the people in the table"
+    if spec.kind.name != "fraction" and spec.where is not None:
+        told += f" with {spec.where}"
+    if isinstance(spec.measured, Measure):
+        joined = "and" if spec.where is not None else "with"
+        told += f" {joined} a value of {spec.measured.column}"
+    return f"{told}, of each bin" if spec.axes else told
+
+
+def whom(spec: Statistic) -> str:
+    """Whom a number and its interval are about."""
+    told = _whom(spec)
+    return f"{told}, told from a secret sample of them" if spec.sampled else told
+
+
+def counted(spec: Statistic) -> dict[str, str]:
+    """The same for JSON: what was counted, whom the estimate and its interval are about."""
+    everybody = "everybody" if spec.sampled else "table"
+    return {
+        "number": "sample" if spec.sampled else "table",
+        "estimate": everybody,
+        "interval": everybody,
+        "whom": whom(spec),
+    }
+
+
+def method(spec: Statistic) -> str:
+    """What was done to the numbers."""
+    match spec.protection:
+        case Noise():
+            return "with whole-number noise" if spec.kind.name != "quantile" else "a point drawn near the true rank"
+        case Crowd(k=k, epsilon=None):
+            return f"exact for bins of at least {k} people, the others hidden"
+        case Crowd(k=k) if spec.kind.name == "count":
+            return f"exact counts of at least {k}, noise below"
+        case Crowd(k=k):
+            return f"of bins of at least {k} people, with noise on what they have together; the others hidden"
+        case Knowledge(rows=rows, people=people):
+            return f"as private as {rows:,} random people out of {people:,} would leave it, with whole-number noise"
+
+
+def _protected(spec: Statistic) -> str:
+    match spec.protection:
+        case Knowledge(rows=rows, people=people):
+            return f", what {rows:,} of {people:,} random people tell"
+        case Crowd(sample=sample) if sample is not None:
+            return f", on a fresh secret sample at rate {to_text(sample)}"
+        case _:
+            return ""
+
+
+def sampling(spec: Statistic) -> str:
+    """Who sampled whom, and how."""
+    match spec.protection:
+        case Knowledge(route=Route.SAMPLE, rows=rows, people=people):
+            return (
+                f"a fresh secret sample was drawn for this release: {rows:,} of the {people:,} people in the table, "
+                "without replacement, every such set equally likely, and who was drawn is not kept"
+            )
+        case Knowledge(rows=rows):
+            return (
+                f"nobody: everybody in the table is counted; the {rows:,} random people of the promise are those "
+                "somebody else might ask instead"
+            )
+        case Crowd(sample=sample) if sample is not None:
+            return (
+                "a fresh secret sample was drawn for this release: each person in the table with probability "
+                f"{to_text(sample)}, independently, and who was drawn is not kept"
+            )
+        case _:
+            return "nobody: everybody in the table is counted"
+
+
+def route(spec: Statistic) -> str:
+    """By which way the promise is kept, and why by this one: from public numbers alone."""
+    match spec.protection:
+        case Noise():
+            return "Noise on everything that is counted"
+        case Crowd(k=k):
+            return f"Crowds of at least {k} people show what they have together, smaller ones nothing"
+        case Knowledge() as knowledge:
+            return _knowledge_route(spec, knowledge)
+
+
+def _knowledge_route(spec: Statistic, knowledge: Knowledge) -> str:
+    k, n = knowledge.rows, knowledge.people
+    if knowledge.route is Route.SAMPLE:
+        told = f"{k:,} of {n:,} people were drawn in secret and what they tell got noise"
+    else:
+        told = f"Everybody was counted, and the noise hides what {k:,} of {n:,} random people would not tell"
+    if not spec.alone_known:
+        return f"{told}; for more than one share of all people no better way is known"
+    mine, other = errors(spec, knowledge)
+    if other is None:
+        return f"{told}; the noise that the other way needs is too wide to be drawn"
+    return (
+        f"{told}: at {to_text(100 * spec.coverage)} % it errs by about {_percent(mine / n)} of all people at worst, "
+        f"and the other way by {_percent(other / n)}"
+    )
+
+
+def errors(spec: Statistic, knowledge: Knowledge) -> tuple[Fraction, Fraction | None]:
+    """How far this way, and the other one, may err at the coverage, in people; None if the other cannot be drawn."""
+    from hubbub.tables.statistic_routes import by_exact_count, by_sample
+
+    k, n, miss = knowledge.rows, knowledge.people, 1 - spec.coverage
+    sample, exact = by_sample(k, n, knowledge.epsilon, miss), by_exact_count(k, n, knowledge.epsilon, miss)
+    if knowledge.route is Route.SAMPLE:
+        return sample.error, None if exact is None else exact.error
+    assert exact is not None
+    return exact.error, sample.error
+
+
+def _percent(share: Fraction) -> str:
+    return f"{short(100 * share, 3)} %"
+
+
+def split(spec: Statistic) -> str:
+    """Where epsilon goes."""
+    loss = spec.unit_loss
+    if loss is None:
+        return "nothing is spent: counts of crowds are exact"
+    match spec.kind.name:
+        case "count":
+            return f"all of epsilon = {short(loss, 6)} is spent on the count of the one bin that a person is in"
+        case "fraction" | "mean" if isinstance(spec.protection, Crowd):
+            return f"all of epsilon = {short(loss, 6)} is spent on the sum; how many they are is exact"
+        case "fraction" | "mean" if spec.alone_known and isinstance(spec.protection, Knowledge):
+            return f"all of epsilon = {short(loss, 6)} is spent on the one count"
+        case "fraction" | "mean":
+            return (
+                f"epsilon = {short(loss, 6)} is spent once on two sums, those of x and of {spec.steps:,} - x, which "
+                "one person moves together by that; they tell the mean and how many people there are"
+            )
+        case _:
+            middle, end = shares(loss)
+            return (
+                f"of epsilon = {short(loss, 6)}, {short(middle, 6)} is spent on the value and {short(end, 6)} on each "
+                "end of its interval"
+            )
+
+
+def interval_words(spec: Statistic) -> str:
+    """What an interval means, and what it is for."""
+    percent = to_text(100 * spec.coverage)
+    what = "a value that is" if spec.kind.name == "quantile" else "the true"
+    told = f"An interval holds {what} {heading(spec)} of {_whom(spec)}, with a chance of at least {percent} %"
+    if isinstance(spec.protection, Crowd):
+        return f"{told}, where a number is shown"
+    return f"{told}, if there is anybody" if spec.kind.name != "count" and spec.axes else told
+
+
+def notes(spec: Statistic) -> tuple[str, ...]:
+    """What has to be said beside the numbers."""
+    told = [f"The numbers are about {whom(spec)}.", f"{interval_words(spec)}."]
+    if isinstance(spec.protection, Knowledge):
+        told.append(
+            f"K = {spec.protection.rows:,} random people is what may be known; epsilon = "
+            f"{to_text(spec.protection.epsilon)} is how much more is told than they tell."
+        )
+    told.append(f"{_capital(split(spec))}.")
+    if any(map(is_ranges, spec.axes)):
+        told.append("[a,b) is from a up to, and not including, b.")
+    return tuple(told)

@@ -1,0 +1,255 @@
+"""Counts, shares, means and quantiles from the outside: what comes out, what is refused, and what is not told."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from fractions import Fraction
+from math import exp
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from scipy import stats
+
+from hubbub.cli.main import commands
+from hubbub.errors import HubbubError, Refused, WrongUse
+from hubbub.kind import Release
+from hubbub.ledger.book import Ledger
+from hubbub.noise.source import ScriptedSource
+from hubbub.tables.quantile_draw import Target, draw, weights
+from hubbub.tables.statistic_asking import statistic
+from hubbub.tables.statistic_intervals import drawn, of_sums, reach
+from hubbub.tables.statistic_run import OTHER_NUMBER
+from tests.fresh import open as open_table
+from tests.fresh import opened
+
+N = 600
+PEOPLE = pa.table(
+    {
+        "id": list(range(N)),
+        "town": ["Bath"] * 400 + ["York"] * 190 + ["Wells"] * 10,
+        "age": [7 * i % 90 for i in range(N - 1)] + [None],
+        "pay": [1000 * (i % 50) for i in range(N)],
+    }
+)
+BY = ["town=Bath,York,Wells"]
+KNOWN = {"zero_knowledge": "2", "rows": 200, "people": N}
+HARDLY = {"epsilon": "40"}  # noise that is nearly always 0
+
+
+def answers(release: Release) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = release.result.told()["answers"]
+    return found
+
+
+# --- what comes out -----------------------------------------------------------------------------------------------
+
+
+def test_with_hardly_any_noise_the_numbers_are_the_true_ones() -> None:
+    table = open_table(PEOPLE, person="id")
+    ages = [7 * i % 90 for i in range(N - 1)]
+    old = sum(age >= 65 for age in ages)
+    assert answers(table.count(where="age >= 65", **HARDLY))[0]["value"] == str(old)
+    (share,) = answers(table.fraction(where="age >= 65", **HARDLY))
+    assert Fraction(share["value"]) == Fraction(old, N)
+    assert share["estimate"] == pytest.approx(old / N)
+    (mean,) = answers(table.mean("age:0..100:1", epsilon="4000"))
+    assert Fraction(mean["value"]) == Fraction(sum(ages), N - 1)  # who has no age is left out
+    (clamped,) = answers(table.mean("age:20..60:20", epsilon="4000"))
+    nearest = [20 if age < 30 else 40 if age < 50 else 60 for age in ages]  # outside the range: the nearer end
+    assert Fraction(clamped["value"]) == Fraction(sum(nearest), N - 1)
+    bath, york, wells = answers(table.mean("pay:0..49000:1000", BY, crowd=20, epsilon="4000"))
+    assert [bath["value"], york["people"], wells["value"], wells["people"]] == ["24500", 190, None, None]
+    (median,) = answers(table.quantile("pay:0..49000:1000", **HARDLY))
+    assert median["value"] in ("24000", "25000")
+    assert (median["low"], median["high"]) == pytest.approx((24500, 24500), abs=1500)
+    by = answers(table.count(BY, where="pay >= 0", **HARDLY))
+    assert [(each["key"]["town"], each["estimate"]) for each in by] == [("Bath", 400), ("York", 190), ("Wells", 10)]
+
+
+def test_everybody_known_and_little_noise_is_the_true_share_of_all() -> None:
+    table = open_table(PEOPLE, person="id")
+    (share,) = answers(table.fraction(where="town = Bath", zero_knowledge="30", rows=N, people=N))
+    assert Fraction(share["value"]) == Fraction(400, N)
+    assert share["low"] <= 400 / N <= share["high"]
+
+
+def test_the_file_the_json_and_the_page_tell_the_same(tmp_path: Path) -> None:
+    pq.write_table(PEOPLE, tmp_path / "people.parquet")
+    words = ["release", "fraction", str(tmp_path / "people.parquet"), "--person", "id"]
+    known = ["--where", "age >= 65 and pay > 5", "--zero-knowledge", "1", "--rows", "200", "--people", str(N)]
+    out = ["--out", str(tmp_path / "out"), "--json"]
+    done = CliRunner().invoke(commands, [*words, *known, *out], catch_exceptions=False)
+    told = json.loads(done.stdout)
+    (answer,) = told["answers"]
+    assert set(answer) == {"key", "value", "estimate", "low", "high", "count"}
+    assert 0 <= answer["low"] <= answer["estimate"] <= answer["high"] <= 1
+    assert told["counts"]["interval"] == "everybody"
+    assert "drawn in secret" in told["route"] or "Everybody was counted" in told["route"]
+    assert (told["rows"], told["people"], told["unit"]) == (200, N, "share of people, from 0 to 1")
+    assert {each["notion"] for each in told["guarantees"]} == {"zero-knowledge", "differential"}
+    header, row = Path(told["release"]).read_text().splitlines()
+    assert header.replace('"', "") == "count,estimate,low,high,status"
+    assert float(row.split(",")[1]) == answer["estimate"]
+    page = Path(told["report"]).read_text()
+    assert "age &gt;= 65 and pay &gt; 5" in page
+    assert "<svg" in page
+    check = CliRunner().invoke(commands, ["verify", told["certificate"]])
+    assert check.exit_code == 0, check.output
+    assert "K = 200 random people" in CliRunner().invoke(
+        commands, [*words, *known, "--out", str(tmp_path / "again")], catch_exceptions=False
+    ).stdout.replace("\n", " ")
+
+
+# --- what is refused ----------------------------------------------------------------------------------------------
+
+WRONG: list[tuple[str, dict[str, Any], str]] = [
+    ("mean", {"of": "pay", "epsilon": 1}, "the range and the step of pay must be declared"),
+    ("mean", {"of": None, "epsilon": 1}, "say what the mean is of"),
+    ("mean", {"of": "pay:0..10:3", "epsilon": 1}, "whole number of steps"),
+    ("mean", {"of": "town:0..10:1,null", "epsilon": 1}, "must be declared"),
+    ("mean", {"of": "pay:0..10000000:1", "epsilon": "0.001"}, "wider than a million steps"),
+    ("mean", {"of": "pay:0..10:1", "crowd": 5}, "say how much it may lose"),
+    ("quantile", {"of": "pay:0..1000000:1", "epsilon": 1}, "at most 100,000 steps"),
+    ("quantile", {"of": "pay:0..10:1", "epsilon": 1, "q": 1}, "between 0 and 1"),
+    ("count", {**KNOWN}, "how many people there are is public"),
+    ("fraction", {"epsilon": 1}, "a fraction is of those who meet a condition"),
+    ("count", {"where": "age >= 65"}, "say how people are protected, in one way"),
+    ("count", {"where": "age >= 65", **KNOWN, "epsilon": 1}, "zero-knowledge says everything"),
+    ("count", {"where": "age >= 65", **KNOWN, "rows": 601}, "at most 600, not 601"),
+    ("count", {"where": "age >= 65", **KNOWN, "rows": 0}, "at least 1, not 0"),
+    ("count", {"where": "age >= 65", "zero_knowledge": 1, "rows": 5}, "say both"),
+    ("count", {"where": "age >= 65", "rows": 5, "epsilon": 1}, "go with zero-knowledge"),
+    ("count", {"where": "age >= 65", "epsilon": 0}, "must be above 0"),
+    ("count", {"where": "age >= 65", "epsilon": 1, "sample": "0.1"}, "goes with a crowd"),
+    ("count", {"where": "age >= 65", "crowd": 1}, "at least 2, not 1"),
+    ("count", {"by": ["town"], "epsilon": 1}, "the bins of town must be declared"),
+    ("count", {"by": "town=a", "epsilon": 1}, "by is a list"),
+    ("count", {"by": ["town=a", "town=b"], "epsilon": 1}, "each column can be used once"),
+    ("count", {"where": "height > 2", "epsilon": 1}, "there is no column 'height'"),
+    ("mean", {"of": "height:0..2:1", "epsilon": 1}, "there is no column 'height'"),
+    ("mean", {"of": "town:0..2:1,money", "epsilon": 1, "where": "pay = much"}, "of which 'much' is none"),
+    ("count", {"where": "age >= 65", "epsilon": 1, "coverage": 1}, "coverage must lie between 0 and 1"),
+]
+
+
+@pytest.mark.parametrize(("name", "words", "rule"), WRONG)
+def test_a_wrong_use_is_one_sentence_and_nothing_is_spent(name: str, words: dict[str, Any], rule: str) -> None:
+    table = opened(PEOPLE, person="id", dataset="town")
+    with pytest.raises(WrongUse, match=rule) as refused:
+        getattr(table, name)(**words)
+    assert "\n" not in str(refused.value)
+    assert not Ledger().accounts()
+
+
+@pytest.mark.parametrize("people", [N - 1, N + 1, 2 * N])
+def test_another_number_of_people_than_declared_is_refused_in_one_fixed_sentence(people: int) -> None:
+    table = opened(PEOPLE, person="id", dataset="town")
+    for release in (
+        lambda: table.count(where="age > 5", zero_knowledge=1, rows=100, people=people),
+        lambda: table.mean("pay:0..9:1", BY, zero_knowledge=1, rows=100, people=people),
+    ):
+        with pytest.raises(Refused) as refused:
+            release()
+        assert str(refused.value) == OTHER_NUMBER
+        assert str(N) not in str(refused.value)
+    assert not [record for record in Ledger().account("town").records if record.spent]
+
+
+@pytest.mark.parametrize("ways", [KNOWN, {"crowd": 20, "epsilon": 1}, {"epsilon": 1}], ids=["known", "crowd", "noise"])
+def test_a_condition_that_nobody_meets_looks_like_any_other(ways: dict[str, Any]) -> None:
+    """That nobody meets it is data: the same columns, the same keys, the same words."""
+    table = open_table(PEOPLE, person="id")
+    for ask in (
+        lambda where: table.count(BY, where=where, **ways),
+        lambda where: table.fraction(where=where, **ways),
+        lambda where: table.mean("pay:0..49000:1000", where=where, **ways),
+        lambda where: table.quantile("pay:0..49000:1000", where=where, **ways),
+    ):
+        some, nobody = ask("age >= 65"), ask("age >= 165")
+        assert some.sheet.schema == nobody.sheet.schema
+        assert [each["key"] for each in answers(some)] == [each["key"] for each in answers(nobody)]
+        assert set(some.result.told()) == set(nobody.result.told())
+
+
+def test_an_empty_table_looks_like_any_other() -> None:
+    table = open_table(PEOPLE.slice(0, 0), person="id")
+    assert len(answers(table.mean("pay:0..49000:1000", BY, epsilon=1))) == 3
+    assert len(answers(table.quantile("pay:0..49000:1000", epsilon=1))) == 1
+    with pytest.raises(Refused, match="not of as many people"):
+        table.count(where="age > 5", zero_knowledge=1, rows=1, people=5)
+
+
+def test_several_rows_of_one_person_are_refused() -> None:
+    table = open_table(pa.table({"id": [1, 1, 2], "age": [1, 2, 3]}), person="id")
+    with pytest.raises(Refused, match="exactly one row for each person"):
+        table.mean("age:0..9:1", epsilon=1)
+
+
+@pytest.mark.parametrize("where", ["age > 5", "age = secret"])
+def test_no_message_has_a_cell_of_the_data(where: str) -> None:
+    table = open_table(pa.table({"id": ["secret-1"], "age": ["secret-2"]}), person="id")
+    with pytest.raises(HubbubError) as refused:
+        table.count(where=where, zero_knowledge=1, rows=1, people=7)
+    assert "secret-" not in str(refused.value)
+
+
+# --- parts --------------------------------------------------------------------------------------------------------
+
+
+def test_a_quantile_of_people_who_are_all_alike_is_their_value() -> None:
+    """The distance to the ranks below alone would make every point equally likely."""
+    aim = Target(slope=Fraction(1, 2), offset=Fraction(0), ends=False, replacing=True)
+    runs = weights([(7, 1000)], 20, aim, Fraction(1))
+    assert [(run.first, run.points, run.exponent) for run in runs] == [(0, 7, 250), (7, 1, 0), (8, 13, 250)]
+    assert draw(runs, ScriptedSource.from_label("alike")) == 7
+
+
+def test_runs_tile_the_points_and_those_beyond_the_ends() -> None:
+    aim = Target(slope=Fraction(1, 4), offset=Fraction(-3), ends=True, replacing=False)
+    runs = weights([(0, 4), (5, 8), (6, 1)], 9, aim, Fraction(1))
+    assert [point for run in runs for point in range(run.first, run.first + run.points)] == list(range(-1, 11))
+    rank, rate = Fraction(13, 4) - 3, Fraction(2, 3)  # s = 3/4
+    assert [run.exponent / rate for run in runs] == [rank, 0, 4 - rank, 4 - rank, 12 - rank, 13 - rank, 13 - rank]
+
+
+def test_points_are_drawn_by_their_weights() -> None:
+    """Size 1e-6 by chi-square on 3,000 draws of three points; twice the rate is rejected."""
+    aim = Target(slope=Fraction(1, 2), offset=Fraction(0), ends=False, replacing=True)
+    runs = weights([(0, 2), (1, 1), (2, 1)], 2, aim, Fraction(1))
+    source, draws = ScriptedSource.from_label("points"), 3000
+    found = Counter(draw(runs, source) for _ in range(draws))
+    for rate, is_true in ((1, True), (2, False)):
+        weighed = [run.points * exp(-rate * float(run.exponent)) for run in runs]
+        expected = [draws * each / sum(weighed) for each in weighed]
+        p = float(stats.chisquare([found[at] for at in range(3)], expected).pvalue)
+        assert (p > 1e-6) is is_true, (found, expected)
+
+
+def test_noise_reaches_as_far_as_its_exact_tail() -> None:
+    for rate, miss in [
+        (Fraction(each), Fraction(chance)) for each in ("1", "0.01", "30") for chance in ("0.05", "0.5")
+    ]:
+        found, a = reach(rate, miss), exp(-float(rate))
+        assert 2 * a ** (found + 1) / (1 + a) <= float(miss) * (1 + 1e-12)
+        assert found == 0 or 2 * a**found / (1 + a) > float(miss)
+
+
+def test_sums_that_tell_nothing_have_the_whole_range() -> None:
+    whole = Fraction(0), Fraction(1)
+    assert of_sums(3, 0, 5) == whole
+    assert of_sums(-40, 10, 5) == whole  # noise beyond what the interval allows for
+    assert of_sums(5, 10, 1) == (Fraction(4, 10), Fraction(6, 10))
+    assert of_sums(2, -1, 3) == (Fraction(0), Fraction(1))
+    assert drawn(0, Fraction(1, 20)) == 1
+    assert float(drawn(200, Fraction(1, 20))) == pytest.approx(0.09603, rel=1e-3)
+
+
+def test_a_specification_says_what_was_asked() -> None:
+    spec = statistic("mean", of="pay:0..10:1", where="age>=65 AND sex=F", epsilon="0.5")
+    assert spec.described()["where"] == "age >= 65 and sex = 'F'"
+    assert dict(spec.words().public)["the condition"].startswith("age >= 65 and sex = 'F'")
