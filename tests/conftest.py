@@ -6,10 +6,13 @@ import csv
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
+
+from tests.servers import ABSENT
 
 
 def pytest_configure() -> None:
@@ -41,3 +44,16 @@ def nothing_left_behind(own_ledger: Path) -> Iterator[None]:
     after = csv.field_size_limit(), os.umask(0o022)
     os.umask(after[1])
     assert after == before
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """What was not run because it is not here, in the last lines."""
+    for reason in sorted(set(_absent(terminalreporter.stats.get("skipped", [])))):
+        terminalreporter.write_line(f"Not run: {reason}")
+
+
+def _absent(skipped: list[Any]) -> Iterator[str]:
+    for report in skipped:
+        _, found, reason = str(report.longrepr[2] if isinstance(report.longrepr, tuple) else "").partition(ABSENT)
+        if found:
+            yield reason

@@ -20,6 +20,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from hubbub.certificate import draft
 from hubbub.errors import HubbubError, Refused, WrongUse
@@ -56,8 +57,9 @@ def open(
     unreadable: Exact = "0.01",
     other_people: bool = False,
 ) -> Table:
-    """A table of people: a path (CSV, Parquet, Excel, a glob of such, a DuckDB file), a frame, a DuckDB relation, or a
-    connection.
+    """A table of people: a path (CSV, Parquet, Excel, a glob of such, a DuckDB file), a frame (of Spark too), a DuckDB
+    relation, a connection, a Spark session, or an address (postgresql://, sqlite:///, spark://, sc://) with `table`, a
+    name or a query that begins with SELECT.
 
     `person` is the column that says who a row is about; where each row is another person, `rows_are_people` says so.
     One of the two has to be said, since all that is promised is promised to people. `dataset` is the table's name in
@@ -75,8 +77,8 @@ def open(
     )
     if person is not None:
         column(engine.columns(), person)
-    if dataset is None and isinstance(source, str | os.PathLike):
-        dataset = named_after(source, table)
+    if dataset is None and isinstance(source, str | os.PathLike) and not (address(source) and table and " " in table):
+        dataset = named_after(source, table)  # but not after a query
     books = Ledger(ledger)
     return Table(engine, person, lambda spec: perform(spec, engine, books, dataset, other_people=other_people))
 
@@ -134,13 +136,23 @@ def _say_who(person: str | None, rows_are_people: bool) -> None:
         raise WrongUse("`person` and `rows_are_people` exclude each other; keep the one that is so")
 
 
+def address(source: str | os.PathLike[str]) -> bool:
+    """Whether it is the address of a database and not a path."""
+    return "://" in os.fspath(source)
+
+
 def named_after(source: str | os.PathLike[str], table: str | None = None) -> str:
     """The dataset's name that a file gives: its own, without folder and ending.
 
     >>> named_after("data/town 2024.parquet"), named_after("city.duckdb", "people")
     ('town-2024', 'city.people')
+    >>> named_after("postgresql://steward:secret@host/city", "people")
+    'city.people'
     """
-    stem = re.sub(r"\.(csv|tsv|txt)$", "", Path(os.fspath(source)).stem, flags=re.IGNORECASE)
+    name = os.fspath(source)
+    if address(name):  # nothing of it but the last step of its path: before that there may be a password
+        name = urlsplit(name).path.rpartition("/")[2]
+    stem = re.sub(r"\.(csv|tsv|txt)$", "", Path(name).stem, flags=re.IGNORECASE)
     text = re.sub(r"[^\w.*-]+", "-", stem if table is None else f"{stem}.{table}").strip("-_.*")
     return text[:100] or "table"
 

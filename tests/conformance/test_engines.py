@@ -1,6 +1,6 @@
 """One suite for every engine and every kind of table it opens: the same people give the same counts, bin by bin.
 
-A second engine joins by adding a line to `ENGINES`: how it opens the table of `PEOPLE`. What is right is worked out
+An engine joins by adding a line to `ENGINES` in openers.py: how it opens a table. What is right is worked out
 here row by row in plain Python, by functions that share nothing with the SQL.
 """
 
@@ -17,18 +17,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
-import pandas as pd
-import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
 from hubbub.engines.duckdb import SEVERAL_ROWS
-from hubbub.engines.files import open_file
-from hubbub.engines.frames import open_frame, open_table
 from hubbub.errors import Refused, WrongUse, in_python
 from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.tables.bins import Axis, Discovered, all_labels, parse, size
@@ -37,6 +31,7 @@ from hubbub.tables.engine import Counted, Engine, Question, Repeats
 from hubbub.tables.lattice import Lattice
 from hubbub.tables.measure import measured
 from hubbub.tables.schema import Holds, resolved
+from tests.conformance.openers import Opener, every_engine, from_arrow, from_csv
 from tests.fresh import counts, played, spec_of
 
 # --- the people ---------------------------------------------------------------------------------------------------
@@ -93,82 +88,6 @@ PEOPLE = people()
 def arrow(rows: Iterable[dict[str, Any]], schema: pa.Schema = SCHEMA) -> pa.Table:
     return pa.Table.from_pylist(list(rows), schema=schema)
 
-
-# --- the ways to open them ----------------------------------------------------------------------------------------
-
-Opener = Callable[[pa.Table, Path], Engine]
-
-
-def csv_cell(cell: object) -> str:
-    """As programs write it: nothing for a missing value, quotation marks around text."""
-    if cell is None:
-        return ""
-    if isinstance(cell, bool):
-        return str(cell).lower()
-    return '"' + cell.replace('"', '""') + '"' if isinstance(cell, str) else str(cell)
-
-
-def from_csv(table: pa.Table, folder: Path) -> Engine:
-    lines = [",".join(csv_cell(name) for name in table.column_names)]
-    lines += [",".join(csv_cell(cell) for cell in row.values()) for row in table.to_pylist()]
-    (folder / "people.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return open_file(folder / "people.csv")
-
-
-def from_parquet(table: pa.Table, folder: Path) -> Engine:
-    pq.write_table(table, folder / "people.parquet")
-    return open_file(folder / "people.parquet")
-
-
-def from_glob(table: pa.Table, folder: Path) -> Engine:
-    third = table.num_rows // 3 + 1
-    for i in range(3):
-        pq.write_table(table.slice(i * third, third), folder / f"part{i}.parquet")
-    return open_file(str(folder / "part*.parquet"))
-
-
-def from_pandas(table: pa.Table, folder: Path) -> Engine:
-    nullable = {pa.int32(): pd.Int32Dtype(), pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
-    return open_frame(table.to_pandas(types_mapper=nullable.get))
-
-
-def from_polars(table: pa.Table, folder: Path) -> Engine:
-    return open_frame(pl.from_arrow(table))
-
-
-def from_arrow(table: pa.Table, folder: Path) -> Engine:
-    return open_frame(table)
-
-
-def from_connection(table: pa.Table, folder: Path) -> Engine:
-    connection = duckdb.connect()
-    connection.register("given", table)
-    connection.execute("CREATE TABLE people AS SELECT * FROM given")
-    # Preferences of the session must not reach the counts.
-    connection.execute("SET default_null_order = 'nulls_first'")
-    connection.execute("SET default_order = 'DESC'")
-    return open_table(connection, "people")
-
-
-def from_database(table: pa.Table, folder: Path) -> Engine:
-    with duckdb.connect(str(folder / "people.duckdb")) as connection:
-        connection.register("given", table)
-        connection.execute("CREATE TABLE people AS SELECT * FROM given")
-    return open_file(folder / "people.duckdb", table="people")
-
-
-ENGINES: dict[str, Opener] = {
-    "duckdb: csv": from_csv,
-    "duckdb: parquet": from_parquet,
-    "duckdb: glob of parquet": from_glob,
-    "duckdb: pandas": from_pandas,
-    "duckdb: polars": from_polars,
-    "duckdb: arrow": from_arrow,
-    "duckdb: connection": from_connection,
-    "duckdb: database file": from_database,
-}
-
-every_engine = pytest.mark.parametrize("opened", ENGINES.values(), ids=ENGINES)
 
 # --- what is right ------------------------------------------------------------------------------------------------
 

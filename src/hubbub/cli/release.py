@@ -24,7 +24,7 @@ _TABLE: Final = (*_WHO, "table", "delimiter", "encoding", "no_header", "unreadab
 
 
 FORM: Final[tuple[tuple[tuple[str, ...], str, str, dict[str, Any]], ...]] = (
-    (("--table",), "NAME", "The table of a DuckDB database, or the sheet of an Excel file.", {}),
+    (("--table",), "NAME", "The table of a database (or a query, SELECT ...), or the sheet of an Excel file.", {}),
     (("--delimiter",), "SIGN", "What separates the cells of a CSV: comma, semicolon, tab or pipe.", {}),
     (("--encoding",), "NAME", "How a CSV is encoded, if not in UTF-8: latin-1, cp1252, utf-16 ...", {}),
     (("--no-header",), "NAMES", "The columns of a CSV whose first line is data, like id,town,age.", {}),

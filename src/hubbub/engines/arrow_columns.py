@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from hubbub.engines.mended import readable
 from hubbub.noise.source import Source
 
 _BATCH: Final = 1 << 17
@@ -17,6 +20,22 @@ def numbers(column: pa.ChunkedArray) -> NDArray[np.int64]:
     """A column of whole numbers without nulls. (Its own to_numpy would load pandas, if pandas is there.)"""
     parts = [np.from_dlpack(chunk).astype(np.int64) for chunk in column.chunks]
     return np.concatenate([np.zeros(0, np.int64), *parts])
+
+
+def table(rows: Iterable[Sequence[Any]], types: Mapping[str, pa.DataType]) -> pa.Table:
+    """Rows of a database as columns; texts come as bytes, and are missing where they are no UTF-8."""
+    schema, batches, left = pa.schema(list(types.items())), [], iter(rows)
+    while block := list(islice(left, _BATCH)):
+        cells = zip(*block, strict=True)
+        columns = [_column(column, kind) for column, kind in zip(cells, types.values(), strict=True)]
+        batches.append(pa.record_batch(columns, schema=schema))
+    return pa.Table.from_batches(batches, schema)
+
+
+def _column(cells: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    if kind != pa.string():
+        return pa.array(cells, kind)
+    return readable(pa.array(cells, pa.binary()).view(pa.string()))
 
 
 def stream(rows: int, name: str, source: Source) -> pa.RecordBatchReader:

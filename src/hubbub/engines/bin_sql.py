@@ -12,7 +12,7 @@ from fractions import Fraction
 from hubbub.engines.cell_sql import boolean, moment, sound
 from hubbub.engines.cell_sql import number as number_of
 from hubbub.engines.column import Column, Number
-from hubbub.exact import Infinite, Loss, to_text
+from hubbub.exact import Infinite, to_text
 from hubbub.tables.bins import Dates, Discovered, Edges, Steps, Values
 from hubbub.tables.coarser import WIDEST, Prefix, Ranges
 from hubbub.tables.lattice import Lattice
@@ -76,9 +76,7 @@ def code_where(axis: Edges | Steps | Dates | Lattice, column: Column) -> tuple[s
     number = column.number
     assert number is not None  # check() let it through
     value = number_of(column, axis.reads)
-    finite = [edge for edge in axis.edges if not isinstance(edge, Infinite)] if isinstance(axis, Edges) else []
-    low = axis.low if isinstance(axis, Steps) else None if axis.open_below else finite[0]
-    high = _top(axis)
+    low, high = ends(axis)
     tests = [number.compare(value, ">=", low)] if low is not None else []
     tests += [number.compare(value, "<", high)] if high is not None else []
     tests = [test for test in tests if test != "TRUE"]
@@ -87,9 +85,7 @@ def code_where(axis: Edges | Steps | Dates | Lattice, column: Column) -> tuple[s
     inside = " AND ".join(tests) or f"{value} IS NOT NULL"
     if isinstance(axis, Steps) and column.kind is Holds.INTEGER and in_whole_numbers(axis):
         return _stepped(axis, value, number), inside
-    edges = list(axis.edges) if isinstance(axis, Steps) else finite
-    inner = edges[0 if isinstance(axis, Edges) and axis.open_below else 1 : None if high is None else -1]
-    return _tree(value, inner, 0, number), inside
+    return _tree(value, inner_edges(axis), 0, number), inside
 
 
 def _position(axis: Lattice, value: str) -> tuple[str, str]:
@@ -100,12 +96,20 @@ def _position(axis: Lattice, value: str) -> tuple[str, str]:
     return f"CAST({within} AS BIGINT)", f"isfinite({value}) AND {value} >= {low} AND {value} < {high}"
 
 
-def _top(axis: Edges | Steps) -> Fraction | None:
-    """The end of the last interval; None if it is infinite."""
+def ends(axis: Edges | Steps) -> tuple[Fraction | None, Fraction | None]:
+    """Where the first interval begins and the last one ends; None if that is at infinity."""
     if isinstance(axis, Steps):
-        return axis.low + axis.steps * axis.width
-    last = axis.edges[-1]
-    return None if isinstance(last, Infinite) else last
+        return axis.low, axis.low + axis.steps * axis.width
+    first, last = axis.edges[0], axis.edges[-1]
+    low = None if axis.open_below or isinstance(first, Infinite) else first
+    return low, None if isinstance(last, Infinite) else last
+
+
+def inner_edges(axis: Edges | Steps) -> list[Fraction]:
+    """The edges between two intervals."""
+    edges = [edge for edge in axis.edges if not isinstance(edge, Infinite)]
+    low, high = ends(axis)
+    return edges[0 if low is None else 1 : None if high is None else -1]
 
 
 def _not_a_number(value: str) -> str:
@@ -132,13 +136,12 @@ def _stepped(axis: Steps, value: str, number: Number) -> str:
     return start if axis.width == 1 else f"({start} // {to_text(axis.width)})"
 
 
-def _tree(value: str, edges: Sequence[Loss], offset: int, number: Number) -> str:
+def _tree(value: str, edges: Sequence[Fraction], offset: int, number: Number) -> str:
     """How many of the edges are at most the value, by halving."""
     if not edges:
         return str(offset)
     middle = len(edges) // 2
     edge = edges[middle]
-    assert isinstance(edge, Fraction)
     below = _tree(value, edges[:middle], offset, number)
     above = _tree(value, edges[middle + 1 :], offset + middle + 1, number)
     return f"(CASE WHEN {number.compare(value, '<', edge)} THEN {below} ELSE {above} END)"

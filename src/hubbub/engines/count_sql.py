@@ -8,7 +8,8 @@ name of theirs can be taken for one of ours.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
 
 from hubbub.engines.bin_sql import code, code_where, key, value
 from hubbub.engines.cell_sql import literal, unreadable
@@ -21,18 +22,32 @@ Columns: TypeAlias = Mapping[str, Column]
 Query: TypeAlias = tuple[str, list[Any]]
 
 
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """For how many people a row stands, as an aggregate, and how a measure `{x}` of theirs is added up."""
+
+    people: str
+    total: str
+
+
+ROW: Final = Weight("count(*)", "sum({x})")
+
+
 def bad_row(axes: Sequence[Countable], columns: Columns) -> str:
     """Whether a row has a cell that is read and cannot be read as declared."""
     tests = filter(None, (unreadable(axis, columns[axis.column]) for axis in axes))
     return " OR ".join(tests) or "FALSE"
 
 
-def every_row_told(axes: Sequence[Countable], columns: Columns, people: str, person: str | None = None) -> Query:
+def every_row_told(
+    axes: Sequence[Countable], columns: Columns, people: str, person: str | None = None, weight: Weight = ROW
+) -> Query:
     """Each row is a person, as with :func:`every_row`; but those in no bin come back too, under the code -1, and
     beside the people of each bin stands how many of them have a cell that cannot be read as declared."""
     where = "" if person is None else f" WHERE ({person} IS NOT NULL)"
-    bad = f"CAST(count(*) FILTER (WHERE {bad_row(axes, columns)}) AS BIGINT) AS bad"
-    inner = f"SELECT {named(parts_of(axes, columns))}, count(*) AS n, {bad} FROM {people}{where} GROUP BY ALL"
+    bad = f"coalesce(CAST({weight.people} FILTER (WHERE {bad_row(axes, columns)}) AS BIGINT), 0) AS bad"
+    many = f"CAST({weight.people} AS BIGINT) AS n"
+    inner = f"SELECT {named(parts_of(axes, columns))}, {many}, {bad} FROM {people}{where} GROUP BY ALL"
     coded, parameters = with_codes(axes, inner, "n, bad")
     bins = listed(axes)
     sums = "CAST(sum(n) AS BIGINT) AS people, CAST(sum(bad) AS BIGINT) AS bad"
@@ -40,7 +55,9 @@ def every_row_told(axes: Sequence[Countable], columns: Columns, people: str, per
     return f"SELECT {bins}, {sums} FROM ({every}) GROUP BY {bins}{order(axes)}", parameters
 
 
-def every_row(axes: Sequence[Countable], columns: Columns, people: str, person: str | None = None) -> Query:
+def every_row(
+    axes: Sequence[Countable], columns: Columns, people: str, person: str | None = None, weight: Weight = ROW
+) -> Query:
     """Each row is a person. Whoever fits no bin is dropped by a condition where that says the same as a case.
 
     A person column is read here as well: a line of a CSV may be left out for a cell that is read, and the lines that
@@ -55,7 +72,14 @@ def every_row(axes: Sequence[Countable], columns: Columns, people: str, person: 
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     if not axes:  # everybody is in one bin, if there is anybody
         return f"SELECT 0 AS code, count(*) AS n FROM {people}{where} HAVING count(*) > 0", []
-    return _summed(axes, f"SELECT {named(parts)}, count(*) AS n FROM {people}{where} GROUP BY ALL")
+    many = f"CAST({weight.people} AS BIGINT) AS n"
+    return _summed(axes, f"SELECT {named(parts)}, {many} FROM {people}{where} GROUP BY ALL")
+
+
+def looked_up(axis: Countable, columns: Columns, people: str, carried: str) -> Query:
+    """Beside each row what is carried, its code and, if the axis is discovered, its label."""
+    parts = f"SELECT {named(parts_of((axis,), columns))}, {carried} FROM {people}"
+    return with_codes((axis,), parts, carried)
 
 
 def one_row_each(axes: Sequence[Countable], columns: Columns, people: str, person: str, word: str) -> Query:

@@ -21,7 +21,7 @@ from hubbub.engines.arrow_columns import numbers as whole_numbers
 from hubbub.engines.arrow_columns import stream
 from hubbub.engines.cell_sql import identifier
 from hubbub.engines.column import Column, column
-from hubbub.engines.count_sql import Query, bad_row, distinct_bins, every_row, every_row_told, one_row_each
+from hubbub.engines.count_sql import ROW, Query, Weight, bad_row, distinct_bins, every_row, every_row_told, one_row_each
 from hubbub.engines.csv_file import MOST_REJECTS
 from hubbub.engines.identity import of_files, of_relation
 from hubbub.engines.measured_sql import answer, asked, bad_cells
@@ -93,11 +93,13 @@ class DuckDB:
         allowed: Fraction = Fraction(1),
         taken_out: int | None = None,
         table: pa.Table | None = None,
+        weight: Weight = ROW,
     ) -> None:
         self._connection, self._mend, self._spoilt = connection, mend, spoilt
         self._files, self._catalog = files, catalog  # where the rows are: in files, or in a database of that name
         self._allowed = allowed  # the share of rows that may be unreadable
         self._table = table  # kept as long as it is read
+        self._weight = weight  # of a row: itself, or how many people it stands for
         self._taken_out = taken_out  # records that were too long for DuckDB; None if this is no CSV
         self._columns_are_public = columns_are_public
         self._notice: Notice | None = None
@@ -174,9 +176,9 @@ class DuckDB:
             return self._every_row(axes, people, person)
         bad = bad_cells(question, axes, people.columns)
         told = self._allowed < 1 and (self._taken_out is not None or bad != "FALSE")
-        query = asked(question, axes, people.columns, people.sql, person, told=told)
+        query = asked(question, axes, people.columns, people.sql, person, told=told, weight=self._weight)
         self._forget_rejects()
-        counted, rows, unreadable = answer(self._answered(query), question, told=told)
+        counted, rows, unreadable = answer(self.arrow(query), question, told=told)
         if told:
             self._check_readable(rows, unreadable)
         return counted
@@ -184,9 +186,10 @@ class DuckDB:
     def _every_row(self, axes: tuple[Countable, ...], people: _Relation, person: str | None) -> Counted:
         """Where every cell can be read, the plain query; else one that tells in the same pass how many cannot."""
         if self._allowed >= 1 or not axes or (self._taken_out is None and bad_row(axes, people.columns) == "FALSE"):
-            return self._collect(every_row(axes, people.columns, people.sql, person))
+            return self._collect(every_row(axes, people.columns, people.sql, person, self._weight))
         self._forget_rejects()
-        (codes, people_in, bad), found = self._fetched(every_row_told(axes, people.columns, people.sql, person), 2)
+        told = every_row_told(axes, people.columns, people.sql, person, self._weight)
+        (codes, people_in, bad), found = self._fetched(told, 2)
         self._check_readable(int(people_in.sum()), int(bad.sum()))
         binned = codes >= 0
         kept = np.flatnonzero(binned).tolist()
@@ -262,12 +265,12 @@ class DuckDB:
 
     def _fetched(self, query: Query, numbers: int) -> tuple[list[NDArray[np.int64]], tuple[list[str | None], ...]]:
         """The code and the last so many columns as numbers, and the labels in between."""
-        table = self._answered(query)
+        table = self.arrow(query)
         found = tuple(table.column(i).to_pylist() for i in range(1, table.num_columns - numbers))
         places = (0, *range(table.num_columns - numbers, table.num_columns))
         return [whole_numbers(table.column(i)) for i in places], found
 
-    def _answered(self, query: Query) -> pa.Table:
+    def arrow(self, query: Query) -> pa.Table:
         """What a query says, once: a relation keeps no result. Labels are read here, while they can still fail."""
         try:
             relation = self._connection.sql(query[0], alias="hubbub_bins", params=query[1])

@@ -18,7 +18,7 @@ from hubbub.engines.bin_sql import code_where
 from hubbub.engines.cell_sql import identifier, number, sound
 from hubbub.engines.column import Column
 from hubbub.engines.condition_sql import holds, unreadable_leaves
-from hubbub.engines.count_sql import Columns, Query, bad_row, listed, named, order, parts_of, with_codes
+from hubbub.engines.count_sql import ROW, Columns, Query, Weight, bad_row, listed, named, order, parts_of, with_codes
 from hubbub.exact import to_text
 from hubbub.tables.bins import Countable, Dates, Edges, Steps
 from hubbub.tables.condition import Condition
@@ -41,7 +41,14 @@ def bad_cells(question: Question, axes: Sequence[Countable], columns: Columns) -
 
 
 def asked(
-    question: Question, axes: Sequence[Countable], columns: Columns, people: str, person: str | None, *, told: bool
+    question: Question,
+    axes: Sequence[Countable],
+    columns: Columns,
+    people: str,
+    person: str | None,
+    *,
+    told: bool,
+    weight: Weight = ROW,
 ) -> Query:
     """code, labels, people, with `told` how many of them have a cell that cannot be read, with a measure the sum.
 
@@ -62,17 +69,18 @@ def asked(
     flagged = apart and bool(tests)
     groups = [f"coalesce({' AND '.join(tests)}, FALSE) AS inside"] if flagged else []
     groups += [named(parts)] if parts else []
-    numbers, carried = ["count(*) AS n"], ["n"]
+    numbers, carried = [f"{weight.people} AS n"], ["n"]
     if measure is not None:
         if question.by_value:
             groups.append(f"{_steps(measure, columns)} AS x")
-        elif isinstance(measure, Measure):
-            numbers.append(f"sum({_steps(measure, columns)}) AS s")
+        elif isinstance(measure, Measure) or weight is not ROW:
+            numbers.append(f"{weight.total.format(x=_steps(measure, columns))} AS s")
         else:
             numbers.append(f"count_if({holds(measure, columns)}) AS s")
         carried.append("x" if question.by_value else "s")
     if told:
-        numbers.append(f"CAST(count(*) FILTER (WHERE {bad_cells(question, axes, columns)}) AS BIGINT) AS bad")
+        bad = f"{weight.people} FILTER (WHERE {bad_cells(question, axes, columns)})"
+        numbers.append(f"coalesce(CAST({bad} AS BIGINT), 0) AS bad")
         carried.append("bad")
     where = f" WHERE {' AND '.join(there)}" if there else ""
     inner = f"SELECT {', '.join([*groups, *numbers])} FROM {people}{where} GROUP BY ALL"

@@ -84,7 +84,7 @@ def _mended(cells: pa.Array) -> pa.Array:
         return _mended(cells.dictionary_decode())
     if pa.types.is_timestamp(kind) and kind.unit in _MICROSECONDS:
         return _in_microseconds(cells).view(pa.timestamp("us", kind.tz))
-    return _readable(cells) if _is_text(kind) else cells
+    return readable(cells) if _is_text(kind) else cells
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -104,7 +104,8 @@ def _in_microseconds(times: pa.Array) -> pa.Array:
     return pc.if_else(infinite, numbers, scaled)
 
 
-def _readable(texts: pa.Array) -> pa.Array:
+def readable(texts: pa.Array) -> pa.Array:
+    """Texts, missing where they are no UTF-8."""
     try:
         texts.validate(full=True)
     except pa.ArrowInvalid:

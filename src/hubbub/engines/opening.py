@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from hubbub.engines import duckdb, files, frames
+from hubbub.engines import duckdb, files, frames, spark
+from hubbub.engines.addresses import is_address, open_address
 from hubbub.engines.csv_form import form
 from hubbub.engines.looking import look
 from hubbub.errors import WrongUse
@@ -27,13 +28,20 @@ def open_source(
     no_header: str | None = None,
     unreadable: Exact = 1,
 ) -> Engine:
-    """The table in a file, a frame, a relation or a connection; how a CSV is written, if not as usual."""
+    """The table in a file, at an address, a frame, a relation, a connection or a session; how a CSV is written, if not
+    as usual."""
     share = _share(unreadable)
     how = form(delimiter=delimiter, encoding=encoding, no_header=no_header)
-    if isinstance(source, str | os.PathLike):
-        return files.open_file(source, table=table, form=how, unreadable=share)
-    if how.said:
+    if how.said and not (isinstance(source, str | os.PathLike) and not is_address(source)):
         raise WrongUse("delimiter, encoding and no-header are about CSV files; leave them out")
+    if isinstance(source, str | os.PathLike):
+        if is_address(source):
+            return open_address(os.fspath(source), table, unreadable=share)
+        return files.open_file(source, table=table, form=how, unreadable=share)
+    if spark.is_frame(source):
+        return spark.open_frame(source, unreadable=share)
+    if spark.is_session(source):
+        return spark.open_session(source, table, unreadable=share)
     if frames.is_connection(source):
         if table is None:
             raise WrongUse("a connection holds many tables; name one, like open(connection, table='people')")
@@ -47,7 +55,10 @@ def look_at(source: object, specs: Sequence[str], person: str | None, **how: Any
     """A private look at a table for its steward; `how` it is opened, as above."""
     axes = tuple(parse(spec) for spec in specs)
     table = open_source(source, **how)
-    assert isinstance(table, duckdb.DuckDB)
+    if not isinstance(table, duckdb.DuckDB):
+        raise WrongUse(
+            "a look is for files and frames; for a table of a database, look at a file with some of its rows"
+        )
     return look(table, specs, axes, person, SystemSource())
 
 

@@ -381,6 +381,14 @@ def period_number(unit: str, day: datetime.date) -> int:
     return {"month": months, "quarter": months // 3, "year": day.year}[unit]
 
 
+def period_start(unit: str, day: datetime.date) -> datetime.date:
+    """The first day of the period that a day is in."""
+    if unit == "day":
+        return day
+    month = {"month": day.month, "quarter": day.month - (day.month - 1) % 3, "year": 1}[unit]
+    return day.replace(month=month, day=1)
+
+
 def period_label(unit: str, number: int) -> str:
     """The inverse, as text that sorts."""
     if unit == "day":

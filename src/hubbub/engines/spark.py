@@ -1,0 +1,295 @@
+"""A frame, a table or a query of Spark's, counted where it is; classic sessions and Connect.
+
+Nothing is set in the session, and what is set there (a zone, ANSI or not, how literals are read) changes nothing: text
+is spelled in digits, times are taken in UTC by whole numbers, and no expression fails for the sake of a value. The
+relations that a query needs are views of the session, for as long as it runs. The key of a choice is a row of such a
+view, and so in no plan.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from fractions import Fraction
+from itertools import count
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+import pyarrow as pa
+
+from hubbub.engines.arrow_columns import table as arrow_table
+from hubbub.engines.column import Number
+from hubbub.engines.dialect import ARROW, KEY, Dialect, Field, Form
+from hubbub.engines.identity import of_files
+from hubbub.engines.mended import readable
+from hubbub.engines.portable import UNCOUNTABLE, Portable
+from hubbub.engines.portable_sql import pick
+from hubbub.errors import WrongUse
+from hubbub.tables.identity import Identity, Part
+from hubbub.tables.schema import Holds
+
+_DAY: Final = 86_400_000_000  # microseconds
+_FIRST: Final = -9_223_372_022_400_000_000  # the first moment that files can hold
+_SPARK: Final = {Form.TEXT: "string", Form.WHOLE: "bigint", Form.FLOAT: "double"}
+_UNITS: Final = {"month": "MM", "quarter": "QUARTER", "year": "YEAR"}
+
+
+class Spark(Dialect):
+    """How Spark spells it. Columns have names of ours: those of a frame may differ in case alone."""
+
+    def __init__(self, columns: Sequence[str] = ()) -> None:
+        self._places = {name: f"c{i}" for i, name in enumerate(columns)}
+
+    def name(self, name: str) -> str:
+        return self._places[name]
+
+    def bytes(self, cell: str) -> str:
+        return cell
+
+    def text(self, cell: str) -> str:
+        return f"CAST({cell} AS STRING)"
+
+    def literal(self, text: str) -> str:
+        return f"CAST(X'{text.encode().hex()}' AS STRING)"
+
+    def quotient(self, a: str, b: int) -> str:
+        return f"({a} div {b})"
+
+    def not_a_number(self, cell: str) -> str:
+        return f"isnan({cell})"
+
+    def double(self, numeral: str) -> str:
+        return f"CAST('{numeral}' AS DOUBLE)"
+
+    def as_double(self, cell: str) -> str:
+        return f"CAST({cell} AS DOUBLE)"
+
+    def multiples(self, field: Field) -> str:
+        cell = self.name(field.name)
+        if field.type is None:
+            return self.whole(cell)
+        # Within the range of a measure this is exact: it was checked that doubles hold it.
+        return self.floor(f"CAST({cell} AS DOUBLE) * {10**field.type.scale} + CAST('0.5' AS DOUBLE)")
+
+    def days(self, field: Field, unit: str | None) -> str:
+        cell = self.name(field.name)
+        if field.moment == "instant":
+            micros = f"unix_micros({cell})"
+            whole = f"CAST(({micros} - pmod({micros}, {_DAY})) div {_DAY} AS INT)"
+            day = f"CASE WHEN {micros} >= {_FIRST} THEN date_from_unix_date({whole}) END"
+        else:
+            day = f"CAST({cell} AS DATE)"
+        first = f"trunc({day}, '{_UNITS[unit]}')" if unit in _UNITS else day
+        return f"CAST(unix_date({first}) AS BIGINT)"
+
+    def micros(self, field: Field) -> str:
+        cell = self.name(field.name)
+        if field.moment == "instant":
+            return f"unix_micros({cell})"
+        seconds = f"CAST(hour({cell}) * 3600 + minute({cell}) * 60 AS BIGINT) * 1000000"
+        return (
+            f"unix_date(CAST({cell} AS DATE)) * {_DAY} + {seconds} + "
+            f"CAST(extract(SECOND FROM {cell}) * 1000000 AS BIGINT)"
+        )
+
+    def sha256(self, text: str) -> str:
+        return f"sha2(CAST({text} AS BINARY), 256)"
+
+    def word(self, digits: str, start: int) -> str:
+        return f"CAST(conv(substr({digits}, {start}, 15), 16, 10) AS BIGINT)"
+
+    def chosen(self, rows: str, parts: Sequence[str]) -> str:
+        """One aggregate for each person, and one shuffle: a window sorts all rows (benchmarks/README.md)."""
+        cells = ", ".join(f"'{name}_', {name} IS NULL, '{name}', {name}" for name in parts)
+        each = f"SELECT who, count(*) AS n, collect_list(named_struct({cells})) AS b FROM ({rows}) AS t GROUP BY who"
+        place = f"CAST({pick(self, 'who', 'word', 'n')} AS INT) + 1"
+        kept = f"SELECT element_at(sort_array(b), {place}) AS b FROM ({each}) AS t CROSS JOIN {KEY}"
+        return f"SELECT {', '.join(f'b.{name} AS {name}' for name in parts)} FROM ({kept}) AS t"
+
+
+_BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
+_FLOATS: Final = {
+    "float": (Number("FLOAT", -Fraction(2**24 - 1) * 2**104, Fraction(2**24 - 1) * 2**104), pa.float32()),
+    "double": (Number("DOUBLE", -Fraction(2**53 - 1) * 2**971, Fraction(2**53 - 1) * 2**971), pa.float64()),
+}
+_MOMENTS: Final = {"date": "date", "timestamp_ntz": "local", "timestamp": "instant"}
+
+
+def field(name: str, kind: str) -> Field:
+    """The column of such a type."""
+    if kind in _BITS:
+        end = Fraction(2 ** (_BITS[kind] - 1))
+        return Field(name, Holds.INTEGER, Number(kind, -end, end - 1, Fraction(1)))
+    if kind in _FLOATS:
+        return Field(name, Holds.FLOAT, *_FLOATS[kind])
+    if kind in _MOMENTS:
+        return Field(name, Holds.DATE, moment=_MOMENTS[kind])
+    if decimal := re.fullmatch(r"decimal\((\d+),(\d+)\)", kind):
+        grid = Fraction(1, 10 ** int(decimal[2]))
+        most = (10 ** int(decimal[1]) - 1) * grid
+        type_ = pa.decimal128(int(decimal[1]), int(decimal[2]))
+        return Field(name, Holds.DECIMAL, Number(kind, -most, most, grid), type_)
+    if kind == "boolean":
+        return Field(name, Holds.BOOLEAN)
+    return Field(name, Holds.TEXT if re.match(r"(string|char|varchar)\b", kind) else Holds.OTHER)
+
+
+_numbers = count(1)
+
+
+def _own() -> str:
+    """The end of a view's name that no other query has."""
+    return f"{os.getpid()}_{next(_numbers)}"
+
+
+class _Frame:
+    """A frame with columns c0, c1, ..., and the session that it belongs to."""
+
+    def __init__(self, frame: Any) -> None:
+        try:
+            kinds = [(each.name, each.dataType.simpleString()) for each in frame.schema.fields]
+        except Exception:  # of Spark, of Java, of a channel: the message may quote a cell
+            kinds = None
+        if kinds is None:
+            raise WrongUse("the table cannot be read; check its name or the query, and that you may read it")
+        self.fields = tuple(field(name, kind) for name, kind in kinds)
+        self.dialect: Dialect = Spark([name for name, _ in kinds])
+        self._given, self._session = frame, frame.sparkSession
+        self._frame = frame.toDF(*(f"c{i}" for i in range(len(kinds))))
+        collated = [f"c{i}" for i, (_, kind) in enumerate(kinds) if "collate" in kind]
+        if collated:  # compared as bytes, whatever the column prefers
+            self._frame = self._frame.selectExpr(
+                *(
+                    f"CAST(CAST({name} AS BINARY) AS STRING) AS {name}" if name in collated else name
+                    for name in self._frame.columns
+                )
+            )
+        self.people = f"hubbub_people_{_own()}"
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Spark reads a frame anew each time; what it reads is not ours to hold."""
+        yield
+
+    def fetch(
+        self,
+        sql: str,
+        forms: Mapping[str, Form],
+        *,
+        key: str | None = None,
+        words: Mapping[int, pa.Table] | None = None,
+    ) -> pa.Table:
+        own = _own()
+        views: dict[str, Any] = {self.people: self._frame}
+        try:
+            if key is not None:
+                views[f"{KEY}_{own}"] = self._session.createDataFrame([(key,)], "word string")
+                sql = sql.replace(KEY, f"{KEY}_{own}")
+            for i, each in (words or {}).items():
+                views[f"hubbub_words_{i}_{own}"] = self._sent(each)
+                sql = sql.replace(f"hubbub_words_{i} ", f"hubbub_words_{i}_{own} ")
+            for name, view in views.items():
+                view.createOrReplaceTempView(name)
+            return _fetched(self._session.sql(sql), forms)
+        except Exception:  # of Spark, of Java, of a channel: the message may quote a cell
+            pass
+        finally:
+            for name in views:
+                with suppress(Exception):
+                    self._session.catalog.dropTempView(name)
+        raise WrongUse(UNCOUNTABLE)
+
+    def _sent(self, words: pa.Table) -> Any:
+        kinds = {pa.string(): "string", pa.int64(): "bigint", pa.float64(): "double"}
+        schema = ", ".join(f"{each.name} {kinds[each.type]}" for each in words.schema)
+        rows = list(zip(*(column.to_pylist() for column in words.columns), strict=True))
+        return self._session.createDataFrame(rows, schema)
+
+    def identity(self) -> Identity:
+        """The files that are read, as far as Spark tells; a frame made of something else has no identity."""
+        try:
+            found = list(self._given.inputFiles())
+        except Exception:  # of Spark, of Java, of a channel
+            found = []
+        local = [unquote(urlsplit(each).path) for each in found if urlsplit(each).scheme in ("file", "")]
+        far = sorted({each for each in found if urlsplit(each).scheme not in ("file", "")})
+        parts = of_files(local).parts if local else ()
+        return Identity(parts=(*parts, *map(_far, far)))
+
+
+def _far(address: str) -> Part:
+    """A file somewhere else, known by its address alone."""
+    place = urlsplit(address)
+    plain = f"{place.scheme}://{place.hostname or ''}{place.path}"  # without a user and a password
+    name = hashlib.sha256(plain.encode()).hexdigest()
+    return Part(path=plain, device=0, inode=0, digest=name, changed=time.time_ns())
+
+
+def _fetched(answer: Any, forms: Mapping[str, Form]) -> pa.Table:
+    """As Arrow; sessions before Spark 4 hand over rows."""
+    types = {name: ARROW[form] for name, form in forms.items()}
+    cast = [f"CAST({name} AS {_SPARK[form]}) AS {name}" for name, form in forms.items()]
+    answer = answer.selectExpr(*cast)
+    if not hasattr(answer, "toArrow"):
+        rows = ([cell.encode() if isinstance(cell, str) else cell for cell in row] for row in answer.collect())
+        return arrow_table(rows, types)
+    table = answer.toArrow()
+    columns = [
+        pa.chunked_array([_received(chunk, kind) for chunk in column.chunks], kind)
+        for column, kind in zip(table.columns, types.values(), strict=True)
+    ]
+    return pa.table(columns, names=list(types))
+
+
+def _received(cells: pa.Array, kind: pa.DataType) -> pa.Array:
+    return readable(cells.cast(kind)) if kind == pa.string() else cells.cast(kind)
+
+
+def is_frame(source: object) -> bool:
+    """Whether it is a frame of Spark's, classic or not."""
+    return type(source).__module__.startswith("pyspark.sql") and hasattr(source, "sparkSession")
+
+
+def is_session(source: object) -> bool:
+    """Whether it is a session of Spark's."""
+    return type(source).__module__.startswith("pyspark.sql") and hasattr(source, "createDataFrame")
+
+
+def open_frame(frame: Any, *, unreadable: Fraction = Fraction(1)) -> Portable:
+    """A frame of Spark's."""
+    return Portable(_Frame(frame), unreadable=unreadable)
+
+
+def open_session(session: Any, table: str | None, *, unreadable: Fraction = Fraction(1)) -> Portable:
+    """A table, a view or a query of a session."""
+    if table is None:
+        raise WrongUse("a session holds many tables; name one with `table`, or give a query that begins with SELECT")
+    is_query = re.match(r"\s*(select|with|table|values|from)\b", table, re.IGNORECASE) and " " in table.strip()
+    try:
+        frame = session.sql(table) if is_query else session.table(table)
+        frame.schema  # noqa: B018  # Connect looks only now
+    except Exception:  # of Spark, of Java, of a channel: the message may quote a cell
+        frame = None
+    if frame is None:
+        raise WrongUse("the table cannot be read; check its name or the query, and that you may read it")
+    return open_frame(frame, unreadable=unreadable)
+
+
+def open_spark(url: str, table: str | None, *, unreadable: Fraction = Fraction(1)) -> Portable:
+    """A table of the cluster at spark://host:port, or of the Connect server at sc://host:port."""
+    try:
+        from pyspark.sql import SparkSession
+
+        builder = SparkSession.builder.appName("hubbub")
+        session = (builder.remote(url) if url.startswith("sc://") else builder.master(url)).getOrCreate()
+    except Exception:  # its message may have the address in it, and that a token
+        session = None
+    if session is None:
+        raise WrongUse(
+            "the Spark cluster cannot be reached; check the address, and that pyspark and Java are installed"
+        )
+    return open_session(session, table, unreadable=unreadable)
