@@ -16,7 +16,7 @@ from hubbub.errors import WrongUse
 from hubbub.exact import ball
 
 _GRID: Final = 1 << 40
-_STEPS: Final = 14  # of bisection; each halves what the bound gives away
+_STEPS: Final = (1e-9, 1e-6, 1e-3, 0.1, 1.0)  # what may be given away of the bound to be certain of it
 _BITS: Final = 64
 
 
@@ -29,16 +29,14 @@ def at_least(events: int, runs: int, alpha: Fraction) -> Fraction:
         raise WrongUse("events are between 0 and the number of runs, and alpha is between 0 and 1; check both")
     if events == 0:
         return Fraction(0)
-    share = events / runs
-    z = math.sqrt(2 * math.log(1 / float(alpha)))  # the bound is not further than that from the estimate, nearly always
-    near = max(share - (z + 1) * math.sqrt(share * (1 - share) / runs) - (z * z + 1) / runs, 0.0)
-    low, high = math.floor(near * _GRID), math.ceil(share * _GRID)
-    if not _is_below(low, events, runs, alpha):
-        low = 0
-    for _ in range(_STEPS):
-        middle = (low + high) // 2
-        low, high = (middle, high) if _is_below(middle, events, runs, alpha) else (low, middle)
-    return Fraction(low, _GRID)
+    from scipy.special import betaincinv
+
+    guess = float(betaincinv(events, runs - events + 1, float(alpha)))  # a float, and so not to be relied on
+    for given_away in _STEPS:
+        at = max(math.floor(guess * (1 - given_away) * _GRID) - 1, 0)
+        if _is_below(at, events, runs, alpha):
+            return Fraction(at, _GRID)
+    return Fraction(0)
 
 
 def at_most(events: int, runs: int, alpha: Fraction) -> Fraction:

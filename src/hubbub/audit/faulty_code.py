@@ -40,7 +40,7 @@ def by_rows(visits: Sequence[Visit], source: Source) -> Mapping[str, int]:
 
 def by_people(visits: Sequence[Visit], source: Source) -> Mapping[str, int]:
     """A person counts once, where they were first."""
-    towns = list({person: town for person, town in reversed(visits)}.values())
+    towns = list(dict(reversed(visits)).values())
     return dict(zip(TOWNS, _noisy([towns.count(town) for town in TOWNS], source), strict=True))
 
 

@@ -11,7 +11,7 @@ from flint import arb
 
 from hubbub.audit.finding import Depth, Finding, Game
 from hubbub.audit.published import of_tables
-from hubbub.audit.published_file import Cell, Published
+from hubbub.audit.published_file import Cell, Key, Published
 from hubbub.channels.exact_or_suppressed import ExactOrSuppressed
 from hubbub.channels.profile import exact_delta
 from hubbub.channels.thin import Thinned
@@ -31,7 +31,7 @@ def margins(*, together: bool) -> Finding:
     """A table by town and sex, and with it one by town: each hides counts below 5."""
     fine = Published("by-town-and-sex.csv", ("town", "sex"), {key: _cell(count) for key, count in PEOPLE.items()})
     towns = sorted({town for town, _ in PEOPLE})
-    coarse = {(town,): _cell(sum(n for (at, _), n in PEOPLE.items() if at == town)) for town in towns}
+    coarse: dict[Key, Cell] = {(town,): _cell(sum(n for (at, _), n in PEOPLE.items() if at == town)) for town in towns}
     tables = [fine, Published("by-town.csv", ("town",), coarse)] if together else [fine]
     return of_tables(tables, K)
 

@@ -27,7 +27,7 @@ from hubbub.audit.blackbox import CONFIDENCE, RUNS, Experiment, compare, repeate
 from hubbub.audit.finding import Finding, Game
 from hubbub.audit.replay import replay
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, Infinite, rational, to_text, whole
+from hubbub.exact import Exact, Infinite, loss, rational, to_text, whole
 from hubbub.guarantees.verdict import Refuted, Undecided, Verdict
 from hubbub.noise.source import SystemSource
 
@@ -94,10 +94,10 @@ def audit(
     never does, if `distance` is right.
     """
     played = _game(game)
-    name = subject or getattr(function, "__name__", "a function")
+    name = str(subject or getattr(function, "__name__", "a function"))
     given = neighbours() if callable(neighbours) else neighbours
     if not isinstance(given, tuple | list) or len(given) != 2:
-        raise WrongUse(f"the neighbours of a {played.value} game are two things in a tuple; see hubbub audit function --help")
+        raise WrongUse(f"the neighbours of a {played.value} game are a pair; see hubbub audit function --help")
     one, two = given
     words: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "subject": name, "game": played}
     often: dict[str, Any] = {"runs": runs, "confidence": confidence, "progress": progress}
@@ -140,8 +140,8 @@ def _crowd(
 ) -> Finding:
     """Is the person missed, and by how many of the others can they be told from everybody else?
 
-    Guarantee: as for the black box, with the error shared among all comparisons: if the function is crowd-blending, this
-    refutes it with probability at most 1 - confidence.
+    Guarantee: as for the black box, with the error shared among all comparisons: if the function is crowd-blending, it
+    is refuted with probability at most 1 - confidence.
     """
     if k is None:
         raise WrongUse("crowd-blending is with respect to a crowd; say how large with `k`")
@@ -157,7 +157,7 @@ def _crowd(
     whole_table = experiment(function, people)
     words: dict[str, Any] = {"epsilon": epsilon, "game": Game.CROWD_BLENDING, "subject": name, **each_time}
     missed = compare(whole_table, experiment(function, rest), **words)
-    claimed = f"({crowd}, {to_text(rational(epsilon, '`epsilon`')) if not isinstance(epsilon, Infinite) else 'inf'})-crowd-blending"
+    claimed = f"({crowd}, {to_text(loss(epsilon, '`epsilon`'))})-crowd-blending"
     sure = to_text(Fraction(rational(often["confidence"], "`confidence`")))
     if not missed.refuted:
         verdict: Verdict = Undecided(f"the person can be left out, as far as {often['runs']:,} runs of each show")

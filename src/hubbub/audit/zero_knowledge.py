@@ -192,7 +192,7 @@ def of_count(done: Simulated, subject: str = "a count from a secret sample") -> 
         game=Game.ZERO_KNOWLEDGE,
         depth=Depth.EXACT,
         verdict=verdict,
-        claimed=f"epsilon {done.claim if isinstance(done.claim, Infinite) else to_text(done.claim)}, K = {done.claimed_rows}",
+        claimed=f"epsilon {to_text(done.claim)}, K = {done.claimed_rows}",
         subject=subject,
         lower_bound=to_text(rounded(worst, up=False, digits=12)),
         numbers=done.as_json(),

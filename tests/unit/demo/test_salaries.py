@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from hubbub.audit import managers
 from hubbub.channels.catalogue import channel
 from hubbub.channels.channel import Channel, Published
 from hubbub.demo import salaries
@@ -59,7 +60,7 @@ def test_no_attack_beats_the_bound_of_group_privacy() -> None:
 @pytest.mark.parametrize("shown_above", [95, 99, 103])
 def test_the_attack_is_what_enumeration_finds(monkeypatch: pytest.MonkeyPatch, shown_above: int) -> None:
     """Three candidates, every combination of published values: the attacker names one with the largest ratio."""
-    monkeypatch.setattr(salaries, "CANDIDATES", 3)
+    monkeypatch.setattr(managers, "CANDIDATES", 3)
     warped = channel("warped", curve="1:0.01,97:0.5", show_above=shown_above)
     full, empty = warped.law(100), warped.law(0)
     outcomes = [(value, tag) for tag, value, _ in full.atoms(Fraction(1, 10**7))]

@@ -1,0 +1,66 @@
+"""THREATS 36: every planted fault is caught, in the game that its promise names, and no right mechanism is accused.
+
+Size: the two black-box twins are run at confidence 0.99 each, so that this file fails by chance at most twice in a
+hundred runs of it; exact and replayed audits never fail by chance. Power: the black box sees noise of epsilon 1.25 for
+1 and float noise, here and in a thousand runs more than 999 times.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from hubbub.audit.faults import FAULTS, Fault
+from hubbub.audit.finding import Depth, Game
+from hubbub.audit.suite import suite
+
+LISTED = {
+    "threshold off by one",
+    "rows counted instead of people",
+    "null bin ignored",
+    "empty bins skipped",
+    "noise scale 20 % small",
+    "the printed sign error",
+    "a second margin",
+    "sample reused",
+    "policy read after the data",
+    "float noise",
+    "simulator given too many rows",
+    "a unit mixed up",
+    "a collected table's promise told about the table",
+}
+GAMES = {
+    "threshold off by one": Game.CROWD_BLENDING,
+    "the printed sign error": Game.OUTLIER,
+    "simulator given too many rows": Game.ZERO_KNOWLEDGE,
+    "a second margin": Game.CROWD_BLENDING,
+    "a unit mixed up": Game.DIFFERENTIAL,
+}
+
+
+def test_the_list_is_whole() -> None:
+    assert {fault.name for fault in FAULTS} == LISTED
+    assert {fault.depth for fault in FAULTS} == set(Depth)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_a_planted_fault_is_caught(fault: Fault) -> None:
+    found = fault.wrong()
+    assert found.refuted, found.sentence()
+    assert found.depth is fault.depth
+    assert found.witness, "a refutation ships its witness"
+    assert found.game is GAMES.get(fault.name, found.game)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_its_twin_is_not_accused(fault: Fault) -> None:
+    found = fault.right()
+    assert not found.refuted, found.sentence()
+    assert found.word == ("proved" if fault.depth in (Depth.EXACT, Depth.PUBLISHED) else "undecided")
+
+
+def test_every_channel_that_can_be_named_is_in_the_suite_and_proved() -> None:
+    channels = [each() for each in suite()[2 * len(FAULTS) :]]
+    assert len(channels) >= 12
+    for row in channels:
+        assert row.as_it_should
+        assert row.found == "proved", row.name
