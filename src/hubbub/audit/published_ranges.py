@@ -24,7 +24,8 @@ from hubbub.audit.published_links import Floats, Ints, Links
 
 _ROUNDS: Final = 1000
 _WHOLE: Final = 1e-6  # how far from whole numbers a program's point may be that is whole
-_SWEEPS: Final = 6  # programs that push all open cells of a ring at once
+_SWEEPS: Final = 40  # programs that push all open cells of a ring at once
+_IDLE: Final = 4  # of them in a row that close no cell end the sweeps
 
 
 @dataclass(slots=True, eq=False)
@@ -134,12 +135,16 @@ class _Ring:
 
     def search(self) -> None:
         targets = np.flatnonzero(self.links.hidden[self.cells])
+        left, idle = targets.size + 1, 0
         for sweep in range(_SWEEPS):
             open_ = self._open(targets)
             if not open_.size or self._late(open_):
                 return
+            left, idle = open_.size, 0 if open_.size < left else idle + 1
+            if idle == _IDLE:
+                break
             weights = np.zeros(self.cells.size)
-            weights[open_] = 1 if sweep < 2 else np.where((open_ * 2654435761 >> (sweep + 3)) & 1, 1.0, -1.0)
+            weights[open_] = 1 if sweep < 2 else np.where((open_ * 2654435761 >> (sweep % 24 + 3)) & 1, 1.0, -1.0)
             if not self._push(weights * (-1) ** sweep):
                 return
         for at in self._open(targets).tolist():

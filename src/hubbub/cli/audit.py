@@ -144,12 +144,10 @@ def table_of_laws(file: str, k: str, epsilon: str, as_json: bool) -> None:
 # --- replay and black box -------------------------------------------------------------------------------------------
 
 
-@audit.command(
-    "function",
-    epilog=examples(
-        "hubbub audit function hubbub.audit.examples:bath --neighbours hubbub.audit.examples:pair --epsilon 1"
-    ),
-)
+_MINE: Final = "hubbub audit function hubbub.audit.examples:bath --neighbours hubbub.audit.examples:pair"
+
+
+@audit.command("function", epilog=examples(f"{_MINE} --epsilon 1 --runs 500"))
 @click.argument("function", metavar="MODULE:NAME")
 @click.option("--neighbours", metavar="MODULE:NAME", required=True, help="Two tables with one person more or less.")
 @click.option("--game", metavar="GAME", default="differential", show_default=True, help="Which promise is held to.")
