@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test check bench fuzz
+.PHONY: help demo test check bench fuzz audit
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
@@ -27,6 +27,9 @@ check: .venv/with-charts,dev ## lint, formatting, types, import layers
 fuzz: .venv/with-charts,dev ## search for a person who changes more than one count (about a quarter of an hour)
 	@$(BIN)/python -m tests.fuzz.csv_reader
 	@$(BIN)/python -m tests.fuzz.neighbours
+
+audit: .venv/with-charts,dev .venv/auditees/installed ## try to break everything, and write docs/audit.md (some minutes)
+	@$(BIN)/python -m benchmarks.audit
 
 bench: .venv/with-bench .venv/peers/installed .venv/accountants/installed ## measure, side by side with the peers
 	@$(BIN)/python -m benchmarks.noise
@@ -65,4 +68,10 @@ bench: .venv/with-bench .venv/peers/installed .venv/accountants/installed ## mea
 	@echo "Installing the peer of benchmarks.composition into .venv/accountants" >&2
 	@$(PYTHON) -m venv .venv/accountants
 	@.venv/accountants/bin/python -m pip --disable-pip-version-check --no-input -qq install --requirement $<
+	@touch $@
+
+.venv/auditees/installed: benchmarks/audit-peers.txt | .venv/pyvenv.cfg
+	@echo "Installing what benchmarks.audit_peers looks at into .venv/auditees" >&2
+	@$(PYTHON) -m venv .venv/auditees
+	@.venv/auditees/bin/python -m pip --disable-pip-version-check --no-input -qq install --requirement $<
 	@touch $@

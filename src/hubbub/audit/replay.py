@@ -249,8 +249,11 @@ def _compared(one: Ran, two: Ran, declared: Fraction, added: bool) -> tuple[Verd
         return _not_alike("keys or columns of what comes out", None, "some", "others"), moved
     frozen = one.requests == two.requests
     if added and frozen and one.requests and not any(place.numbers for place in one.drawn):
-        both = zip(one.numbers, two.numbers, strict=False)
-        moved = sum((abs(_fraction(a) - _fraction(b)) for a, b in both), Fraction(0))
+        both = list(zip(one.numbers, two.numbers, strict=False))
+        if any(isfinite(a) != isfinite(b) for a, b in both):
+            return _not_alike("whether the result is a number", None, "one", "the other"), moved
+        finite = ((Fraction(a), Fraction(b)) for a, b in both if isfinite(a))
+        moved = sum((abs(a - b) for a, b in finite), Fraction(0))
         if moved > declared:
             return _too_far("the result, with the same noise,", moved, declared), moved
     if not one.drawn and not frozen:
@@ -281,13 +284,13 @@ def _apart(one: Drawn, two: Drawn) -> Fraction | None:
         if first.shape != second.shape:
             return None
         both = first.dtype.kind in "iu" and second.dtype.kind in "iu"
-        apart = np.abs(first.astype(object) - second.astype(object)).sum() if both else np.abs(first - second).sum()
+        if not both and not (np.isfinite(first) == np.isfinite(second)).all():
+            return None
+        apart = (
+            np.abs(first.astype(object) - second.astype(object)).sum() if both else np.nansum(np.abs(first - second))
+        )
         total += Fraction(int(apart)) if both else Fraction(float(apart))
     return total
-
-
-def _fraction(number: float | int) -> Fraction:
-    return Fraction(number) if isinstance(number, int) or isfinite(number) else Fraction(0)
 
 
 def _numbers_of(result: Any) -> Iterator[float | int]:

@@ -20,9 +20,7 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "tutorials" / "audit.md"
 FILES = ("by-town-and-sex.csv", "by-town.csv")
 
 
-def test_a_newcomer_audits_a_function_of_her_own_in_five_lines(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_newcomer_audits_a_function_of_her_own_in_five_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = re.findall(r"^```(\w*)\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
