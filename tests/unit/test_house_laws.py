@@ -219,6 +219,7 @@ CLAIMING = (
     "channels/own_curve.py",
     "sampling/sanitize.py",
     "account/averaging.py",
+    "audit/clopper_pearson.py",
     "account/following.py",
     "account/sampled.py",
     "account/sanitizing.py",

@@ -35,12 +35,12 @@ def bound(epsilon: float) -> float:
     return (1 - math.exp(-(0.5 - LEAN) * CLIQUE * epsilon) / 2) * (1 - LEAN)
 
 
-def from_release(epsilon: float) -> float:
-    """How often a person's vote is guessed from the noisy share of their clique, the person counted in it."""
+def from_release(epsilon: float, *, counted: bool = True) -> float:
+    """How often a person's vote is guessed from the noisy share of their clique, the person counted in it or not."""
     others = np.arange(CLIQUE)
     p, weights = _shares()
     law = _binomial(CLIQUE - 1, p)
-    right = p * (law @ _above(others + 1, epsilon)) + (1 - p) * (law @ (1 - _above(others, epsilon)))
+    right = p * (law @ _above(others + counted, epsilon)) + (1 - p) * (law @ (1 - _above(others, epsilon)))
     return float(weights @ right)
 
 
@@ -97,6 +97,7 @@ def democrats() -> Story:
     for epsilon in EPSILONS:
         numbers[f"bound_{epsilon}"] = bound(epsilon)
         numbers[f"exact_{epsilon}"] = released[epsilon]
+        numbers[f"not_counted_{epsilon}"] = from_release(epsilon, counted=False)
     for asked in ASKED:
         numbers[f"random_{asked}"] = sampled[asked]
     bars = (
@@ -111,7 +112,9 @@ def democrats() -> Story:
             f"Cliques of {CLIQUE} friends vote alike, 80 % one way or more. The share of each clique is published with "
             f"epsilon = {EPSILONS[0]}, so that nobody's own vote matters, and still a vote is guessed "
             f"{percent(released[EPSILONS[0]])} of the time (the paper's bound: {percent(bound(EPSILONS[0]))}); with "
-            f"epsilon = {EPSILONS[1]}, {percent(released[EPSILONS[1]])} ({percent(bound(EPSILONS[1]))}).",
+            f"epsilon = {EPSILONS[1]}, {percent(released[EPSILONS[1]])} ({percent(bound(EPSILONS[1]))}). Leaving the "
+            f"person out changes nothing: {percent(float(numbers[f'not_counted_{EPSILONS[0]}']))}. It is the friends "
+            "who tell.",
             f"From {ASKED[0]:,} random people of a million it would be {percent(sampled[ASKED[0]])}, from {ASKED[1]:,} "
             f"{percent(sampled[ASKED[1]])}.",
         ),

@@ -144,8 +144,9 @@ class _Ring:
             if idle == _IDLE:
                 break
             weights = np.zeros(self.cells.size)
-            weights[open_] = 1 if sweep < 2 else np.where((open_ * 2654435761 >> (sweep % 24 + 3)) & 1, 1.0, -1.0)
-            if not self._push(weights * (-1) ** sweep):
+            signs = (open_ * 2654435761 >> (sweep // 2 % 24 + 3)) & 1  # any pattern will do, and then its opposite
+            weights[open_] = np.where(signs == sweep % 2, 1.0, -1.0)
+            if not self._push(weights):
                 return
         for at in self._open(targets).tolist():
             if self._late(self._open(targets)):
@@ -173,15 +174,19 @@ class _Ring:
             return False
         if done.x is None or np.abs(done.x - np.round(done.x)).max() > _WHOLE:  # a corner that is no set of people
             done = self._integer(-weights)
-        if done.x is None:
-            self.found.possible = done.status != 2
+        if done.x is None or not self._seen(np.round(done.x)):
+            self.found.possible = done.x is not None or done.status != 2
             self.found.open |= {int(cell) for cell in self.cells[self.links.hidden[self.cells]]}
             return False
-        self._seen(np.round(done.x))
         return True
 
-    def _seen(self, point: Floats) -> None:
+    def _seen(self, point: Floats) -> bool:
+        """Take note of a set of people that fits, if it does: all equations, in whole numbers."""
+        inside = (point >= self.low).all() and (point <= self.high).all()
+        if not inside or (self.matrix @ point != self.right).any():
+            return False
         self.least, self.most = np.minimum(self.least, point), np.maximum(self.most, point)
+        return True
 
     def _linear(self, goal: Floats) -> Any:
         ends = np.column_stack([self.low, self.high])

@@ -25,6 +25,8 @@ def test_democrats_and_republicans() -> None:
     assert [f"{bound(epsilon):.4f}" for epsilon in (0.1, 0.01, 0.001)] == ["0.7990", "0.5805", "0.4233"]
     assert [f"{from_release(epsilon):.5f}" for epsilon in (0.1, 0.01, 0.001)] == ["0.89977", "0.72234", "0.53142"]
     assert [f"{from_random_people(k):.3f}" for k in (1_000, 10_000, 50_000)] == ["0.559", "0.799", "0.896"]
+    hidden = [f"{from_release(epsilon, counted=False):.4f}" for epsilon in (0.1, 0.01, 0.001)]
+    assert hidden == ["0.8998", "0.7212", "0.5312"]
     numbers = story("democrats").numbers
     assert numbers["exact_0.1"] == from_release(0.1)
 

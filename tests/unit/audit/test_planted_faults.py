@@ -8,11 +8,14 @@ always, and float noise shows in a quarter of the outcomes against none.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from hubbub.audit.faults import FAULTS, Fault
 from hubbub.audit.finding import Depth, Game
 from hubbub.audit.suite import suite
+from hubbub.audit.yardstick import YARDSTICK
 
 LISTED = {
     "threshold off by one",
@@ -65,3 +68,16 @@ def test_every_channel_that_can_be_named_is_in_the_suite_and_proved() -> None:
     for row in channels:
         assert row.as_it_should
         assert row.found == "proved", row.name
+
+
+def test_the_page_has_a_row_for_each_fault_and_each_published_violation() -> None:
+    """docs/audit.md is written by make audit; a fault that was added later has to be in it."""
+    page = (Path(__file__).resolve().parents[3] / "docs" / "audit.md").read_text(encoding="utf-8")
+    rows = {line.split(" | ")[0].removeprefix("| "): line for line in page.splitlines() if line.startswith("| ")}
+    for fault in FAULTS:
+        assert " | refuted | " in rows[fault.name]
+        assert " | refuted | " not in rows[fault.name].partition(" | refuted | ")[2]
+    for each in YARDSTICK:
+        assert f"| {each.whose} | {each.what} |" in page
+    assert page.count("<!-- end of ") == 6
+    assert "-->\n<!-- end of " not in page, "a table is empty"
