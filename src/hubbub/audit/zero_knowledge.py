@@ -125,7 +125,7 @@ def simulate(
         )
 
 
-def _weights(n: int, t: int, k: int) -> list[arb]:
+def weights(n: int, t: int, k: int) -> list[arb]:
     """The hypergeometric law of how many of k drawn people are among t of n: ratios from the first, then scaled."""
     first, last = max(0, k - (n - t)), min(k, t)
     term, terms = arb(1), [arb(0)] * (k + 1)
@@ -140,7 +140,7 @@ def _weights(n: int, t: int, k: int) -> list[arb]:
 
 def _laws(kernel: arb_mat, n: int, k: int, every: list[int]) -> arb_mat:
     """outcome x database -> probability, up to the factor that all share."""
-    columns = [_weights(n, t, k) for t in every]
+    columns = [weights(n, t, k) for t in every]
     return kernel * arb_mat(k + 1, len(every), [columns[j][s] for s in range(k + 1) for j in range(len(every))])
 
 

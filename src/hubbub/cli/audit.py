@@ -268,27 +268,26 @@ def releases(files: tuple[str, ...], k: str, as_json: bool, **given: Any) -> Non
 @click.option("--epsilon-dp", metavar="EPS", help="What is spent inside the sample, to ask for the promise.")
 @click.option("--claimed-rows", metavar="K", help="The number of rows that is claimed, if it is another.")
 @click.option("--two-valued", is_flag=True, help="A blank row is a fair coin; else it is not counted.")
+@click.option("--table", "two_bins", is_flag=True, help="A table of two bins, with --ones people in the first.")
 @click.option("--out", metavar="FILE", help="Draw both laws on a page.")
 @json_option
-def zero_knowledge(out: str | None, two_valued: bool, as_json: bool, **given: Any) -> None:
-    """A count, or a share, from a secret sample beside the paper's own simulator, which does not see the person.
+def zero_knowledge(out: str | None, two_valued: bool, two_bins: bool, as_json: bool, **given: Any) -> None:
+    """A count, a share, or a table, from a secret sample beside the paper's own simulator, which misses the person.
 
     The exact divergence of both laws on this database, over all databases where they are few enough, and the claim.
     """
     from hubbub.audit.finding import timed
     from hubbub.audit.zero_knowledge import of_count, simulate
+    from hubbub.audit.zero_knowledge_table import simulate_table
 
+    if two_valued and two_bins:
+        raise WrongUse("--two-valued is about a count and --table about a table; keep one of them")
+    size = (given["people"], given["rows"], given["ones"])
+    words = {name: given[name] for name in ("epsilon_dp", "epsilon_zk", "claimed_rows")}
     with waiting("Working out both laws"):
-        done = simulate(
-            given["people"],
-            given["rows"],
-            given["ones"],
-            epsilon_dp=given["epsilon_dp"],
-            epsilon_zk=given["epsilon_zk"],
-            claimed_rows=given["claimed_rows"],
-            coin=two_valued,
-        )
-        found = timed(lambda: of_count(done))
+        done = simulate_table(*size, **words) if two_bins else simulate(*size, coin=two_valued, **words)
+        what = "a table of two bins" if two_bins else "a count"
+        found = timed(lambda: of_count(done, f"{what} from a secret sample"))
     if out is not None:
         _write(out, _laws_page(done))
     if not as_json:

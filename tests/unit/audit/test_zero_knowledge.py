@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 
 from hubbub.audit.zero_knowledge import of_count, shown_range, simulate
+from hubbub.audit.zero_knowledge_table import simulate_table
 from hubbub.errors import WrongUse
 from hubbub.exact import to_float
 
@@ -26,6 +27,18 @@ def test_a_fair_coin_attains_half_the_share(rows: int) -> None:
     done = simulate(30, rows, 7, epsilon_dp=2, coin=True)
     assert done.worst is not None
     assert to_float(done.worst, round_up=True) == pytest.approx(math.log1p(rows / 60 * math.expm1(2)), abs=1e-9)
+
+
+@pytest.mark.parametrize(("people", "rows"), [(20, 4), (30, 9)])
+def test_a_table_whose_blank_is_in_no_bin_attains_theorem_a1_prime(people: int, rows: int) -> None:
+    done = simulate_table(people, rows, people // 2, epsilon_dp=2)
+    p, y = rows / people, math.e
+    assert done.worst is not None
+    claim = math.log((1 - p + p * y * y) / (1 - p + p * y))
+    assert to_float(done.worst, round_up=True) == pytest.approx(claim, abs=1e-9)
+    assert of_count(done).word == "proved"
+    assert of_count(simulate_table(people, rows, 3, epsilon_dp=2, claimed_rows=rows - 1)).refuted
+    assert sum(done.mechanism) == pytest.approx(1)
 
 
 def test_the_laws_are_those_of_enumeration() -> None:
@@ -57,6 +70,8 @@ def test_one_database_among_many_is_not_called_a_proof() -> None:
 def test_one_epsilon_is_asked_for(given: dict[str, int]) -> None:
     with pytest.raises(WrongUse):
         simulate(10, 5, 5, **given)
+    with pytest.raises(WrongUse):
+        simulate_table(10, 5, 5, **given)
 
 
 def test_more_rows_than_people_are_refused() -> None:

@@ -129,6 +129,8 @@ def test_zero_knowledge_draws_both_laws(tmp_path: Path) -> None:
     assert ("<polyline" in page, "the simulator" in page, "<script" in page) == (True, True, False)
     assert told(*words, "--claimed-rows", 5, code=4)["witness"]["people"] == "60"
     assert run(*words, "--out", tmp_path / "none" / "laws.html").exit_code == 2
+    assert told(*words, "--table")["subject"] == "a table of two bins from a secret sample"
+    assert run(*words, "--table", "--two-valued").exit_code == 2
 
 
 def test_stories_are_listed_told_and_written(tmp_path: Path) -> None:
