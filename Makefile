@@ -41,6 +41,9 @@ fuzz: .venv/with-charts,dev ## search for a person who changes more than one cou
 mutants: .venv/with-charts,dev ## plant faults in what carries the promises; docs/mutants.md says which go unnoticed (an hour or more)
 	@$(BIN)/python -m tests.mutation
 
+audit: .venv/with-charts,dev .venv/auditees/installed ## try to break everything, and write docs/audit.md (some minutes)
+	@$(BIN)/python -m benchmarks.audit
+
 bench: .venv/with-bench .venv/peers/installed .venv/accountants/installed ## measure, side by side with the peers
 	@$(BIN)/python -m benchmarks.noise
 	@$(BIN)/python -m benchmarks.channels
@@ -82,4 +85,10 @@ bench: .venv/with-bench .venv/peers/installed .venv/accountants/installed ## mea
 	@echo "Installing the peer of benchmarks.composition into .venv/accountants" >&2
 	@$(PYTHON) -m venv .venv/accountants
 	@.venv/accountants/bin/python -m pip --disable-pip-version-check --no-input -qq install --requirement $<
+	@touch $@
+
+.venv/auditees/installed: benchmarks/audit-peers.txt | .venv/pyvenv.cfg
+	@echo "Installing what benchmarks.audit_peers looks at into .venv/auditees" >&2
+	@$(PYTHON) -m venv .venv/auditees
+	@.venv/auditees/bin/python -m pip --disable-pip-version-check --no-input -qq install --requirement $<
 	@touch $@

@@ -2,9 +2,7 @@
 
 A table is a list of rows; a release counts them by a column, in one of the ways a unit says, and publishes each bin
 through its channel's exact law. The joint law of several releases is the product (on one collected sample: the mixture
-of products over the samples). Outcomes far out are lumped, and so are outcomes with the same likelihood ratio: both are
-post-processing, so what is found here is never more than what is given away; with the tails of geometric laws, whose
-ratio does not change, it is not less either.
+of products over the samples), as :mod:`hubbub.audit.joint` has it.
 """
 
 from __future__ import annotations
@@ -16,12 +14,7 @@ from functools import cache
 from itertools import product
 from typing import NamedTuple
 
-import numpy as np
-from flint import arb
-from numpy.typing import NDArray
-
-from hubbub.channels.channel import Channel
-from hubbub.channels.law import Block
+from hubbub.audit.joint import HIGH, LOW, SLACK, Pair, bin_apart, delta, loss, outcomes, pair, together
 from hubbub.exact import Infinite
 from hubbub.guarantees.aggregates import BernoulliSample
 from hubbub.guarantees.curve import Curve
@@ -37,13 +30,7 @@ from hubbub.guarantees.people import People, Whose
 from hubbub.ledger.accounts import Total, Totals
 from hubbub.tables.histogram import Histogram, columns
 
-Array = NDArray[np.float64]
-Pair = tuple[Array, Array]
-
-LOW, HIGH = -8, 13
 FEW = (0, 3)  # where outcomes of several releases are listed together
-SLACK = 1e-9
-NOTHING = 1e-300  # below any mass here that is not 0
 
 
 class Row(NamedTuple):
@@ -76,30 +63,6 @@ class Asked:
 
 
 # --- laws -----------------------------------------------------------------------------------------------------------
-
-
-@cache
-def outcomes(channel: Channel, count: int, low: int = LOW, high: int = HIGH) -> dict[tuple[str, int], float]:
-    """The law of one bin, with all below `low` and all above `high` lumped."""
-    found: dict[tuple[str, int], float] = {}
-    law = channel.law(count)
-    for part in law.parts:
-        for value in range(low, high + 1):
-            mass = _within(part, None if value == low else value, None if value == high else value)
-            if mass is not None and float(mass.mid()) > NOTHING:
-                found[part.tag, value] = found.get((part.tag, value), 0.0) + float(mass.mid())
-    assert abs(sum(found.values()) - 1) < 1e-6 + float(law.missing), "a law that is not all there"
-    return found
-
-
-def _within(part: object, low: int | None, high: int | None) -> arb | None:
-    if isinstance(part, Block):
-        cut = part.within(low, high)
-        return None if cut is None else cut.total()
-    lo, masses = part.lo, part.masses  # type: ignore[attr-defined]
-    first = 0 if low is None else max(0, low - lo)
-    last = len(masses) if high is None else max(0, high - lo + 1)
-    return sum(masses[first:last], arb(0)) if first < last else None
 
 
 def _law(asked: Asked, worlds: Iterable[tuple[float, tuple[int, ...]]], low: int, high: int) -> dict[object, float]:
@@ -142,50 +105,7 @@ def _mixed(asked: Asked, table: Table) -> dict[object, float]:
     return _law(asked, _worlds(asked, table), LOW, HIGH)
 
 
-# --- two laws -------------------------------------------------------------------------------------------------------
-
-
-def pair(one: dict[object, float], two: dict[object, float]) -> Pair:
-    """Both laws, outcomes with one likelihood ratio lumped."""
-    if one == two:
-        return np.ones(1), np.ones(1)
-    keys = {**one, **two}
-    p = np.array([one.get(key, 0.0) for key in keys])
-    return lumped(p, np.array([two.get(key, 0.0) for key in keys]))
-
-
-def lumped(p: Array, q: Array) -> Pair:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.round(np.log(p) - np.log(q), 8)
-    _, where = np.unique(ratio, return_inverse=True)
-    return np.bincount(where, p).astype(float), np.bincount(where, q).astype(float)
-
-
-def together(pairs: Iterable[Pair]) -> Pair:
-    """Of independent releases."""
-    p = q = np.ones(1)
-    for one, two in pairs:
-        if len(one) == 1:  # nothing is told apart
-            continue
-        p, q = lumped(np.outer(p, one).ravel(), np.outer(q, two).ravel())
-    return p, q
-
-
-def loss(both: Pair) -> float:
-    """The largest logarithm of a ratio."""
-    p, q = both
-    if ((p > 0) != (q > 0)).any():
-        return math.inf
-    return float(np.abs(np.log(p) - np.log(q)).max())
-
-
-def delta(both: Pair, epsilon: float) -> float:
-    """The smallest delta with which both are (epsilon, delta)-close."""
-    p, q = both
-    if math.isinf(epsilon):
-        return 0.0
-    factor = math.exp(epsilon)
-    return float(max(np.maximum(p - factor * q, 0).sum(), np.maximum(q - factor * p, 0).sum()))
+# --- two tables -----------------------------------------------------------------------------------------------------
 
 
 def joint(releases: Sequence[Asked], one: Table, two: Table, *, flat: bool = False) -> Pair:
@@ -196,18 +116,13 @@ def _apart(asked: Asked, one: Table, two: Table, flat: bool) -> Pair:
     if not _plain(asked, flat):
         return _mixed_apart(asked, one, two)
     first, second = (_counts([asked.bin(row) for row in table]) for table in (one, two))
-    pairs = (_bin_apart(asked.spec.whole_channel, *each) for each in zip(first, second, strict=True))
+    pairs = (bin_apart(asked.spec.whole_channel, *each) for each in zip(first, second, strict=True))
     return together(pairs)
 
 
 @cache
 def _mixed_apart(asked: Asked, one: Table, two: Table) -> Pair:
     return pair(_mixed(asked, one), _mixed(asked, two))
-
-
-@cache
-def _bin_apart(channel: Channel, one: int, two: int) -> Pair:
-    return pair(dict(outcomes(channel, one)), dict(outcomes(channel, two)))
 
 
 def sampled(releases: Sequence[Asked], one: Table, two: Table, unit: str, rate: float) -> Pair:

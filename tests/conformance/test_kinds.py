@@ -21,6 +21,7 @@ import pytest
 from click.testing import CliRunner
 
 from hubbub import kinds
+from hubbub.audit import exact, replay
 from hubbub.cli.main import commands
 from hubbub.drawing import Bars
 from hubbub.engines.links import opened as open_links
@@ -324,6 +325,21 @@ def test_no_changed_byte_of_what_is_signed_passes(name: str, forger: Path) -> No
     data = sign(forger, unsigned(CASES[name].spec()))
     for at in range(0, len(data), max(1, len(data) // 100)):
         assert not verify(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]).passed, at
+
+
+# --- the auditor --------------------------------------------------------------------------------------------------
+
+
+@every_case
+def test_the_auditor_has_nothing_against_it(name: str) -> None:
+    """Exact laws, and one person more with the noise frozen: THREATS 17 for every kind."""
+    case = CASES[name]
+    fewer, more = case.opened(case.fewer), case.opened(case.more)
+    spec = case.spec(fewer.columns())
+    assert not any(found.refuted for found in exact.of_spec(spec))
+    found = replay.of_spec(spec, fewer, more, declared=case.declared)
+    assert not found.refuted, found.sentence()
+    assert found.numbers["draws"] > 0
 
 
 # --- what comes out -----------------------------------------------------------------------------------------------

@@ -228,6 +228,7 @@ CLAIMING = (
     "tables/levels.py",
     "tables/margin_bounds.py",
     "account/averaging.py",
+    "audit/clopper_pearson.py",
     "account/following.py",
     "account/sampled.py",
     "account/sanitizing.py",

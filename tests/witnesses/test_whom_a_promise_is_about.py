@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
+from hubbub.audit.joint import loss
 from hubbub.cli.main import commands
 from hubbub.errors import Refused
 from hubbub.guarantees.composition import FRESH_SAMPLES, INDEPENDENT
@@ -23,7 +24,7 @@ from hubbub.ledger.policy import Policy
 from hubbub.tables.asking import histogram
 from hubbub.tables.unit import Unit
 from tests.fresh import opened as open_table
-from tests.joint import Asked, Row, joint, loss
+from tests.joint import Asked, Row, joint
 
 
 def visits(*towns: str) -> tuple[Row, ...]:

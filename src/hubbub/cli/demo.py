@@ -12,6 +12,7 @@ from hubbub.cli import examples, json_option, page, print_json, say
 from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
+    from hubbub.audit.attacks import Story as Attack
     from hubbub.demo.gossip import Story as Network
     from hubbub.demo.millbrook import Story
     from hubbub.demo.salaries import Outcome
@@ -31,8 +32,9 @@ def demo(out: str, as_json: bool) -> None:
     often the best attack finds the bin and by how far the other bins are off.
 
     Last, the network of Millbrook's friends: who knows the streets guesses how people vote, and what the town may
-    publish about its network instead.
+    publish about its network instead. The paper's own example of that, Democrats and Republicans, stands beside it.
     """
+    from hubbub.audit.attacks import story
     from hubbub.demo import gossip, millbrook, places, salaries
     from hubbub.noise.source import SystemSource
 
@@ -48,8 +50,11 @@ def demo(out: str, as_json: bool) -> None:
     books = folder / "ledger" / "ledger.db"
     network = gossip.publish(folder, books, SystemSource())
     homes = places.write(folder)
+    friends, friends_page = story("democrats"), folder / "democrats.html"
+    friends_page.write_text(friends.page(), encoding="utf-8")
     if not as_json:
         _tell_network(network)
+        _tell_friends(friends)
     following = [*millbrook.try_next(folder), gossip.try_next(folder, books)]
     if as_json:
         print_json(
@@ -61,15 +66,22 @@ def demo(out: str, as_json: bool) -> None:
                 "chance": 1 / salaries.CANDIDATES,
                 "rows": [row.as_json() for row in rows],
                 "friends": network.as_json(),
+                "democrats": {**friends.as_json(), "chart": str(friends_page)},
                 "chart": str(drawn[0]) if drawn else None,
-                "files": [*town.files.values(), *map(str, drawn), *network.files.values(), str(homes)],
+                "files": [
+                    *town.files.values(),
+                    *map(str, drawn),
+                    *network.files.values(),
+                    str(homes),
+                    str(friends_page),
+                ],
                 "look_at": salaries.LOOK_AT,
                 "open_first": town.files["report"],
                 "try_next": following,
             }
         )
     else:
-        _tell_where(town, network, drawn, following)
+        _tell_where(town, network, drawn, following, friends_page)
 
 
 def _prepare(folder: Path) -> bool:
@@ -181,15 +193,25 @@ def _tell_network(network: Network) -> None:
     console.print("In a town this small that takes much noise; in a large one much less (hubbub graph plan).\n")
 
 
-def _tell_where(town: Story, network: Network, drawn: list[Path], following: list[str]) -> None:
+def _tell_friends(friends: Attack) -> None:
+    """The paper's own example, in its numbers."""
+    console = page()
+    console.print("4. Democrats and Republicans", style="bold")
+    for sentence in (*friends.told, friends.protects):
+        console.print(sentence)
+    console.print()
+
+
+def _tell_where(town: Story, network: Network, drawn: list[Path], following: list[str], friends: Path) -> None:
     from hubbub.demo import gossip, salaries
 
     console = page()
-    console.print("4. What to look at", style="bold")
+    console.print("5. What to look at", style="bold")
     console.print(f"Open {town.files['report']} first: Millbrook's table, what it promises, and how to check it.")
     if drawn:
         console.print(f"Then open {drawn[0]}. {salaries.LOOK_AT}")
-    console.print(f"Last, open {network.files['chart']}. {gossip.LOOK_AT}")
+    console.print(f"Then open {network.files['chart']}. {gossip.LOOK_AT}")
+    console.print(f"Last, open {friends}: the same in the paper's own numbers.")
     console.print("\nThen publish something else about Millbrook:")
     for command in following:
         console.print(f"  {command}", soft_wrap=True)  # one line, to be copied

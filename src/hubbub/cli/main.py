@@ -8,6 +8,7 @@ import hubbub
 from hubbub.cli import Commands, examples, speak_plainly
 from hubbub.cli.account import account
 from hubbub.cli.ask import ask
+from hubbub.cli.audit import audit
 from hubbub.cli.channel import channel
 from hubbub.cli.check import check
 from hubbub.cli.demo import demo
@@ -39,6 +40,7 @@ def commands() -> None:
 
 commands.add_command(account)
 commands.add_command(ask)
+commands.add_command(audit)
 commands.add_command(channel)
 commands.add_command(check)
 commands.add_command(demo)

@@ -5,9 +5,8 @@ all of them in one of 40 bins. The attacker knows all that, and every salary but
 Differential privacy hides one person and lets a group of 100 stand out; outlier privacy hides the group and
 leaves large crowds almost alone.
 
-The attack is the best there is: look at how much more likely each candidate's published value is with 100 people
-than with none, and name the candidate where that is largest. Its success and the errors are computed from the
-exact laws, without sampling, in floats: they are for reading and are no certificates.
+The attack is the best there is (:mod:`hubbub.audit.managers`). Its success and the errors are computed from the exact
+laws, without sampling, in floats: they are for reading and are no certificates.
 """
 
 from __future__ import annotations
@@ -21,11 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub import charts
+from hubbub.audit.managers import CANDIDATES as CANDIDATES
+from hubbub.audit.managers import MANAGERS as MANAGERS
+from hubbub.audit.managers import REACH, attack, spread
 from hubbub.channels.catalogue import channel, parameters
 from hubbub.channels.channel import Channel, Published
-from hubbub.channels.law import SUPPRESSED, Block, Law
+from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.profile import checkable, loss_curve
-from hubbub.exact import INFINITY, ball, to_float, to_text
+from hubbub.exact import INFINITY, to_float, to_text
 from hubbub.figures import short
 from hubbub.noise.source import Source
 from hubbub.noise.uniform import below
@@ -36,16 +38,11 @@ LOW_BINS: Final = tuple(people for people in (40, 85, 140, 210, 270, 300, 270, 2
 """The ordinary salaries: 60 bins, a hump with crowds on both sides of 100."""
 
 EMPLOYEES: Final = sum(LOW_BINS)
-MANAGERS: Final = 100
-CANDIDATES: Final = 40
 MANAGERS_AT: Final = 22  # which of the 40; the attacker is not told
 RARE: Final = 100  # a crowd of at most this many is rare
 
 SURE: Final = 1e6
 """Evidence, in nats, of a value that is impossible without the managers, or with them."""
-
-REACH: Final = 8000
-"""Values this far from 0 have a chance below e^-35 in all laws here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,48 +180,6 @@ def promise(made: Channel) -> str:
 
 def _crowds(start: int, end: int | None) -> str:
     return f"from {start}" if end is None else f"up to {end}"
-
-
-def spread(law: Law) -> dict[str, Floats]:
-    """The chance of each value from -REACH to REACH, by tag."""
-    found: dict[str, Floats] = {}
-    for part in law.parts:
-        if isinstance(part, Block) and part.shape is not None and part.lo != part.hi:
-            continue  # a lump of values with less than e^-150 in all
-        lo = -REACH if part.lo is None else max(part.lo, -REACH)
-        hi = REACH if part.hi is None else min(part.hi, REACH)
-        if lo > hi:
-            continue
-        if isinstance(part, Block):
-            weight = to_float(part.weight.value.log() + ball(part.intercept + part.slope * lo), round_up=False)
-            masses = np.exp(weight + to_float(part.slope, round_up=False) * np.arange(hi - lo + 1))
-        else:
-            masses = np.array([to_float(mass, round_up=False) for mass in part.masses[lo - part.lo : hi - part.lo + 1]])
-        row = found.setdefault(part.tag, np.zeros(2 * REACH + 1))
-        row[lo + REACH : hi + REACH + 1] += masses
-    return found
-
-
-def attack(made: Channel) -> float:
-    """How often the attacker who names the candidate with the largest likelihood ratio f_100/f_0 is right.
-
-    With p the chance of a ratio at an empty candidate and below the chance of a smaller one, a candidate with that
-    ratio beats 39 empty ones, ties split evenly, with probability ((below + p)^40 - below^40) / (40 p).
-    """
-    full, empty = spread(made.law(MANAGERS)), spread(made.law(0))
-    nothing = np.zeros(2 * REACH + 1)
-    tags = sorted({*full, *empty})
-    f = np.concatenate([full.get(tag, nothing) for tag in tags])
-    g = np.concatenate([empty.get(tag, nothing) for tag in tags])
-    f, g = f[(f > 0) | (g > 0)], g[(f > 0) | (g > 0)]
-    with np.errstate(divide="ignore"):
-        ratios = np.round(np.log(f) - np.log(g), 9)
-    _, level = np.unique(ratios, return_inverse=True)
-    f, p = np.bincount(level, weights=f), np.bincount(level, weights=g)
-    upto = np.cumsum(p)
-    below = upto - p
-    powers = sum(upto ** (CANDIDATES - 1 - j) * below**j for j in range(CANDIDATES))
-    return float(np.sum(f * powers) / CANDIDATES)
 
 
 def evidence(made: Channel, published: Published) -> Floats:

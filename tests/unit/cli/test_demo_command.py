@@ -18,7 +18,7 @@ def run(*args: str) -> Result:
 
 
 TOWN = ["millbrook.parquet", "release.csv", "certificate.json", "report.html"]
-NETWORK = ["friends.csv", "votes.html", *(f"network/{name}" for name in TOWN[1:]), "places.csv"]
+NETWORK = ["friends.csv", "votes.html", *(f"network/{name}" for name in TOWN[1:]), "places.csv", "democrats.html"]
 
 
 def test_the_demo_writes_its_files_and_one_object(tmp_path: Path) -> None:
@@ -37,6 +37,9 @@ def test_the_demo_writes_its_files_and_one_object(tmp_path: Path) -> None:
     assert friends["guarantees"][0]["aggregate"] == "RSN(77, 1)"
     chart = Path(friends["chart"]).read_text(encoding="utf-8")
     assert ("<svg" in chart, "<script" in chart, "http://" in chart) == (True, False, False)
+    numbers = answer["democrats"]["numbers"]
+    told = [f"{numbers[name]:.4f}" for name in ("bound_0.1", "exact_0.1", "bound_0.01", "exact_0.01", "random_1000")]
+    assert told == ["0.7990", "0.8998", "0.5805", "0.7223", "0.5590"]
     town = answer["millbrook"]
     assert (town["residents"], town["rows_published"] + town["rows_suppressed"]) == (40_000, town["bins"])
     assert [town[key] for key in ("table", "release", "certificate", "report")] == answer["files"][:4]
@@ -63,7 +66,7 @@ def test_without_altair_there_are_tables_and_a_word(tmp_path: Path, monkeypatch:
     assert shown.exit_code == 0
     assert "pip install 'hubbub[charts]'" in shown.stderr
     assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == sorted(
-        [*TOWN, "ledger", "publisher.key", "friends.csv", "votes.html", "network", "places.csv"]
+        [*TOWN, "ledger", "publisher.key", "friends.csv", "votes.html", "network", "places.csv", "democrats.html"]
     )
     assert "Open demo/report.html first" in shown.stdout
     assert "salaries.html" not in shown.stdout

@@ -1,0 +1,1 @@
+"""Try to break every promise: exact laws, frozen noise, many runs, and published files against each other."""

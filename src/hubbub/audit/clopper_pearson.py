@@ -1,0 +1,56 @@
+"""Exact confidence bounds for a probability, from how often an event came up (Clopper, Pearson 1934), certified.
+
+The lower bound is the p at which so many events or more would come up with probability alpha only. Tails are certified
+balls, and each bound is rounded away from the estimate.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Final
+
+from flint import arb, ctx
+
+from hubbub.errors import WrongUse
+from hubbub.exact import ball
+
+_GRID: Final = 1 << 40
+_STEPS: Final = (1e-9, 1e-6, 1e-3, 0.1, 1.0)  # what may be given away of the bound to be certain of it
+_BITS: Final = 64
+
+
+def at_least(events: int, runs: int, alpha: Fraction) -> Fraction:
+    """A bound below the probability of the event.
+
+    Guarantee: for every true probability p, the bound is above p with probability at most alpha.
+    """
+    if not 0 <= events <= runs or not 0 < alpha < 1:
+        raise WrongUse("events are between 0 and the number of runs, and alpha is between 0 and 1; check both")
+    if events == 0:
+        return Fraction(0)
+    from scipy.special import betaincinv
+
+    guess = float(betaincinv(events, runs - events + 1, float(alpha)))  # a float, and so not to be relied on
+    for given_away in _STEPS:
+        at = max(math.floor(guess * (1 - given_away) * _GRID) - 1, 0)
+        if _is_below(at, events, runs, alpha):
+            return Fraction(at, _GRID)
+    return Fraction(0)
+
+
+def at_most(events: int, runs: int, alpha: Fraction) -> Fraction:
+    """A bound above the probability of the event, as :func:`at_least` for the event's opposite.
+
+    Guarantee: for every true probability p, the bound is below p with probability at most alpha.
+    """
+    return 1 - at_least(runs - events, runs, alpha)
+
+
+def _is_below(at: int, events: int, runs: int, alpha: Fraction) -> bool:
+    """Whether at p = at / 2^40 so many events or more certainly have probability alpha at most."""
+    if at == 0:
+        return True
+    with ctx.workprec(_BITS):
+        tail = (arb(at) / _GRID).beta_lower(events, runs - events + 1, 1)
+        return bool(tail <= ball(alpha))

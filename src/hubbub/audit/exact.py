@@ -1,0 +1,88 @@
+"""The exact depth: certified divergences between neighbouring inputs, in the game that the promise names.
+
+A channel is held against its own claim, or another one, count by count; a release of any kind through its own checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hubbub.audit.finding import Depth, Finding, Game
+from hubbub.channels.channel import Channel
+from hubbub.channels.checks import critical
+from hubbub.channels.profile import checkable, exact_loss, judge, profile
+from hubbub.exact import Infinite, rounded, to_text
+from hubbub.guarantees.definitions import Guarantee
+from hubbub.guarantees.verdict import Proved, Refuted, Undecided, Verdict
+from hubbub.kind import Spec
+
+_GAMES = {
+    "differential": Game.DIFFERENTIAL,
+    "crowd-blending": Game.CROWD_BLENDING,
+    "zero-knowledge": Game.ZERO_KNOWLEDGE,
+    "distributional": Game.DISTRIBUTIONAL,
+}
+
+_OPEN = ("undecided", "its laws cannot be worked out")  # how a check says that it neither passed nor failed
+
+
+def game_of(promise: Guarantee) -> Game:
+    """The game that a promise names; every other notion is a curve."""
+    return _GAMES.get(promise.notion, Game.OUTLIER)
+
+
+def of_channel(
+    channel: Channel, promise: Guarantee | None = None, counts: Iterable[int] | None = None, subject: str | None = None
+) -> Finding:
+    """A channel against a promise, its own claim if none is given.
+
+    Guarantee: `Proved` and `Refuted` are those of :func:`hubbub.channels.profile.judge`: certified bounds at the counts
+    that were looked at and the channel's proof at all others. `lower_bound` is a certified lower bound on the delta, at
+    the claimed epsilon, of the worst count looked at.
+    """
+    claim = checkable(channel.claim if promise is None else promise)
+    rows = profile(channel, critical(channel) if counts is None else counts, claim)
+    verdict = judge(channel, rows, claim)
+    if promise is None:
+        verdict = channel.reconsidered(verdict)
+    worst = max((rounded(row.exact_delta, up=False, digits=6) for row in rows), default=None)
+    return Finding(
+        game=game_of(claim),
+        depth=Depth.EXACT,
+        verdict=verdict,
+        claimed=str(claim),
+        subject=channel.name if subject is None else subject,
+        lower_bound=None if worst is None else f"delta {to_text(worst)}",
+        numbers={"counts": [row.count for row in rows]},
+    )
+
+
+def pure_loss(channel: Channel, count: int) -> str:
+    """The exact loss of one person in a bin of that count, as text rounded down; "inf" where there is none."""
+    found = exact_loss(channel, count)
+    return "inf" if isinstance(found, Infinite) else to_text(rounded(found, up=False, digits=12))
+
+
+def of_spec(spec: Spec, subject: str | None = None) -> tuple[Finding, ...]:
+    """A release of any kind: every check that it lists, played for its first promise.
+
+    Guarantee: `Proved` only for a check that passed, which is one that works the claim out again from exact laws. A
+    kind without such checks is left undecided, in words.
+    """
+    promise = spec.promises()[0].conclusion
+    name = spec.words().entry if subject is None else subject
+    found = []
+    for check in spec.checks():
+        verdict: Verdict = Refuted(f"not so: {check.what}", (("found", check.found),))
+        if check.passed:
+            verdict = Proved(f"{check.what}: {check.found}")
+        elif check.found.startswith(_OPEN):
+            verdict = Undecided(f"{check.what}: {check.found}")
+        found.append(_told(promise, verdict, name))
+    if not found:
+        found.append(_told(promise, Undecided("this kind of release has no laws to work out again"), name))
+    return tuple(found)
+
+
+def _told(promise: Guarantee, verdict: Verdict, subject: str) -> Finding:
+    return Finding(game=game_of(promise), depth=Depth.EXACT, verdict=verdict, claimed=str(promise), subject=subject)

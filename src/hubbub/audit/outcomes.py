@@ -1,0 +1,236 @@
+"""What came out of many runs of anything, and the events by which two such heaps are told apart.
+
+An outcome is a number, a row of numbers, or anything that can be written down; an exception is an outcome too. Events
+are proposed from one heap of outcomes and are then values: they can be counted in any other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from numbers import Number
+from typing import Final, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Bools: TypeAlias = NDArray[np.bool_]
+
+_THRESHOLDS: Final = 40
+_LABELS: Final = 60
+_COORDINATES: Final = 50
+_BITS: Final = range(20, 64)  # multiples of 2^-20 .. 2^-63
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Heap:
+    """Outcomes as texts, and as rows of numbers where they are such (nan elsewhere)."""
+
+    texts: tuple[str, ...]
+    numbers: Floats  # run x coordinate
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def first(self, runs: int) -> Heap:
+        return Heap(self.texts[:runs], self.numbers[:runs])
+
+
+class Event(Protocol):
+    """Something that an outcome has or has not."""
+
+    @property
+    def words(self) -> str: ...
+
+    def happened(self, heap: Heap) -> Bools: ...
+
+
+@dataclass(frozen=True, slots=True)
+class AtLeast:
+    """A number at or above a threshold (or, turned round, below it)."""
+
+    coordinate: int
+    threshold: float
+    below: bool = False
+
+    @property
+    def words(self) -> str:
+        what = "the outcome" if self.coordinate == 0 else f"number {self.coordinate + 1} of it"
+        return f"{what} is {'below' if self.below else 'at least'} {self.threshold:.6g}"
+
+    def happened(self, heap: Heap) -> Bools:
+        values = _column(heap, self.coordinate)
+        found: Bools = values < self.threshold if self.below else values >= self.threshold
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """One of some outcomes, as texts."""
+
+    texts: frozenset[str]
+
+    @property
+    def words(self) -> str:
+        shown = sorted(self.texts)[:3]
+        more = f" or {len(self.texts) - 3} others" if len(self.texts) > 3 else ""
+        return f"the outcome is {' or '.join(text[:40] for text in shown)}{more}"
+
+    def happened(self, heap: Heap) -> Bools:
+        return np.array([text in self.texts for text in heap.texts], dtype=bool)
+
+
+@dataclass(frozen=True, slots=True)
+class OnLattice:
+    """A number that is a multiple of 2^-bits (or is not): what floating-point noise leaves in the last digits."""
+
+    coordinate: int
+    bits: int
+    off: bool
+
+    @property
+    def words(self) -> str:
+        return f"the outcome is {'no' if self.off else 'a'} multiple of 2^-{self.bits}"
+
+    def happened(self, heap: Heap) -> Bools:
+        values = _column(heap, self.coordinate)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = np.ldexp(values, self.bits)
+            whole = np.isfinite(scaled) & (scaled == np.floor(scaled))
+        found: Bools = (~whole if self.off else whole) & np.isfinite(values)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A weighted sum of the numbers at or above a threshold: a linear classifier."""
+
+    weights: tuple[float, ...]
+    threshold: float
+    below: bool
+
+    @property
+    def words(self) -> str:
+        heavy = ", ".join(f"{weight:.3g}" for weight in self.weights[:4])
+        more = ", ..." if len(self.weights) > 4 else ""
+        return f"the score with weights {heavy}{more} is {'below' if self.below else 'at least'} {self.threshold:.6g}"
+
+    def happened(self, heap: Heap) -> Bools:
+        if heap.numbers.shape[1] != len(self.weights):
+            return np.zeros(len(heap), dtype=bool)
+        score = heap.numbers @ np.array(self.weights)
+        found: Bools = score < self.threshold if self.below else score >= self.threshold
+        return found
+
+
+def heap(outcomes: Iterable[object]) -> Heap:
+    """Outcomes of any kind, gathered."""
+    given = list(outcomes)
+    rows = [_numbers(outcome) for outcome in given]
+    width = max((len(row) for row in rows if row is not None), default=0)
+    numbers = np.full((len(given), width), np.nan)
+    for i, row in enumerate(rows):
+        if row is not None:
+            numbers[i, : len(row)] = row
+    return Heap(tuple(_text(outcome) for outcome in given), numbers)
+
+
+def joined(first: Heap | None, second: Heap) -> Heap:
+    """Two heaps, one after the other."""
+    if first is None:
+        return second
+    width = max(first.numbers.shape[1], second.numbers.shape[1])
+    parts = []
+    for each in (first, second):
+        wide = np.full((len(each), width), np.nan)
+        wide[:, : each.numbers.shape[1]] = each.numbers
+        parts.append(wide)
+    return Heap(first.texts + second.texts, np.concatenate(parts))
+
+
+def _numbers(outcome: object) -> Sequence[float] | None:
+    if isinstance(outcome, bool | np.bool_ | str | bytes | BaseException) or outcome is None:
+        return None
+    if isinstance(outcome, Number | np.number):
+        return None if isinstance(outcome, complex) else (float(outcome),)  # type: ignore[arg-type]
+    if isinstance(outcome, np.ndarray) and outcome.dtype.kind in "iuf":
+        return [float(x) for x in outcome.ravel()]
+    if isinstance(outcome, tuple | list) and all(isinstance(x, Number | np.number) for x in outcome):
+        return [float(x) for x in outcome]
+    return None
+
+
+def _text(outcome: object) -> str:
+    if isinstance(outcome, BaseException):
+        return f"error {type(outcome).__name__}: {outcome}"
+    if isinstance(outcome, np.ndarray):
+        return repr(outcome.tolist())
+    return repr(outcome.item() if isinstance(outcome, np.generic) else outcome)
+
+
+def _column(heap: Heap, coordinate: int) -> Floats:
+    if coordinate >= heap.numbers.shape[1]:
+        return np.full(len(heap), np.nan)
+    column: Floats = heap.numbers[:, coordinate]
+    return column
+
+
+def proposed(one: Heap, two: Heap) -> Iterator[Event]:
+    """Events that may tell two heaps apart, either way round."""
+    width = max(one.numbers.shape[1], two.numbers.shape[1])
+    for coordinate in range(min(width, _COORDINATES)):
+        both = np.concatenate([_column(one, coordinate), _column(two, coordinate)])
+        known = both[np.isfinite(both)]
+        for threshold in _thresholds(known):
+            yield AtLeast(coordinate, threshold)
+            yield AtLeast(coordinate, threshold, below=True)
+        if known.size and (known != np.floor(known)).any():
+            for bits in _BITS:
+                yield OnLattice(coordinate, bits, off=True)
+                yield OnLattice(coordinate, bits, off=False)
+    yield from _by_text(one, two)
+    if width > 1:
+        yield from _by_score(one, two)
+
+
+def _thresholds(values: Floats) -> list[float]:
+    if not values.size:
+        return []
+    some = np.unique(np.quantile(values, np.linspace(0, 1, _THRESHOLDS), method="nearest"))
+    return [float(x) for x in some]
+
+
+def _by_text(one: Heap, two: Heap) -> Iterator[Event]:
+    """Outcomes by how much more often they came up in one heap: the first few of that list together."""
+    ours, theirs = Counter(one.texts), Counter(two.texts)
+    every = {*ours, *theirs}
+    if len(every) > (len(one) + len(two)) / 2:  # nearly all different: nothing is learned from texts
+        return
+    ranked = sorted(every, key=lambda text: ((ours[text] + 0.5) / (theirs[text] + 0.5), text))
+    for order in (ranked, ranked[::-1]):
+        steps = sorted({*range(1, min(len(order), _LABELS))} | {len(order) * i // 20 for i in range(1, 20)} - {0})
+        for stop in steps:
+            if stop < len(order) or len(order) == 1:
+                yield OneOf(frozenset(order[:stop]))
+    for text, _ in (ours + theirs).most_common(_LABELS):
+        yield OneOf(frozenset((text,)))
+
+
+def _by_score(one: Heap, two: Heap) -> Iterator[Event]:
+    """Thresholds on the direction in which the means differ most for their spread."""
+    width = one.numbers.shape[1]
+    if width != two.numbers.shape[1] or min(len(one), len(two)) < 3:
+        return
+    kept = [each.numbers[np.isfinite(each.numbers).all(axis=1)] for each in (one, two)]
+    if min(len(each) for each in kept) < 3:
+        return
+    spread = sum(np.cov(each, rowvar=False) for each in kept)
+    scale = np.trace(spread) / width or 1.0
+    weights = np.linalg.solve(spread + 1e-6 * scale * np.eye(width), kept[0].mean(axis=0) - kept[1].mean(axis=0))
+    size = float(np.abs(weights).max()) or 1.0
+    told = tuple(float(weight) for weight in weights / size)
+    for threshold in _thresholds(np.concatenate(kept) @ np.array(told)):
+        yield Scored(told, threshold, below=False)
+        yield Scored(told, threshold, below=True)

@@ -1,0 +1,157 @@
+"""A published table of counts as anybody writes it: key columns, a column of counts, a mark or a blank where hidden.
+
+Our own files are read like everybody's. A count is taken for exact unless an interval beside it says that it is not; a
+text like ``<10`` or ``1-4`` is a range; every other text, and a blank, is a hidden count.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from hubbub.errors import WrongUse
+
+Key: TypeAlias = tuple[str, ...]
+
+_NAMES: Final = ("count", "n", "people", "number", "freq", "frequency", "obs_value", "value", "total")
+_BESIDE: Final = ("low", "high", "estimate", "status")  # ours, beside a count
+_WHOLE: Final = re.compile(r"[+]?(\d{1,3}([, \u00a0\u202f']\d{3})+|\d+)(\.0+)?")
+_BELOW: Final = re.compile(r"(<|<=|≤|under|fewer than|less than|up to)\s*(\d+)", re.IGNORECASE)
+_BETWEEN: Final = re.compile(r"(\d+)\s*(-|–|\.\.|to)\s*(\d+)")
+_MOST_CELLS: Final = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a table says of one bin: the count lies between `low` and `high` (None: no end)."""
+
+    low: int
+    high: int | None
+    hidden: bool
+    listed: bool = True
+
+    @property
+    def exact(self) -> bool:
+        return self.low == self.high and not self.hidden
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """One table of counts: columns, and a cell for every combination of their values that it can have."""
+
+    name: str
+    columns: tuple[str, ...]
+    cells: Mapping[Key, Cell]
+    noisy: int = 0  # rows whose count is not exact, and which therefore say nothing here
+
+    def values(self, column: str) -> set[str]:
+        """The values that occur."""
+        at = self.columns.index(column)
+        return {key[at] for key in self.cells}
+
+
+def read(
+    path: str | Path, k: int, *, count: str | None = None, hidden: str = "below", total: str | None = None
+) -> tuple[Published, ...]:
+    """The tables of one file: one, or one for each set of columns where rows of totals stand among the others.
+
+    A hidden count is below `k`, or any number with ``hidden="any"`` (for publishers who hide more than small counts).
+    Combinations of values that a file does not list are hidden too.
+    """
+    place = Path(path)
+    try:
+        with place.open(newline="", encoding="utf-8-sig") as file:
+            rows = list(csv.reader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise WrongUse(
+            f"{place.name} cannot be read as a CSV file in UTF-8; check the path and how it is written"
+        ) from error
+    if not rows or len(rows) < 2:
+        raise WrongUse(f"{place.name} has no rows; a published table has a heading and a row for each cell")
+    heading, body = rows[0], [row for row in rows[1:] if row]
+    if any(len(row) != len(heading) for row in body):
+        raise WrongUse(f"{place.name} has rows with more or fewer cells than its heading; mend it and try again")
+    at = _count_column(place.name, heading, body, count)
+    beside = {heading[i]: i for i in range(len(heading)) if heading[i] in _BESIDE} if heading[at] == "count" else {}
+    keys = [i for i in range(len(heading)) if i != at and i not in beside.values()]
+    columns = tuple(heading[i] for i in keys)
+    if not columns or len(set(columns)) < len(columns):
+        raise WrongUse(f"{place.name} needs key columns with different names beside its counts; check its heading")
+    most = None if hidden == "any" else k - 1
+    tables: dict[tuple[str, ...], dict[Key, Cell]] = {}
+    noisy: dict[tuple[str, ...], int] = {}
+    for row in body:
+        own = tuple(name for name, i in zip(columns, keys, strict=True) if total is None or row[i] != total)
+        key = tuple(row[i] for i in keys if total is None or row[i] != total)
+        cell = _cell(row[at], most)
+        if cell.exact and not _is_sure(row, beside, cell.low):
+            cell = Cell(0, None, False)
+            noisy[own] = noisy.get(own, 0) + 1
+        cells = tables.setdefault(own, {})
+        if key in cells:
+            raise WrongUse(f"{place.name} has two rows with the same key; each cell is published once")
+        cells[key] = cell
+    many = len(tables) > 1
+    return tuple(
+        Published(
+            f"{place.name} ({', '.join(own) or 'total'})" if many else place.name,
+            own,
+            _whole(place.name, own, cells, most),
+            noisy.get(own, 0),
+        )
+        for own, cells in tables.items()
+    )
+
+
+def _count_column(name: str, heading: Sequence[str], body: Sequence[Sequence[str]], asked: str | None) -> int:
+    if asked is not None:
+        if asked not in heading:
+            raise WrongUse(f"{name} has no column {asked[:40]!r} to read counts from; give `count` one that it has")
+        return heading.index(asked)
+    lower = [text.strip().lower() for text in heading]
+    for usual in _NAMES:
+        if usual in lower:
+            return lower.index(usual)
+    numbers = [
+        i for i in range(len(heading)) if sum(bool(_WHOLE.fullmatch(row[i].strip())) for row in body) * 2 >= len(body)
+    ]
+    if not numbers:
+        raise WrongUse(f"no column of {name} looks like counts; say which one with `count`")
+    return numbers[-1]
+
+
+def _cell(text: str, most: int | None) -> Cell:
+    said = text.strip()
+    if _WHOLE.fullmatch(said):
+        value = int(re.sub(r"\D", "", said.partition(".")[0]))
+        return Cell(value, value, False)
+    if below := _BELOW.fullmatch(said):
+        top = int(below[2]) - (below[1].lower() in ("<", "under", "fewer than", "less than"))
+        return Cell(0, max(top, 0), True)
+    if between := _BETWEEN.fullmatch(said):
+        return Cell(int(between[1]), int(between[3]), True)
+    return Cell(0, most, True)
+
+
+def _is_sure(row: Sequence[str], beside: Mapping[str, int], value: int) -> bool:
+    """Whether no interval beside the count says that it is not exact."""
+    ends = [row[beside[name]].strip() for name in ("low", "high") if name in beside]
+    return all(not end or end == str(value) for end in ends)
+
+
+def _whole(name: str, columns: tuple[str, ...], cells: dict[Key, Cell], most: int | None) -> dict[Key, Cell]:
+    """With the combinations of its values that the file does not list, which are hidden."""
+    values = [sorted({key[i] for key in cells}) for i in range(len(columns))]
+    size = 1
+    for one in values:
+        size *= len(one)
+    if size > _MOST_CELLS:
+        raise WrongUse(f"the values of {name} have {size:,} combinations, and at most {_MOST_CELLS:,} are looked at")
+    if size == len(cells):
+        return cells
+    return {key: cells.get(key, Cell(0, most, True, False)) for key in product(*values)}

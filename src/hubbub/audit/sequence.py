@@ -1,0 +1,80 @@
+"""The releases that certificates describe, one by one and as one sequence: exact laws against what they promise.
+
+Nothing here knows a kind: each release is looked at through its own checks. Where all of a sequence are channels on one
+partition, their joint laws are held against the total that the ledger's theorems give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hubbub import kinds
+from hubbub.audit.exact import of_spec
+from hubbub.audit.finding import Depth, Finding, Game, timed
+from hubbub.audit.joint import of_sequence
+from hubbub.errors import CheckFailed, WrongUse
+from hubbub.guarantees.definitions import DifferentialPrivacy
+from hubbub.guarantees.verdict import Undecided
+from hubbub.kind import Spec
+from hubbub.ledger.accounts import Entered, totals
+from hubbub.ledger.charge import charge
+from hubbub.wire.canonical import read
+
+
+def described(path: Path) -> Spec:
+    """The release that a certificate describes; who signed it is for hubbub verify."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise WrongUse(
+            f"{path.name} cannot be read ({error.strerror or error}); give the path of a certificate"
+        ) from error
+    try:
+        body: Any = read(data, "the certificate")
+        return kinds.read(body["kind"], body["release"])
+    except (KeyError, TypeError) as error:
+        raise CheckFailed(
+            f"{path.name} does not describe a release as certificates do today; hubbub verify reads earlier ones"
+        ) from error
+
+
+def of_certificates(paths: Sequence[Path]) -> tuple[Finding, ...]:
+    """Each release by its exact laws, and all of them together if there are several."""
+    specs = [described(path) for path in paths]
+    found: list[Finding] = []
+    for path, spec in zip(paths, specs, strict=True):
+        found += [replace(each, subject=f"{path.name}: {each.subject}") for each in of_spec(spec)]
+    return (*found, timed(lambda: of_specs(specs))) if len(specs) > 1 else tuple(found)
+
+
+def of_specs(specs: Sequence[Spec]) -> Finding:
+    """Releases of the same people, in order: what they promise together, against their joint laws where known.
+
+    Guarantee: `Refuted` only as :func:`hubbub.audit.joint.of_sequence` does. What no theorem covers together is left
+    undecided, and the ledger refuses it.
+    """
+    entered = [Entered(number=i, charge=charge(spec)) for i, spec in enumerate(specs, start=1)]
+    total = totals(entered)
+    if not total.holds:
+        why = total.crowd_blending.why or total.differential.why
+        return _undecided(f"no theorem covers these releases together ({why}); the ledger would refuse them", "nothing")
+    promise = total.differential.guarantee
+    channels = [each for each in (getattr(spec, "whole_channel", None) for spec in specs) if each is not None]
+    one_partition = len({spec.together().partition for spec in specs}) == 1
+    if isinstance(promise, DifferentialPrivacy) and one_partition and len(channels) == len(specs):
+        return of_sequence(channels, promise)
+    told = next(each for each in (promise, total.zero_knowledge.guarantee, total.crowd_blending.guarantee) if each)
+    return _undecided("the joint laws of such releases are not worked out here", str(told))
+
+
+def _undecided(why: str, claimed: str) -> Finding:
+    return Finding(
+        game=Game.DIFFERENTIAL,
+        depth=Depth.EXACT,
+        verdict=Undecided(why),
+        claimed=claimed,
+        subject="all of them together",
+    )

@@ -1,0 +1,205 @@
+"""A count from a secret sample beside the paper's own simulator, in exact laws.
+
+The mechanism draws K of N people, counts those who have something, and adds two-sided geometric noise. The simulator is
+given K random people of the same database in which one person's row is blank, and does the same. Both laws are mixtures
+of shifted geometric laws with hypergeometric weights, so their largest ratio is worked out for one database, and for
+all of them: how many people have it is all that matters. Beyond the counts that a sample can have both laws fall alike,
+so outcomes from 0 to K tell everything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import Any, Final
+
+from flint import arb, arb_mat
+
+from hubbub.audit.finding import Depth, Finding, Game
+from hubbub.errors import WrongUse
+from hubbub.exact import Exact, Infinite, Loss, ball, exp, lower, precision, rounded, to_float, to_text, upper, whole
+from hubbub.guarantees.verdict import Proved, Refuted, Undecided, Verdict
+from hubbub.sampling.sanitize import Blank, Sanitized, inside, outside
+
+_MOST: Final = 600_000  # people times rows for which every database is looked at
+_MOST_ROWS: Final = 5_000
+_BITS: Final = 192
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simulated:
+    """The two laws of one database, and how far apart they are there and at worst."""
+
+    people: int
+    rows: int
+    ones: int
+    epsilon: Fraction  # of the noise, inside the sample
+    claim: Loss
+    claimed_rows: int
+    coin: bool  # a blank is a fair coin; else it is not counted
+    mechanism: tuple[float, ...]  # outcome 0..rows -> probability, for drawing
+    simulator: tuple[float, ...]
+    here: arb
+    worst: arb | None  # over all databases, where that was worked out
+    worst_ones: int | None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "people": self.people,
+            "rows": self.rows,
+            "ones": self.ones,
+            "epsilon_dp": to_text(self.epsilon),
+            "blank": "a fair coin" if self.coin else "not counted",
+            "this_database": to_float(self.here, round_up=True),
+            "worst_case": None if self.worst is None else to_float(self.worst, round_up=True),
+            "worst_ones": self.worst_ones,
+            "claim": "inf" if isinstance(self.claim, Infinite) else to_float(self.claim, round_up=True),
+            "simulator_saw": round(self.rows / self.people, 6),
+        }
+
+    def sentences(self) -> tuple[str, ...]:
+        many = "not worked out for so many people" if self.worst is None else f"{_figure(self.worst)}"
+        at = "" if self.worst_ones is None else f" (where {self.worst_ones:,} have it)"
+        claim = self.claim if isinstance(self.claim, Infinite) else _figure(self.claim)
+        return (
+            f"The release and the simulator, which sees {self.rows:,} of {self.people:,} people and not this one, are "
+            f"{_figure(self.here)} apart on this database.",
+            f"Over all databases: {many}{at}. Claimed: {claim}, with K = {self.claimed_rows:,}.",
+            f"Of somebody's 199 friends the simulator saw {199 * self.rows / self.people:.1f} on average.",
+        )
+
+
+def _figure(x: arb | Fraction) -> str:
+    return f"{to_float(x, round_up=True):.6f}"
+
+
+def simulate(
+    people: Exact,
+    rows: Exact,
+    ones: Exact,
+    *,
+    epsilon_dp: Exact | None = None,
+    epsilon_zk: Exact | None = None,
+    coin: bool = False,
+    claimed_rows: Exact | None = None,
+) -> Simulated:
+    """Mechanism and simulator on a database in which `ones` of `people` have it, one of them the person in question.
+
+    The claim is that of Theorem A1 (a blank that is not counted) or A1' (a fair coin), for `claimed_rows` if somebody
+    claims another number of rows than are drawn.
+    """
+    n, k, t = whole(people, "`people`", least=2), whole(rows, "`rows`", least=1), whole(ones, "`ones`", least=1)
+    if not k <= n or not t <= n or k > _MOST_ROWS:
+        raise WrongUse(f"`rows` and `ones` are at most `people`, and `rows` at most {_MOST_ROWS:,}; lower them")
+    if (epsilon_dp is None) == (epsilon_zk is None):
+        raise WrongUse("give `epsilon_zk`, the promise, or `epsilon_dp`, what is spent inside the sample; one of them")
+    blank = Blank.COIN if coin else Blank.ANY
+    spent: Sanitized = (
+        inside(k, n, epsilon_zk, blank=blank) if epsilon_zk is not None else outside(k, n, epsilon_dp or 0, blank=blank)
+    )
+    epsilon = spent.epsilon_dp
+    claim = spent.epsilon_zk
+    if claimed_rows is not None:
+        claim = outside(claimed_rows, n, epsilon, blank=blank).epsilon_zk
+    with precision(_BITS):
+        kernel = arb_mat(k + 1, k + 1, [exp(-epsilon * abs(x - s)) for x in range(k + 1) for s in range(k + 1)])
+        mine = _laws(kernel, n, k, [t, t - 1])
+        sims = [_simulated(mine, x, coin) for x in range(k + 1)]
+        here = _largest([mine[x, 0] for x in range(k + 1)], sims)
+        worst, at = _worst(kernel, n, k, coin) if n * k <= _MOST else (None, None)
+        peak = (ball(epsilon) / 2).tanh()
+        return Simulated(
+            people=n,
+            rows=k,
+            ones=t,
+            epsilon=epsilon,
+            claim=claim,
+            claimed_rows=k if claimed_rows is None else whole(claimed_rows, "`claimed_rows`"),
+            coin=coin,
+            mechanism=tuple(to_float(mine[x, 0] * peak, round_up=False) for x in range(k + 1)),
+            simulator=tuple(to_float(each * peak, round_up=False) for each in sims),
+            here=here,
+            worst=worst,
+            worst_ones=at,
+        )
+
+
+def weights(n: int, t: int, k: int) -> list[arb]:
+    """The hypergeometric law of how many of k drawn people are among t of n: ratios from the first, then scaled."""
+    first, last = max(0, k - (n - t)), min(k, t)
+    term, terms = arb(1), [arb(0)] * (k + 1)
+    total = arb(0)
+    for s in range(first, last + 1):
+        terms[s] = term
+        total += term
+        if s < last:
+            term = term * ((t - s) * (k - s)) / ((s + 1) * (n - t - k + s + 1))
+    return [each / total for each in terms]
+
+
+def _laws(kernel: arb_mat, n: int, k: int, every: list[int]) -> arb_mat:
+    """outcome x database -> probability, up to the factor that all share."""
+    columns = [weights(n, t, k) for t in every]
+    return kernel * arb_mat(k + 1, len(every), [columns[j][s] for s in range(k + 1) for j in range(len(every))])
+
+
+def _simulated(laws: arb_mat, x: int, coin: bool) -> arb:
+    """The simulator's probability of an outcome: the blank is a fair coin, or not counted."""
+    return (laws[x, 0] + laws[x, 1]) / 2 if coin else laws[x, 1]
+
+
+def _largest(one: list[arb], two: list[arb]) -> arb:
+    worst = arb(0)
+    for p, q in zip(one, two, strict=True):
+        worst = worst.max(abs((p / q).log()))
+    return worst
+
+
+def _worst(kernel: arb_mat, n: int, k: int, coin: bool) -> tuple[arb, int]:
+    """The largest ratio over all databases, and how many have it there; of two-valued blanks either way round."""
+    laws = _laws(kernel, n, k, list(range(n + 1)))
+    worst, at = arb(0), 1
+    for t in range(1, n + 1):
+        for x in range(k + 1):
+            more, fewer = laws[x, t], laws[x, t - 1]
+            ratios = (more / ((more + fewer) / 2), fewer / ((more + fewer) / 2)) if coin else (more / fewer,)
+            for ratio in ratios:
+                apart = abs(ratio.log())
+                if apart > worst:
+                    worst, at = apart, t
+    return worst, at
+
+
+def of_count(done: Simulated, subject: str = "a count from a secret sample") -> Finding:
+    """The claim against the worst database that was looked at.
+
+    Guarantee: `Proved` only if the largest ratio over every database is certainly within the claim; `Refuted` only if
+    that of some database is certainly beyond it. That no other simulator does better is not shown by this.
+    """
+    worst, all_of_them = (done.here, False) if done.worst is None else (done.worst, True)
+    ones = done.ones if done.worst_ones is None else done.worst_ones
+    verdict: Verdict = Undecided("this database is within the claim, and the others are too many to look at")
+    if not isinstance(done.claim, Infinite) and lower(worst) > done.claim:
+        apart = to_text(rounded(worst, up=False, digits=9))
+        told = (("have_it", str(ones)), ("people", str(done.people)), ("apart", apart))
+        verdict = Refuted("the release and the paper's simulator are further apart than claimed", told)
+    elif all_of_them and (isinstance(done.claim, Infinite) or upper(worst) <= done.claim):
+        verdict = Proved(f"over all {done.people + 1:,} databases the simulator is within the claim")
+    elif all_of_them:
+        verdict = Undecided("the largest ratio and the claim are the same to all digits worked with")
+    return Finding(
+        game=Game.ZERO_KNOWLEDGE,
+        depth=Depth.EXACT,
+        verdict=verdict,
+        claimed=f"epsilon {to_text(done.claim)}, K = {done.claimed_rows}",
+        subject=subject,
+        lower_bound=to_text(rounded(worst, up=False, digits=12)),
+        numbers=done.as_json(),
+    )
+
+
+def shown_range(done: Simulated) -> tuple[int, int]:
+    """Outcomes worth drawing: all but a thousandth of either law."""
+    found = [x for x in range(done.rows + 1) if max(done.mechanism[x], done.simulator[x]) > max(done.mechanism) / 1000]
+    return found[0], max(found[-1], ceil(found[0] + 1))

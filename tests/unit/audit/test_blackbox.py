@@ -1,0 +1,149 @@
+"""THREATS 18: a wrong noise scale is seen; what is right is accused no more often than the confidence allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from hubbub.audit.blackbox import Experiment, compare, looks, power, repeated
+from hubbub.audit.clopper_pearson import at_least, at_most
+from hubbub.audit.outcomes import heap, proposed
+from hubbub.channels.catalogue import channel
+from hubbub.errors import WrongUse
+from hubbub.noise.source import ScriptedSource
+
+# --- exact confidence bounds --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("events", "runs"), [(0, 10), (1, 10), (10, 10), (3, 250), (4000, 10_000), (9999, 10_000)])
+@pytest.mark.parametrize("alpha", [Fraction(1, 20), Fraction(1, 10_000)])
+def test_the_bounds_are_those_of_clopper_and_pearson_rounded_outwards(events: int, runs: int, alpha: Fraction) -> None:
+    low, high = at_least(events, runs, alpha), at_most(events, runs, alpha)
+    exact_low = 0.0 if events == 0 else float(stats.beta.ppf(float(alpha), events, runs - events + 1))
+    exact_high = 1.0 if events == runs else float(stats.beta.isf(float(alpha), events + 1, runs - events))
+    width = exact_high - exact_low
+    assert exact_low - width / 500 <= low <= exact_low + 1e-11
+    assert exact_high - 1e-11 <= high <= exact_high + width / 500
+
+
+def test_nonsense_is_refused() -> None:
+    with pytest.raises(WrongUse):
+        at_least(5, 4, Fraction(1, 20))
+    with pytest.raises(WrongUse):
+        compare(lambda n: [0] * n, lambda n: [0] * n, epsilon=1, runs=10)
+
+
+# --- size and power -------------------------------------------------------------------------------------------------
+
+REPEATS = 40
+RUNS = 1000
+CONFIDENCE = Fraction(9, 10)
+ALARMS = 10  # P(Bin(40, 0.1) > 10) is 0.0015: the size of the test
+SEEN = 36  # P(Bin(40, 0.99) < 36) is below 0.0001: its power against epsilon 2 is stated below
+
+
+def drawn(name: str, count: int, label: str, **options: str) -> Experiment:
+    made, source = channel(name, **options), ScriptedSource.from_label(label)
+
+    def many(n: int) -> list[object]:
+        published = made.release(np.full(n, count, dtype=np.int64), source)
+        return [published.outcome(i)[0] for i in range(n)]
+
+    return many
+
+
+def refuted(epsilon: str, label: str) -> bool:
+    pair = [drawn("geometric", count, f"{label} {count}", epsilon=epsilon) for count in (7, 8)]
+    return compare(*pair, epsilon=1, runs=RUNS, confidence=CONFIDENCE).refuted
+
+
+def test_false_alarms_stay_within_the_binomial_expectation() -> None:
+    """make audit does this 200 times at 1 %."""
+    alarms = sum(refuted("1", f"size {i}") for i in range(REPEATS))
+    assert alarms <= ALARMS, f"n = {REPEATS}: {alarms} alarms, at most {ALARMS} expected"
+
+
+def test_noise_that_is_half_too_small_is_seen() -> None:
+    assert power(1, 0, float(CONFIDENCE), RUNS) < 2
+    seen = sum(refuted("2", f"power {i}") for i in range(REPEATS))
+    assert seen >= SEEN, f"n = {REPEATS}: {seen} seen, at least {SEEN} expected"
+
+
+def test_a_tenth_too_much_is_seen_with_a_hundred_thousand_runs() -> None:
+    pair = [drawn("geometric", count, f"many {count}", epsilon="1.2") for count in (7, 8)]
+    found = compare(*pair, epsilon=1, runs=100_000)
+    assert found.refuted
+    assert float(Fraction(found.lower_bound or "0")) <= 1.2 + 0.1
+
+
+# --- what can be told apart ---------------------------------------------------------------------------------------
+
+
+def words(*texts: str) -> Experiment:
+    return lambda n: [texts[i % len(texts)] for i in range(n)]
+
+
+def fails(text: str) -> Experiment:
+    def run() -> object:
+        raise ValueError(text)
+
+    return repeated(run)
+
+
+def vectors(shift: float) -> Experiment:
+    source = ScriptedSource.from_label(f"vector {shift}")
+
+    def many(n: int) -> list[object]:
+        noise = channel("geometric", epsilon="0.4").release(np.zeros(5 * n, dtype=np.int64), source).values
+        return [tuple(row + shift) for row in noise.reshape(n, 5).astype(float)]
+
+    return many
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (words("a"), words("b")),
+        (words("a", "b"), words("a", "c")),
+        (fails("bin Bath is empty"), fails("bin York is empty")),
+        (vectors(0), vectors(2)),  # no single coordinate tells more than 0.8; together they tell 4
+        (lambda n: [1.5] * n, lambda n: [0.3] * n),
+        (lambda n: [np.array([1, 2])] * n, lambda n: [np.array([1, 2, 3])] * n),
+    ],
+    ids=["words", "some words", "messages", "vectors", "floats", "lengths"],
+)
+def test_outcomes_of_every_kind_are_told_apart(one: Experiment, two: Experiment) -> None:
+    assert compare(one, two, epsilon=1, runs=2000).refuted
+
+
+@pytest.mark.parametrize("same", [words("a", "b"), fails("always"), vectors(0)], ids=["words", "messages", "vectors"])
+def test_the_same_is_not_told_apart(same: Experiment) -> None:
+    found = compare(same, same, epsilon="0.5", runs=1000)
+    assert found.word == "undecided"
+    assert "private" not in found.sentence()
+
+
+def test_a_delta_is_allowed_for() -> None:
+    often: Callable[[float], Experiment] = lambda share: lambda n: [int(i % 10 < 10 * share) for i in range(n)]  # noqa: E731
+    assert compare(often(0.0), often(0.2), epsilon=1, runs=2000).refuted
+    assert not compare(often(0.0), often(0.2), epsilon=1, delta="0.25", runs=2000).refuted
+
+
+def test_events_are_proposed_from_the_first_half_alone_and_looks_are_fixed() -> None:
+    assert looks(500) == (500,)
+    assert looks(20_000) == (500, 2000, 8000, 20_000)
+    one, two = heap([1, 2, 3] * 50), heap([2, 3, 4] * 50)
+    for event in proposed(one, two):
+        assert event.words
+        assert event.happened(one).shape == (150,)
+
+
+def test_it_stops_early_and_says_how_far_it_is() -> None:
+    told: list[tuple[int, int]] = []
+    found = compare(words("a"), words("b"), epsilon=1, progress=lambda done, of: told.append((done, of)))
+    assert told == [(500, 20_000)]
+    assert found.as_json()["runs"] == 500
