@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test check bench fuzz
+.PHONY: help demo studio test check bench fuzz
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
@@ -15,16 +15,19 @@ help: ## list these targets
 demo: .venv/with-charts ## the story of Millbrook, told by the program
 	@$(BIN)/hubbub demo
 
+studio: .venv/with-charts,studio ## the page for people who do not live in a terminal, on the town of Millbrook
+	@$(BIN)/hubbub studio hubbub-demo --example
+
 test: check ## check, then run every test
 	@$(BIN)/python -m pytest
 
-check: .venv/with-charts,dev ## lint, formatting, types, import layers
+check: .venv/with-charts,studio,dev ## lint, formatting, types, import layers
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy --strict src benchmarks tests
 	@$(BIN)/lint-imports
 
-fuzz: .venv/with-charts,dev ## search for a person who changes more than one count (about a quarter of an hour)
+fuzz: .venv/with-charts,studio,dev ## search for a person who changes more than one count (about a quarter of an hour)
 	@$(BIN)/python -m tests.fuzz.csv_reader
 	@$(BIN)/python -m tests.fuzz.neighbours
 
