@@ -10,7 +10,7 @@ from typing import Final
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
@@ -60,8 +60,8 @@ _READ: Final = (
     ("/publish/table", "publish", "table"),
     ("/publish/kind/{kind}", "publish", "generic"),
     ("/publish/answer", "publish", "answer"),
-    ("/work", "working", "work"),
-    ("/work/events", "working", "events"),
+    ("/progress", "working", "work"),
+    ("/progress/events", "working", "events"),
     ("/release", "working", "release"),
     ("/document", "working", "document"),
     ("/file", "working", "file"),
@@ -79,7 +79,7 @@ _SENT: Final = (
     ("/publish/example", "publish", "example"),
     ("/publish/release", "publish", "release"),
     ("/publish/look", "publish", "look"),
-    ("/work/stop", "working", "stop"),
+    ("/progress/stop", "working", "stop"),
     ("/check/files", "check", "files"),
     ("/vote/count", "vote", "count"),
     ("/vote/release", "vote", "release"),
@@ -92,6 +92,11 @@ async def _missing(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
     words = "There is no such page." if status == 404 else "What was sent cannot be read as a form."
     return page("trouble.html", "Not here", status=status, words=words, back="/")
+
+
+async def _cut_off(request: Request, error: Exception) -> Response:
+    words = "More was sent than a page takes, or the sending was cut off."
+    return page("trouble.html", "That is too large", status=413, words=words, back="/")
 
 
 async def _expected(request: Request, error: Exception) -> Response:
@@ -121,7 +126,12 @@ def studio(desk: Desk) -> Starlette:
             *(Route(path, _late(module, name), methods=["GET"]) for path, module, name in _READ),
             *(Route(path, _late(module, name), methods=["POST"]) for path, module, name in _SENT),
         ],
-        exception_handlers={HTTPException: _missing, HubbubError: _expected, Exception: _unexpected},
+        exception_handlers={
+            HTTPException: _missing,
+            HubbubError: _expected,
+            ClientDisconnect: _cut_off,
+            Exception: _unexpected,
+        },
         lifespan=running,
     )
     app.state.desk = desk

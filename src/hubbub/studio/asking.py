@@ -59,12 +59,13 @@ def _patiently() -> float:
 
 
 def table_columns(desk: Desk, form: Mapping[str, str]) -> tuple[Column, ...]:
-    """The columns with what was filled in. What looks like names may be data, and is then not shown."""
+    """The columns with what was filled in. The first line of a CSV may be data, and is shown once somebody says that it
+    names the columns."""
     schema = schema_of(desk, form)
-    if not schema.public:
+    if not schema.public and not form.get("named"):
         raise WrongUse(
-            "the first line of this file may be data and not names, so it is not shown; look at the file yourself, and "
-            "name its columns with `no_header` if it has none"
+            "the first line of this file may name its columns, or may be somebody's data; say which, so that no data is "
+            "shown by mistake"
         )
     return columns(schema, form)
 

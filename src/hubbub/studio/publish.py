@@ -187,7 +187,7 @@ async def release(request: Request) -> Response:
         await desk.work.begin(given)
     except HubbubError as error:
         return trouble(error, place=PLACE, back=back)
-    return RedirectResponse("/work", 303)
+    return RedirectResponse("/progress", 303)
 
 
 def _still(desk: Desk, form: Mapping[str, str]) -> None:

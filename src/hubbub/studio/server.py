@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import tempfile
@@ -48,6 +49,7 @@ def serve(
     """Open the studio on a folder, and stay until it is stopped. With `example`, Millbrook is put into the folder, with
     a ledger of its own: nobody lives there, and the user's own ledger is not for that."""
     os.umask(0o077)
+    logging.disable(logging.CRITICAL)  # what went wrong is told on the page; a traceback may hold a cell
     place = Path(folder)
     if example:
         from hubbub.studio.example import put

@@ -142,7 +142,7 @@ async def release(request: Request) -> Response:
         await desk.work.begin(given)
     except HubbubError as error:
         return trouble(error, place=PLACE, back="/vote")
-    return RedirectResponse("/work", 303)
+    return RedirectResponse("/progress", 303)
 
 
 async def honest(request: Request) -> Response:

@@ -68,7 +68,7 @@ def _state(job: Job | None) -> dict[str, object]:
 async def stop(request: Request) -> Response:
     """Stop the release, if it can be stopped."""
     await desk_of(request).work.stop()
-    return RedirectResponse("/work", 303)
+    return RedirectResponse("/progress", 303)
 
 
 async def release(request: Request) -> Response:
