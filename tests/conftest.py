@@ -1,10 +1,12 @@
-"""Every test has a ledger of its own: what one test releases is not spent in another."""
+"""Every test has a ledger of its own: what one test releases is not spent in another. What did not run is told last."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+
+NO_BROWSER = "no browser here"
 
 
 @pytest.fixture(autouse=True)
@@ -15,3 +17,11 @@ def own_ledger(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     monkeypatch.delenv("HUBBUB_LEDGER", raising=False)
     return home
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in the last lines that nobody looked at the pages, if nobody could."""
+    reasons = {str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", []) if report.longrepr}
+    told = sorted({reason.removeprefix("Skipped: ") for reason in reasons if NO_BROWSER in reason})
+    for each in told:
+        terminalreporter.write_line(f"The pages were not looked at: {each}")

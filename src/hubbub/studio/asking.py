@@ -64,8 +64,8 @@ def table_columns(desk: Desk, form: Mapping[str, str]) -> tuple[Column, ...]:
     schema = schema_of(desk, form)
     if not schema.public and not form.get("named"):
         raise WrongUse(
-            "the first line of this file may name its columns, or may be somebody's data; say which, so that no data is "
-            "shown by mistake"
+            "the first line of this file may name its columns, or may be somebody's data; say which, so that nothing "
+            "is shown by mistake"
         )
     return columns(schema, form)
 

@@ -77,7 +77,7 @@ def spec_text(name: str, form: str, given: Mapping[str, str]) -> str:
         return f"{column}{told['own']}" if told["own"][0] in "=:" else f"{column}:{told['own']}"
     if form == "values" and told["values"]:
         return f"{column}={told['values']}{ends}"
-    if form == "range" and any(told[part] for part in ("low", "high", "step")):
+    if form in ("range", "values") and any(told[part] for part in ("low", "high", "step")):
         if not all(told[part] for part in ("low", "high", "step")):
             raise WrongUse(
                 "a range of numbers has a beginning, an end and a step, like 0, 100 and 10; fill in all three"

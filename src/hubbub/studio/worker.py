@@ -29,8 +29,31 @@ STOPPED: Final = "stopped"
 Tell = Callable[[Mapping[str, Any]], None]
 
 
-def work(asked: Mapping[str, Any], tell: Tell, shield: Callable[[], object] = lambda: None) -> None:
-    """Do it. `shield` is called when noise was drawn: from then on nothing should stop this.
+class Interrupt:
+    """An interrupt from outside: the first stops the work, later ones find nobody; shielded, none does.
+
+    It is raised where the work stands, but libraries turn it into errors of their own; so it is remembered.
+    """
+
+    def __init__(self) -> None:
+        self.came = False
+
+    def __call__(self, number: int, frame: object) -> None:
+        self.shield()  # whoever cleans up is not interrupted
+        self.came = True
+        raise KeyboardInterrupt
+
+    def listen(self) -> None:
+        """From now on."""
+        signal.signal(signal.SIGINT, self)
+
+    def shield(self) -> None:
+        """From now on nothing stops the work."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def work(asked: Mapping[str, Any], tell: Tell, interrupt: Interrupt) -> None:
+    """Do it. When noise was drawn, the interrupt is shielded: from then on nothing should stop this.
 
     Guarantee: that of :func:`hubbub.release.perform` and :func:`hubbub.release.save`. If it is stopped before noise is
     drawn, nothing is spent; afterwards either the files are there, or the ledger counts it as spent.
@@ -53,10 +76,12 @@ def work(asked: Mapping[str, Any], tell: Tell, shield: Callable[[], object] = la
     before = _spent(asked)
     try:
         done = publish(spec)
-    except KeyboardInterrupt:
+        interrupt.shield()
+    except BaseException as error:
+        if not (interrupt.came or isinstance(error, KeyboardInterrupt)):
+            raise
         tell({STOPPED: True, "spent": _spent(asked) > before})
         return
-    shield()
     tell({"stage": "writing"})
     written = save(done, out, form=form, heading=heading(asked.get("date")))
     tell({"done": True, "written": written, "remarks": list(done.spec.words().remarks)})
@@ -103,16 +128,18 @@ def main() -> int:
         said.flush()
 
     sys.stdout = sys.stderr  # whatever a library prints is no message
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    interrupt = Interrupt()
+    interrupt.listen()
     try:
-        asked = json.loads(sys.stdin.read())
-        work(asked, tell, lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
-    except HubbubError as error:
-        tell({"error": error.marked, "code": error.exit_code})
-    except KeyboardInterrupt:
-        tell({STOPPED: True, "spent": False})
-    except Exception as error:  # a mistake of ours; its words may hold a cell, so its name is all that is told
-        tell({"error": f"this went wrong in a way that nobody expected ({type(error).__name__})", "code": 1})
+        work(json.loads(sys.stdin.read()), tell, interrupt)
+    except BaseException as error:
+        interrupt.shield()
+        if interrupt.came:
+            tell({STOPPED: True, "spent": False})
+        elif isinstance(error, HubbubError):
+            tell({"error": error.marked, "code": error.exit_code})
+        else:  # a mistake of ours; its words may hold a cell, so its name is all that is told
+            tell({"error": f"this went wrong in a way that nobody expected ({type(error).__name__})", "code": 1})
     return 0
 
 

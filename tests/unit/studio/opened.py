@@ -13,6 +13,7 @@ from hubbub.studio.app import studio
 from hubbub.studio.desk import Desk
 from hubbub.studio.folder import Folder
 from hubbub.studio.guard import Guard
+from hubbub.studio.worker import Interrupt
 
 PORT = 8123
 HOST = f"127.0.0.1:{PORT}"
@@ -62,6 +63,14 @@ class Opened:
                 return self.get("/progress")[1]
             self.client.portal.call(_moment)  # type: ignore[union-attr]
         raise AssertionError("the release did not end")
+
+
+class Here(Interrupt):
+    """For work in this process: nobody interrupts it."""
+
+    def listen(self) -> None: ...
+
+    def shield(self) -> None: ...
 
 
 async def _moment() -> None:
