@@ -115,13 +115,18 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": on})
 
     def picture(self, path: Path, *, whole: bool = False) -> None:
+        self.driver.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
         taken = self.driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": whole})
         path.write_bytes(base64.b64decode(taken["data"]))
 
     def complaints(self) -> list[str]:
         """What the browser complained about, such as a page that breaks its own rules."""
-        severe = [each for each in self.driver.get_log("browser") if each["level"] == "SEVERE"]
+        severe = [each for each in _log(self.driver) if each["level"] == "SEVERE"]
         return [str(each["message"]) for each in severe if "status of 4" not in each["message"]]
+
+
+def _log(driver: Any) -> list[dict[str, Any]]:
+    return list(driver.get_log("browser"))
 
 
 @contextmanager

@@ -54,7 +54,7 @@ def _lines(found: Planned, here: tuple[float, float] | None) -> str:
 
 def _bars(found: Planned) -> str:
     bars = tuple(
-        Bar(f"{named(design)}", round(design.expected.error, 2), 0, round(design.expected.error, 2), _short(design))
+        Bar(f"{named(design)}", _error(design), _error(design), _error(design), _short(design))
         for design in found.designs[:_BARS]
     )
     words = Words(
@@ -64,6 +64,10 @@ def _bars(found: Planned) -> str:
         numbers="mean error of a published number, in people",
     )
     return responsive([Panel("", bars)], words, upright=False)
+
+
+def _error(design: Design) -> float:
+    return round(design.expected.error, 2)
 
 
 def _short(design: Design) -> str:

@@ -48,8 +48,6 @@ def serve(
 ) -> None:
     """Open the studio on a folder, and stay until it is stopped. With `example`, Millbrook is put into the folder, with
     a ledger of its own: nobody lives there, and the user's own ledger is not for that."""
-    os.umask(0o077)
-    logging.disable(logging.CRITICAL)  # what went wrong is told on the page; a traceback may hold a cell
     place = Path(folder)
     if example:
         from hubbub.studio.example import put
@@ -58,8 +56,9 @@ def serve(
         put(place)
         ledger = place / "ledger" / "ledger.db" if ledger is None else ledger
     books = None if ledger is None else Path(ledger).resolve()
-    opened = listening(port)
     desk = Desk(Folder.at(place, *([] if books is None else [books.parent])), books)
+    opened = listening(port)
+    logging.disable(logging.CRITICAL)  # what went wrong is told on the page; a traceback may hold a cell
     guard = Guard(studio(desk), opened.getsockname()[1])
     tell(guard.link())
     Thread(target=_warm, args=(desk,), daemon=True).start()
@@ -75,7 +74,8 @@ def _door(folder: Path, link: str) -> str:
     """A file for this user alone that leads to the link: what a program is started with, everybody here can see."""
     door = folder / "open.html"
     text = f'<!DOCTYPE html><meta http-equiv="refresh" content="0;url={link}"><a href="{link}">Open the studio</a>'
-    door.write_text(text, encoding="ascii")
+    with os.fdopen(os.open(door, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as out:
+        out.write(text)
     return door.as_uri()
 
 
