@@ -8,6 +8,7 @@ import pytest
 from starlette.concurrency import run_in_threadpool
 
 from hubbub.errors import HubbubError
+from hubbub.studio.answers import Answers
 from hubbub.studio.work import Job, Work
 from hubbub.studio.worker import work
 from tests.unit.studio.opened import CSV, Here, Opened
@@ -35,3 +36,4 @@ def in_place(monkeypatch: pytest.MonkeyPatch) -> None:
             self._heard({"error": error.marked, "code": error.exit_code})
 
     monkeypatch.setattr(Work, "begin", begin)
+    monkeypatch.setattr(Answers, "_beside", lambda self: self._hands)

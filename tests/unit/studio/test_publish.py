@@ -163,3 +163,13 @@ def test_a_kind_is_published_from_its_form(opened: Opened) -> None:
     assert "1-DP" in plain(opened.get("/publish/answer", params=form)[1])
     assert "Published: whole" in plain(opened.released(form))
     assert certificate(opened.folder / "whole")
+
+
+def test_a_network_is_published_from_its_form(opened: Opened) -> None:
+    links = "one,other\n" + "".join(f"{i},{i + 1}\n" for i in range(40))
+    (opened.folder / "links.csv").write_text(links, encoding="utf-8")
+    form = {"file": "links.csv", "kind": "graph", "vertices": "50", "max_degree": "4", "epsilon": "1", "out": "net"}
+    form["of"] = "degree-histogram"
+    assert "1-DP" in plain(opened.get("/publish/answer", params=form)[1])
+    assert "Published: net" in plain(opened.released(form))
+    assert certificate(opened.folder / "net")

@@ -48,11 +48,9 @@ function follow(form) {
     asking = new AbortController();
     try {
       const answer = await fetch(`${live}?${question()}`, { signal: asking.signal });
-      if (!answer.ok) {
-        location.reload();
-        return;
-      }
-      show(await answer.text());
+      if (answer.status === 403) location.reload(); // the studio was started anew, and says so
+      else if (answer.ok) show(await answer.text());
+      else status(into, "This cannot be worked out; change what was filled in last.");
     } catch (error) {
       if (error.name !== "AbortError") {
         into.querySelector(".answer")?.setAttribute("data-lost", "");
@@ -72,6 +70,9 @@ function follow(form) {
     into.scrollTop = place;
     if (focused && into.querySelector(`#${CSS.escape(focused)}`)) document.getElementById(focused).focus();
     copying(into);
+    const spoken = document.getElementById("spoken");
+    const words = into.querySelector("[data-spoken]")?.getAttribute("data-spoken");
+    if (spoken && words && spoken.textContent !== words) spoken.textContent = words;
     wait();
   }
 
