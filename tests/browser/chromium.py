@@ -29,7 +29,7 @@ from tests.conftest import NO_BROWSER
 
 T = TypeVar("T")
 
-PATIENCE = 30.0  # seconds until something has failed
+PATIENCE = 60.0  # seconds until something has failed
 FLAGS = (
     "--headless",
     "--no-sandbox",
@@ -114,9 +114,10 @@ class Browser:
     def without_scripts(self, on: bool) -> None:
         self.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": on})
 
-    def picture(self, path: Path, *, whole: bool = False) -> None:
+    def picture(self, path: Path) -> None:
+        """What is in the window, as a small file."""
         self.driver.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
-        taken = self.driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": whole})
+        taken = self.driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "webp", "quality": 82})
         path.write_bytes(base64.b64decode(taken["data"]))
 
     def complaints(self) -> list[str]:
