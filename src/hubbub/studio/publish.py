@@ -102,6 +102,7 @@ async def table(request: Request) -> Response:
         values=VALUES,
         reading=reading(form, desk),
         kinds=others(),
+        front=guided.KIND,
         answer=answer,
     )
 
