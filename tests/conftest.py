@@ -1,12 +1,10 @@
-"""Every test has a ledger of its own: what one test releases is not spent in another. What did not run is told last."""
+"""Every test has a ledger of its own: what one test releases is not spent in another."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-
-NO_BROWSER = "no browser here"
 
 
 @pytest.fixture(autouse=True)
@@ -17,6 +15,9 @@ def own_ledger(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     monkeypatch.delenv("HUBBUB_LEDGER", raising=False)
     return home
+
+
+NO_BROWSER = "no browser here"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
