@@ -19,7 +19,8 @@ _FORMAT: Final[dict[str, str]] = {BALLOTS: "--file-format"}
 
 def command(kind: Kind, asked: Mapping[str, Any], folder: Folder) -> str:
     """As it is typed in the folder."""
-    words = ["hubbub", *_BEFORE.get(kind.data, ("release", kind.name)), asked["file"]]
+    file = f"./{asked['file']}" if asked["file"].startswith("-") else asked["file"]
+    words = ["hubbub", *_BEFORE.get(kind.data, ("release", kind.name)), file]
     said = {**asked["opening"], **asked["words"]}
     for option in (*OPENING[kind.data], *kind.options, *NAMED):
         value = asked["dataset"] if option.name == "dataset" else said.get(option.name)

@@ -13,6 +13,7 @@ from typing import Any, Final
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.studio.worker import STAGES, STOPPED
 
+_COUNTS: Final = ("counting", "writing")  # stages at which something may be spent
 _PATIENCE: Final = 20.0  # seconds between signs of life for whoever watches
 
 
@@ -83,7 +84,10 @@ class Work:
             self._heard(json.loads(line))
             await self._say()
         await process.wait()
-        if self.job.running:  # it died without a word
+        if self.job.running and self.job.stopping and self.job.stage not in _COUNTS:
+            self.job = replace(self.job, ended=STOPPED)  # stopped before it could say so: nothing was reserved yet
+            await self._say()
+        elif self.job.running:  # it died without a word
             lost = Refused(
                 "the release was cut short; look at the ledger: what is reserved there counts as spent, and a folder "
                 "with a release that was ready is finished with hubbub ledger finish"
