@@ -83,9 +83,9 @@ class Browser:
         return [each for each in self.driver.find_elements(By.CSS_SELECTOR, css) if each.is_displayed()]
 
     def click(self, css: str) -> None:
-        element = self.one(css)
-        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
-        self.driver.execute_script("arguments[0].click()", element)
+        self.one(css)
+        ask = "const found = document.querySelector(arguments[0]); if (found) found.click(); return Boolean(found)"
+        self.wait(lambda: self.driver.execute_script(ask, css), css)  # in one step: an answer may be shown anew
 
     def until(self, words: str) -> None:
         """Wait for words on the page."""

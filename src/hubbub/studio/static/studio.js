@@ -60,6 +60,11 @@ function follow(form) {
   }
 
   function show(text) {
+    if (into.querySelector(":active")) {
+      // Somebody presses a button in it: it stays until that is done.
+      document.addEventListener("pointerup", () => setTimeout(show, 50, text), { once: true });
+      return;
+    }
     const opened = new Set([...into.querySelectorAll("details[open]")].map((each) => each.firstElementChild.textContent));
     const focused = document.activeElement?.id;
     const place = into.scrollTop;
