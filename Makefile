@@ -15,10 +15,13 @@ help: ## list these targets
 demo: .venv/with-charts ## the story of Millbrook, told by the program
 	@$(BIN)/hubbub demo
 
+studio: .venv/with-charts,studio ## the page for people who do not live in a terminal, on the town of Millbrook
+	@$(BIN)/hubbub studio hubbub-demo --example
+
 test: check ## check, then run every test
 	@$(BIN)/python -m pytest
 
-check: .venv/with-charts,dev ## lint, formatting, types, import layers
+check: .venv/with-charts,studio,dev ## lint, formatting, types, import layers
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy --strict src benchmarks tests
@@ -34,7 +37,7 @@ docs: .venv/with-charts,docs ## the documentation as a site, in site/index.html
 wheel: .venv/with-dev,package ## build the wheel, and do the README's tour with it in an empty environment
 	@$(BIN)/python -m website.tour
 
-fuzz: .venv/with-charts,dev ## search for a person who changes more than one count (about a quarter of an hour)
+fuzz: .venv/with-charts,studio,dev ## search for a person who changes more than one count (about a quarter of an hour)
 	@$(BIN)/python -m tests.fuzz.csv_reader
 	@$(BIN)/python -m tests.fuzz.neighbours
 

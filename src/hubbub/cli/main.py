@@ -16,6 +16,7 @@ from hubbub.cli.graph import graph
 from hubbub.cli.ledger import ledger
 from hubbub.cli.plan import plan
 from hubbub.cli.release import release
+from hubbub.cli.studio import studio
 from hubbub.cli.trust import trust
 from hubbub.cli.verify import explain, verify
 from hubbub.cli.vote import vote
@@ -52,6 +53,7 @@ commands.add_command(verify)
 commands.add_command(explain)
 commands.add_command(ledger)
 commands.add_command(trust)
+commands.add_command(studio)
 
 
 def main() -> None:

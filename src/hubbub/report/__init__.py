@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import hubbub
+from hubbub.charts.skeleton import alone
 from hubbub.kind import Release
 from hubbub.report import words
 from hubbub.report.heading import NOTHING_SAID, Heading
+from hubbub.report.looks import STYLE
 from hubbub.report.numbers import table
-from hubbub.report.page import PAGE, STYLE
+from hubbub.report.page import BODY
 from hubbub.report.picture import NOT_DRAWN, picture
 from hubbub.report.text import escaped, isolated, sentence, visible
 
@@ -28,10 +30,9 @@ def report(
 ) -> str:
     """The page as text. It depends on nothing but the release, the names and digest of its files, and its heading."""
     title = release.spec.words().title
-    return PAGE.substitute(
-        software=f"hubbub {hubbub.__version__}",
-        style=STYLE,
-        plain_title=escaped(title, _TITLE),
+    software = f"hubbub {hubbub.__version__}"
+    body = BODY.substitute(
+        software=software,
         title=isolated(visible(title, _TITLE)),
         summary=words.summary(release),
         facts=words.facts(release, files, heading),
@@ -43,6 +44,7 @@ def report(
         not_promised=words.not_promised(release),
         check=words.check(files, digest),
     )
+    return alone(title=escaped(title, _TITLE), body=body, style=STYLE, generator=software)
 
 
 def _picture(release: Release) -> str:

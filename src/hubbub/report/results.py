@@ -11,9 +11,10 @@ from string import Template
 from typing import Any, Final
 
 import hubbub
+from hubbub.charts.skeleton import alone
 from hubbub.drawing import Bar, Bars, Drawing, Flow, FlowColumn, FlowLink
 from hubbub.exact import rational
-from hubbub.report.page import STYLE
+from hubbub.report.looks import STYLE
 from hubbub.report.picture import picture
 from hubbub.report.text import escaped, isolated, items, lines, name, sentence, visible
 from hubbub.voting.ballot_file import BallotFile
@@ -47,19 +48,8 @@ details { margin: 1.2rem 0; }
 @media print { .rounds { grid-template-columns: repeat(2, 1fr); } .rounds div { break-inside: avoid; } }
 """
 
-_PAGE: Final = Template(
-    """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="$software">
-<title>$plain_title</title>
-<style>$style</style>
-</head>
-<body>
-<main>
+_BODY: Final = Template(
+    """<main>
 <header>
 <h1>$title</h1>
 $lead
@@ -89,10 +79,7 @@ $promised
 $repeat
 </section>
 </main>
-<footer>Made by $software.</footer>
-</body>
-</html>
-"""
+<footer>Made by $software.</footer>"""
 )
 
 
@@ -170,10 +157,9 @@ def _page(
 ) -> str:
     title = read.title or "The result of the election"
     chance = items(map(sentence, drawn)) if drawn else "<p>Nothing was left to chance.</p>"
-    return _PAGE.substitute(
-        software=f"hubbub {hubbub.__version__}",
-        style=STYLE + _LOOKS,
-        plain_title=escaped(title, _TITLE),
+    software = f"hubbub {hubbub.__version__}"
+    body = _BODY.substitute(
+        software=software,
         title=isolated(visible(title, _TITLE)),
         lead="\n".join(f'<p class="lead">{sentence(text, begins_with_a_name=True)}</p>' for text in lead),
         picture=picture(drawing),
@@ -183,6 +169,7 @@ def _page(
         promised=promised,
         repeat=_repeat(read, repeating, bool(drawn)),
     )
+    return alone(title=escaped(title, _TITLE), body=body, style=STYLE + _LOOKS, generator=software)
 
 
 def _some(cards: Sequence[str], what: str) -> str:

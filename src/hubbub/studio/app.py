@@ -1,0 +1,138 @@
+"""The pages by address, behind the guard."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from hubbub.charts.lines import STYLE as LINES
+from hubbub.errors import HubbubError
+from hubbub.report.looks import STYLE
+from hubbub.studio.desk import Desk
+from hubbub.studio.pages import page, trouble
+
+_HERE: Final = Path(__file__).parent / "static"
+_KINDS: Final = {"studio.css": "text/css", "studio.js": "text/javascript"}
+
+Page = Callable[[Request], Awaitable[Response]]
+
+
+async def _home(request: Request) -> Response:
+    return RedirectResponse("/publish", 303)
+
+
+@cache
+def _static(name: str) -> bytes:
+    text = (_HERE / name).read_text(encoding="utf-8")
+    return (f"{STYLE}{LINES}{text}" if name.endswith(".css") else text).encode()
+
+
+async def _file(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in _KINDS:
+        raise HTTPException(404)
+    return Response(_static(name), media_type=_KINDS[name])
+
+
+def _late(module: str, name: str) -> Page:
+    """A page whose place is loaded when it is first asked for, so that the studio starts at once."""
+
+    async def shown(request: Request) -> Response:
+        from importlib import import_module
+
+        asked: Page = getattr(import_module(f"hubbub.studio.{module}"), name)
+        return await asked(request)
+
+    return shown
+
+
+_READ: Final = (
+    ("/publish", "publish", "choose"),
+    ("/publish/table", "publish", "table"),
+    ("/publish/kind/{kind}", "publish", "generic"),
+    ("/publish/answer", "publish", "answer"),
+    ("/progress", "working", "work"),
+    ("/progress/events", "working", "events"),
+    ("/release", "working", "release"),
+    ("/document", "working", "document"),
+    ("/file", "working", "file"),
+    ("/check", "check", "check"),
+    ("/check/folder", "check", "folder"),
+    ("/plan", "plan", "plan"),
+    ("/plan/answer", "plan", "answer"),
+    ("/vote", "vote", "vote"),
+    ("/vote/result", "vote", "result"),
+    ("/vote/ballots", "vote", "ballots"),
+    ("/vote/map", "vote", "honest"),
+    ("/ledger", "books", "ledger"),
+)
+_SENT: Final = (
+    ("/publish/example", "publish", "example"),
+    ("/publish/release", "publish", "release"),
+    ("/publish/look", "publish", "look"),
+    ("/progress/stop", "working", "stop"),
+    ("/check/files", "check", "files"),
+    ("/vote/count", "vote", "count"),
+    ("/vote/release", "vote", "release"),
+    ("/ledger/policy", "books", "policy"),
+    ("/ledger/trust", "books", "trusted"),
+)
+
+
+async def _missing(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 404
+    words = "There is no such page." if status == 404 else "What was sent cannot be read as a form."
+    return page("trouble.html", "Not here", status=status, words=words, back="/")
+
+
+async def _cut_off(request: Request, error: Exception) -> Response:
+    words = "More was sent than a page takes, or the sending was cut off."
+    return page("trouble.html", "That is too large", status=413, words=words, back="/")
+
+
+async def _expected(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HubbubError)
+    return trouble(error)
+
+
+async def _unexpected(request: Request, error: Exception) -> Response:
+    """A mistake of ours: its words may hold a cell, so its name is all that is told."""
+    words = f"This went wrong in a way that nobody expected ({type(error).__name__}). What was spent is in the ledger."
+    return page("trouble.html", "That went wrong", status=500, words=words, back="/")
+
+
+def studio(desk: Desk) -> Starlette:
+    """All pages, for one desk."""
+
+    @asynccontextmanager
+    async def running(app: Starlette) -> AsyncIterator[None]:
+        yield
+        await desk.work.close()
+        desk.answers.close()
+
+    app = Starlette(
+        routes=[
+            Route("/", _home),
+            Route("/static/{name}", _file),
+            *(Route(path, _late(module, name), methods=["GET"]) for path, module, name in _READ),
+            *(Route(path, _late(module, name), methods=["POST"]) for path, module, name in _SENT),
+        ],
+        exception_handlers={
+            HTTPException: _missing,
+            HubbubError: _expected,
+            ClientDisconnect: _cut_off,
+            Exception: _unexpected,
+        },
+        lifespan=running,
+    )
+    app.state.desk = desk
+    return app

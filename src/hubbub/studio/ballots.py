@@ -1,0 +1,34 @@
+"""Ballots that a page counts or publishes: a file in the folder, or the invented election of Millbrook."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from hubbub.demo import council
+from hubbub.voting.ballot_file import BallotFile
+
+EXAMPLE: Final = council.NAME
+
+
+def opened(file: str, place: str | None = None) -> tuple[BallotFile, str | None]:
+    """The ballots of a file, read by the rules of a place if one is named; and the path, None if they are invented."""
+    from hubbub.voting import formats
+    from hubbub.voting.places import rule_set
+    from hubbub.voting.reading import Reading
+
+    reading = Reading() if place is None else rule_set(place).reading(Reading())
+    if file == EXAMPLE:
+        return BallotFile(ballots=council.ballots(), format="invented", title=council.TITLE, reading=reading), None
+    return formats.strict(formats.read(file, reading)), file
+
+
+def read_again(path: str, record: Mapping[str, Any]) -> BallotFile:
+    """The ballots of a file, or the invented ones, read as a record of a count says."""
+    from hubbub.voting import record as records
+    from hubbub.voting.reading import Reading
+
+    if path != EXAMPLE:
+        return records.read_again(record, path)
+    reading = Reading.from_json(record.get("reading") or {})
+    return BallotFile(ballots=council.ballots(), format="invented", title=council.TITLE, reading=reading)

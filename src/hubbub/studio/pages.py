@@ -1,0 +1,112 @@
+"""Pages as text: templates in which every value is made visible and escaped, around the skeleton that reports have."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.responses import HTMLResponse, Response
+
+from hubbub.charts.skeleton import skeleton
+from hubbub.errors import HubbubError
+from hubbub.report.text import escaped, lines, name, visible
+
+PLACES: Final = (
+    ("publish", "Publish"),
+    ("check", "Check"),
+    ("plan", "Plan"),
+    ("vote", "Vote"),
+    ("ledger", "Ledger"),
+)
+_HERE: Final = Path(__file__).parent
+_LONGEST: Final = 4000  # signs of a value
+_MARK: Final = re.compile(r"`([A-Za-z]\w*)(?:=([^`]*))?`")
+_HEAD: Final = """<link rel="stylesheet" href="/static/studio.css">
+<link rel="icon" href="data:,">"""
+_SCRIPT: Final = '<script type="module" src="/static/studio.js"></script>\n'
+
+
+def in_page(text: str) -> str:
+    """The parameters of a message as the words of a form.
+
+    >>> in_page("`at_delta` goes with `crowd=20` or `scale_up=True`")
+    '“at delta” goes with “crowd 20” or “scale up”'
+    """
+
+    def field(mark: re.Match[str]) -> str:
+        told = mark[1].replace("_", " ")
+        return f"“{told}”" if mark[2] in (None, "True") else f"“{told} {mark[2]}”"
+
+    return _MARK.sub(field, text)
+
+
+def sentence_of(error: HubbubError) -> str:
+    """An expected error as it stands on a page."""
+    told = in_page(error.marked)
+    return f"{told[:1].upper()}{told[1:]}{'' if told.endswith(('.', '?')) else '.'}"
+
+
+def _finalized(value: Any) -> Any:
+    """Words of strangers cannot act, and none hides: signs that do not show are spelt out."""
+    return visible(value, _LONGEST) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+
+@cache
+def _templates() -> Environment:
+    env = Environment(
+        loader=FileSystemLoader(_HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalized,
+    )
+    env.globals["infinity"] = float("inf")
+    env.filters |= {
+        "bdi": lambda text: Markup(name(str(text))),
+        "lines": lambda text: Markup(lines(str(text))),
+        "sentence": lambda text: in_page(str(text))[:1].upper() + in_page(str(text))[1:],
+    }
+    return env
+
+
+def fragment(template: str, **values: Any) -> str:
+    """A part of a page."""
+    return _templates().get_template(template).render(**values)
+
+
+def drawing(svg: str) -> Markup:
+    """A chart of ours, which has escaped its words."""
+    return Markup(svg)
+
+
+def page(template: str, title: str, *, place: str = "", status: int = 200, head: str = "", **values: Any) -> Response:
+    """A page of a place."""
+    inner = Markup(fragment(template, title=title, **values))
+    body = fragment("frame.html", places=PLACES, place=place, inner=inner)
+    told = f"{escaped(title)} · Hubbub studio"
+    return HTMLResponse(skeleton(title=told, body=body, head=_HEAD, last=_SCRIPT + head), status)
+
+
+def refusal(status: int, title: str, words: str) -> Response:
+    """A page that says why there is none, for somebody who may not be known here."""
+    body = fragment("refusal.html", title=title, words=words)
+    return HTMLResponse(skeleton(title=f"{escaped(title)} · Hubbub studio", body=body, head=_HEAD), status)
+
+
+def opening(where: str) -> Response:
+    """A page that leads on to the studio."""
+    body = fragment("opening.html", where=where)
+    again = f'<meta http-equiv="refresh" content="0;url={where}">'
+    return HTMLResponse(skeleton(title="Hubbub studio", body=body, head=_HEAD, last=f"{again}\n"))
+
+
+def trouble(error: HubbubError, *, place: str = "", back: str = "/") -> Response:
+    """An expected error on a page of its own."""
+    status = {2: 400, 3: 409, 4: 422}.get(error.exit_code, 400)
+    title = {3: "Refused", 4: "A check failed"}.get(error.exit_code, "That does not work")
+    return page("trouble.html", title, place=place, status=status, words=sentence_of(error), back=back)

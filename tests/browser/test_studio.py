@@ -1,0 +1,247 @@
+"""The studio as a person uses it, in a real Chromium."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
+
+from tests.browser import axe
+from tests.browser.chromium import WIDTHS, Browser, Running, browsing, needed, running
+
+pytestmark = [needed, pytest.mark.xdist_group("browser")]
+
+PICTURES = os.environ.get("HUBBUB_PICTURES")  # a folder: then the pictures of the tutorial are taken
+TABLE = "/publish/table?file=millbrook.parquet&named=1"
+
+
+def taken(browser: Browser, name: str, part: str = "h1") -> None:
+    """A picture for the tutorial, from a part of the page on."""
+    if PICTURES:
+        browser.width(1060, 720)
+        browser.driver.execute_script(f"document.querySelector('{part}').scrollIntoView()")
+        if part == "h1":
+            browser.driver.execute_script("scrollTo(0, 0)")
+        browser.picture(Path(PICTURES) / f"{name}.webp")
+        browser.width(1280)
+
+
+@pytest.fixture(scope="module")
+def steward(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("steward")) as studio:
+        yield studio
+
+
+@pytest.fixture(scope="module")
+def browser(steward: Running) -> Iterator[Browser]:
+    with browsing() as found:
+        found.width(1280)
+        found.dark(False)
+        found.open(steward.link)
+        found.until("The folder is empty")
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def no_complaints(browser: Browser) -> Iterator[None]:
+    """No page breaks its own rules: no code or style from anywhere but the studio, nothing from outside."""
+    yield
+    assert browser.complaints() == []
+
+
+@pytest.fixture(scope="module")
+def published(browser: Browser, steward: Running) -> Path:
+    """Millbrook, published from an empty folder by two clicks."""
+    browser.open(f"{steward.address}/publish")
+    browser.click("#example")
+    browser.until("What this would give")
+    told = browser.settled()
+    assert "No more than a sample would tell" in told
+    assert "This would be the first release of millbrook." in told
+    taken(browser, "publish")
+    browser.click("#release")
+    browser.until("Published: millbrook-histogram")
+    return steward.folder / "millbrook-histogram"
+
+
+def test_millbrook_is_published_from_an_empty_folder(browser: Browser, published: Path, steward: Running) -> None:
+    assert sorted(path.name for path in published.iterdir()) == ["certificate.json", "release.csv", "report.html"]
+    browser.open(f"{steward.address}/release?folder=millbrook-histogram")
+    browser.driver.switch_to.frame(browser.one("iframe"))
+    browser.until("People by department and salary")
+    browser.driver.switch_to.default_content()
+    assert "hubbub release histogram millbrook.parquet --person resident" in browser.words()
+    taken(browser, "report")
+    browser.click("#check-it")
+    browser.until("The certificate holds, signed by you")
+    taken(browser, "check", ".tree")
+
+
+def test_somebody_else_verifies_it_and_sees_what_was_changed(published: Path, steward: Running, tmp_path: Path) -> None:
+    """Another person: another home, another folder, another profile, and the key by another way."""
+    changed = tmp_path / "changed" / "release.csv"
+    changed.parent.mkdir()
+    text = (published / "release.csv").read_text(encoding="utf-8")
+    changed.write_text(text.replace("Schools", "School", 1), encoding="utf-8")
+    papers = [str(published / name) for name in ("certificate.json", "release.csv", "report.html")]
+    with running(tmp_path / "reader") as reader, browsing() as other:
+        other.open(f"{steward.address}/ledger")  # of somebody else, without the link
+        other.until("This studio belongs to whoever started it")
+        other.open(steward.link)  # which was used
+        other.until("This link does not open the studio")
+        other.open(reader.link)
+        other.until("The folder is empty")
+        other.open(f"{reader.address}/check")
+        other.one("#drop").send_keys("\n".join(papers))
+        other.click("#check-files")
+        other.until("The certificate holds, by an unknown signer")
+        other.open(f"{reader.address}/check")
+        other.one("#drop").send_keys("\n".join([papers[0], str(changed)]))
+        other.click("#check-files")
+        other.until("The certificate does not hold")
+        assert other.one(".checks .bad").text.startswith("✗")
+        assert other.complaints() == []
+
+
+def numbers(browser: Browser) -> str:
+    """The promise and the expected numbers, as soon as both are there."""
+    script = """const part = document.getElementById('answer'), figures = part.querySelector('.figures');
+    const claims = [...part.querySelectorAll('article .claim')];
+    return figures && claims.length ? [figures, ...claims].map(each => each.textContent).join(' ') : ''"""
+    return str(browser.wait(lambda: browser.driver.execute_script(script), "numbers"))
+
+
+STEPS = {"f-show_above": Keys.ARROW_RIGHT, "f-crowd": Keys.ARROW_RIGHT}  # the others to the left
+
+
+def test_every_slider_moves_its_numbers(browser: Browser, published: Path, steward: Running) -> None:
+    browser.open(f"{steward.address}/publish")
+    browser.click("a[href*='file=millbrook.parquet']")
+    moved = set()
+    for promise in ("noise", "sample", "crowd", "rare"):
+        browser.click(f"#p-{promise}")
+        browser.wait(lambda: browser.all(".slider .range"))
+        for slider in browser.all(".slider .range"):
+            name = str(slider.get_attribute("data-for"))
+            if name == "f-delta":
+                continue  # for bins that are found in the data, which these are not
+            before = numbers(browser)
+            for _ in range(3):
+                slider.send_keys(STEPS.get(name, Keys.ARROW_LEFT))
+            browser.wait(lambda before=before: numbers(browser) != before, f"{promise} {name}, after {before}")
+            assert slider.get_attribute("aria-valuetext") == browser.one(f"#{name}").get_attribute("value")
+            moved.add(name)
+    assert moved == {"f-epsilon", "f-crowd", "f-sample", "f-rare", "f-show_above"}
+
+
+def test_a_plan_follows_its_sliders(browser: Browser, steward: Running) -> None:
+    browser.open(f"{steward.address}/plan?people=2000&bins=20&rate=0.2")
+    browser.settled()
+    taken(browser, "plan")
+    for name in ("people", "bins", "epsilon", "delta"):
+        before = browser.settled()
+        browser.one(f"[data-for=f-{name}]").send_keys(Keys.ARROW_RIGHT)
+        browser.wait(lambda before=before: browser.settled() != before, name)
+
+
+def test_an_election_is_counted(browser: Browser, steward: Running) -> None:
+    browser.open(f"{steward.address}/vote")
+    assert "instant-runoff" in browser.settled("#honesty")
+    Select(browser.one("#rule")).select_by_value("instant-runoff")
+    browser.click("#count")
+    browser.until("wins")
+    browser.driver.switch_to.frame(browser.one("iframe"))
+    browser.until("Pair by pair")
+    browser.driver.switch_to.default_content()
+    taken(browser, "vote")
+    browser.click("a.button")
+    browser.until("counted again from the ballots")
+
+
+def test_the_cap_of_a_policy_is_hit(browser: Browser, published: Path, steward: Running) -> None:
+    browser.open(f"{steward.address}/ledger?dataset=millbrook")
+    browser.one("[name=zero_knowledge_epsilon]").send_keys("1")
+    browser.click(".account button")
+    browser.until("zero knowledge epsilon: ")
+    assert "left of 1" in browser.words()
+    taken(browser, "ledger")
+    browser.open(f"{steward.address}/publish")
+    browser.click("a[href*='file=millbrook.parquet']")
+    assert "The ledger would refuse it" in browser.settled()
+    assert browser.one("#release").get_attribute("disabled")
+
+
+def test_the_private_check_leaves_no_trace(browser: Browser, published: Path, steward: Running) -> None:
+    browser.open(f"{steward.address}/publish")
+    browser.click("a[href*='file=millbrook.parquet']")
+    browser.settled()
+    browser.click("[formaction='/publish/look']")
+    browser.until("40,000 rows are read")
+    assert "?" not in browser.driver.current_url  # what was asked is in no address, and so in no history
+    browser.open(f"{steward.address}/plan")
+    assert "40,000 rows" not in str(browser.driver.execute_script("return document.referrer + document.cookie"))
+    browser.driver.back()
+    assert "40,000 rows are read" not in browser.words()  # it was kept nowhere
+
+
+def test_pages_are_read_without_scripts(browser: Browser, published: Path, steward: Running) -> None:
+    browser.without_scripts(True)
+    try:
+        browser.open(f"{steward.address}/publish")
+        browser.driver.find_element(By.CSS_SELECTOR, "a[href*='file=millbrook.parquet']").click()
+        answer = browser.driver.find_element(By.ID, "answer").text
+        assert "What this would give" in answer
+        assert browser.all(".range") == []
+        browser.open(f"{steward.address}/check/folder?folder=millbrook-histogram")
+        assert browser.driver.find_element(By.ID, "verdict").text.startswith("The certificate holds")
+    finally:
+        browser.without_scripts(False)
+
+
+PAGES = ("/publish", TABLE, "/release?folder=millbrook-histogram", "/check", "/plan", "/vote", "/ledger")
+MORE = ("/check/folder?folder=millbrook-histogram", "/publish/kind/histogram?file=millbrook.parquet", "/nowhere")
+
+
+DARK = ("/plan", "/vote", "/ledger", TABLE, MORE[0])  # all that has colours of its own
+
+
+def test_pages_fit_telephones_and_desks(browser: Browser, published: Path, steward: Running) -> None:
+    try:
+        for path in (*PAGES, *MORE):
+            browser.open(f"{steward.address}{path}")
+            for width in WIDTHS:
+                browser.width(width)
+                over = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+                assert browser.driver.execute_script(over) <= 0, (path, width)
+    finally:
+        browser.width(1280)
+
+
+def test_no_page_has_a_serious_barrier(browser: Browser, published: Path, steward: Running) -> None:
+    text = axe.source()
+    found = {}
+    try:
+        for path in (*PAGES, *MORE):
+            browser.open(f"{steward.address}{path}")
+            for dark in (False, True) if path in DARK else (False,):
+                browser.dark(dark)
+                if wrong := axe.barriers(browser, text):
+                    found[path, "dark" if dark else "light"] = wrong
+    finally:
+        browser.dark(False)
+    assert found == {}
+
+
+def test_a_tab_from_before_a_restart_says_so(browser: Browser, tmp_path: Path) -> None:
+    with running(tmp_path / "first") as first:
+        port = first.address.rpartition(":")[2]
+        browser.open(first.link)
+        browser.until("The folder is empty")
+    with running(tmp_path / "second", "--port", port) as second:
+        browser.open(f"{second.address}/ledger")
+        browser.until("This tab is from an earlier start of the studio")

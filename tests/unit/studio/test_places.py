@@ -1,0 +1,214 @@
+"""Check, Plan, Vote and Ledger: what the commands do, on pages."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from hubbub.ledger import trust
+from hubbub.ledger.book import Ledger
+from tests.unit.studio.opened import FILLED, OWN, Opened, plain
+
+pytestmark = pytest.mark.usefixtures("in_place")
+
+
+def dropped(opened: Opened, *paths: Path, **form: str) -> str:
+    files = [("files", (path.name, path.read_bytes())) for path in paths]
+    answer = opened.client.post("/check/files", files=files, data=form, headers=OWN)
+    return answer.text
+
+
+def verdict(text: str) -> str:
+    found = re.search(r'id="verdict">([^<]*)<', text)
+    assert found is not None, plain(text)
+    return found[1]
+
+
+@pytest.fixture
+def released(opened: Opened) -> Path:
+    opened.released(FILLED | {"promise": "crowd", "crowd": "10"})
+    return opened.folder / "out"
+
+
+# --- check ------------------------------------------------------------------------------------------------------
+
+
+def test_a_certificate_and_its_files_are_checked(opened: Opened, released: Path) -> None:
+    text = dropped(opened, released / "certificate.json", released / "release.csv", released / "report.html")
+    assert verdict(text).startswith("The certificate holds, signed by you")
+    words = plain(text)
+    assert "What is promised, in plain words" in words
+    assert "at least 10 people" in words
+    assert text.count("<details") >= 3  # the derivation opens step by step
+    assert '<svg class="chart wide"' in text
+    assert dropped(opened, released / "certificate.json").count("half") == 1  # without its files, it is not whole
+    assert verdict(opened.get("/check/folder", params={"folder": "out"})[1]).startswith("The certificate holds")
+
+
+def test_a_file_that_was_changed_is_found_out(opened: Opened, released: Path, tmp_path: Path) -> None:
+    other = tmp_path / "release.csv"
+    other.write_bytes((released / "release.csv").read_bytes().replace(b"60", b"61"))
+    text = dropped(opened, released / "certificate.json", other)
+    assert verdict(text).startswith("The certificate does not hold")
+    assert "✗" in text
+    forged = tmp_path / "certificate.json"
+    forged.write_bytes((released / "certificate.json").read_bytes().replace(b'"10"', b'"11"', 1))
+    assert "does not hold" in verdict(dropped(opened, forged, released / "release.csv"))
+
+
+def test_who_must_have_signed_is_a_name_or_a_key_and_no_file(opened: Opened, released: Path, tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("ab" * 32)
+    both = (released / "certificate.json", released / "release.csv", released / "report.html")
+    assert "another than the one that was given" in dropped(opened, *both, key="ab" * 32)
+    assert "64 signs" in plain(dropped(opened, *both, key=str(tmp_path / "key")))
+    trust.add("office", Ledger().public_key())
+    assert "The certificate holds" in verdict(dropped(opened, *both, key="office"))
+
+
+def test_what_is_no_certificate_is_a_sentence(opened: Opened, tmp_path: Path) -> None:
+    for name, content in (("x.json", b"{}"), ("x.json", b"\xff" * 100), ("x.json", b"[" * 100_000), ("x.csv", b"a\n")):
+        (tmp_path / name).write_bytes(content)
+        text = dropped(opened, tmp_path / name)
+        assert "does not hold" in text or "give one certificate" in plain(text).lower()
+    (tmp_path / ".hidden.json").write_bytes(b"{}")
+    assert "plain one" in plain(dropped(opened, tmp_path / ".hidden.json"))
+
+
+# --- plan -------------------------------------------------------------------------------------------------------
+
+WANTED = {
+    "differential": {"epsilon": "1"},
+    "crowd-blending": {"k": "20", "epsilon": "1"},
+    "outlier": {"curve": "1:0.5,21:1"},
+}
+
+
+def planned(opened: Opened, **form: str) -> str:
+    for _ in range(400):
+        text = opened.get("/plan/answer", params=form)[1]
+        if "data-again" not in text:
+            return text
+        opened.client.portal.call(_moment)  # type: ignore[union-attr]
+    raise AssertionError("the plan did not end")
+
+
+async def _moment() -> None:
+    import asyncio
+
+    await asyncio.sleep(0.05)
+
+
+def test_a_plan_says_that_it_is_being_proved_and_then_what_the_command_says(opened: Opened) -> None:
+    from hubbub import plan
+
+    first = opened.get("/plan/answer", params={"want": "differential", "people": "1000", "bins": "10", "epsilon": "2"})[
+        1
+    ]
+    assert "still being proved" in plain(first)
+    for want, words in WANTED.items():
+        told = planned(opened, want=want, people="1000", bins="10", **words)
+        found = plan.release(want, people="1000", bins="10", **words)
+        assert f"{found.best.expected.error:.3g} people off" in plain(told)
+        assert '<svg class="chart' in told
+    none = planned(opened, want="differential", people="1000", bins="10", epsilon="much")
+    assert "must be a number" in plain(none)
+    page = opened.get("/plan", params={"want": "differential", "people": "1000", "bins": "10", "epsilon": "1"})[1]
+    assert "The best design" in page  # and it is read without a script
+
+
+# --- vote -------------------------------------------------------------------------------------------------------
+
+BALLOTS = b"count,ranking\n50,Ann>Bob\n30,Bob>Ann\n30,Cid>Ann\n"
+
+
+def test_an_election_is_counted_signed_and_counted_again(opened: Opened) -> None:
+    (opened.folder / "club.csv").write_bytes(BALLOTS)
+    form = {"file": "club.csv", "rule": "instant-runoff", "dice": "three swans"}
+    status, text = opened.send("/vote/count", form)
+    assert status == 200
+    assert "Ann wins" in plain(text)
+    folder = opened.folder / "club-count"
+    assert json.loads((folder / "result.json").read_bytes())["count"]["winners"] == ["Ann"]
+    assert "<script" not in (folder / "results.html").read_text(encoding="utf-8")
+    again = opened.get("/check/folder", params={"folder": "club-count", "count": "1", "ballots": "club.csv"})[1]
+    assert "counted again from the ballots" in verdict(again)
+    status, text = opened.send("/vote/count", form | {"out": "club-count"})
+    assert status == 400
+    assert "what was drawn stays" in plain(text)
+
+
+def test_ballots_that_are_dropped_are_counted_and_not_kept(opened: Opened) -> None:
+    answer = opened.client.post(
+        "/vote/count", data={"rule": "plurality"}, files={"upload": ("club.csv", BALLOTS)}, headers=OWN
+    )
+    assert "Ann wins" in plain(answer.text)
+    assert not (opened.folder / "club.csv").exists()
+    assert sorted(path.name for path in (opened.folder / "club-count").iterdir()) == ["result.json", "results.html"]
+
+
+def test_the_ballots_of_millbrook_are_published_beside_its_record(opened: Opened) -> None:
+    assert opened.send("/vote/count", {"file": "millbrook", "rule": "instant-runoff"})[0] == 200
+    form = opened.get("/vote/ballots", params={"file": "millbrook", "official": "millbrook-count/result.json"})[1]
+    assert 'value="millbrook-count/result.json"' in form
+    asked = {"file": "millbrook", "official": "millbrook-count/result.json", "out": "ballots"}
+    page = plain(opened.released(asked, "/vote/release"))
+    assert "Published: ballots" in page
+    assert "hubbub vote publish millbrook --official millbrook-count/result.json" in page
+    assert "The certificate holds" in verdict(opened.get("/check/folder", params={"folder": "ballots"})[1])
+
+
+def test_several_seats_are_filled(opened: Opened) -> None:
+    status, text = opened.send("/vote/count", {"file": "millbrook", "rule": "stv", "seats": "2"})
+    assert status == 200
+    assert "are elected" in plain(text)
+
+
+def test_a_rule_that_is_not_listed_is_refused(opened: Opened) -> None:
+    assert opened.send("/vote/count", {"file": "millbrook", "rule": "dictator"})[0] == 400
+    assert opened.send("/vote/count", {"file": "../x.csv", "rule": "plurality"})[0] == 400
+
+
+def test_the_honesty_map_is_drawn(opened: Opened) -> None:
+    for _ in range(400):
+        text = opened.get("/vote/map", params={"voters": "11"})[1]
+        if "data-again" not in text:
+            break
+        opened.client.portal.call(_moment)  # type: ignore[union-attr]
+    assert text.count('<svg class="chart triangle"') == 4
+    assert "instant-runoff" in plain(text)
+
+
+# --- ledger -----------------------------------------------------------------------------------------------------
+
+
+def test_the_ledger_tells_what_was_spent_and_what_is_left(opened: Opened) -> None:
+    assert "Nothing has been released yet" in plain(opened.get("/ledger")[1])
+    opened.send("/ledger/policy", {"dataset": "people", "differential_epsilon": "3"})
+    opened.released(FILLED)
+    text = opened.get("/ledger", params={"dataset": "people"})[1]
+    words = plain(text)
+    assert "1 release counts as spent" in words
+    assert "1-DP" in words
+    assert "2 left of 3" in words
+    assert 'value="33"' in text  # the meter
+    assert Ledger().account("people").policy.differential_epsilon == 3
+
+
+def test_a_policy_that_cannot_be_is_a_sentence(opened: Opened) -> None:
+    for wrong in ({"delta": "2"}, {"crowd": "1"}, {"differential_epsilon": "-1"}, {"delta": "x"}):
+        assert opened.send("/ledger/policy", {"dataset": "people", **wrong})[0] == 400
+    assert opened.send("/ledger/policy", {"dataset": "../x", "delta": "0.1"})[0] == 400
+    assert Ledger().accounts() == {}
+
+
+def test_keys_are_remembered_and_forgotten(opened: Opened) -> None:
+    key = "cd" * 32
+    assert opened.send("/ledger/trust", {"name": "the office", "key": key})[0] == 200
+    assert trust.names() == {"the office": key}
+    assert opened.send("/ledger/trust", {"name": "the office", "key": "ef" * 32})[0] == 409
+    assert opened.send("/ledger/trust", {"name": "x", "key": "/etc/hostname"})[0] == 400
+    opened.send("/ledger/trust", {"name": "the office", "forget": "1"})
+    assert trust.names() == {}
