@@ -20,6 +20,7 @@ from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.kind import Release
 from hubbub.ledger.book import Ledger
 from hubbub.noise.source import ScriptedSource
+from hubbub.report import report
 from hubbub.tables.quantile_draw import Target, draw, weights
 from hubbub.tables.statistic_asking import statistic
 from hubbub.tables.statistic_intervals import drawn, of_sums, reach
@@ -87,14 +88,15 @@ def test_the_file_the_json_and_the_page_tell_the_same(tmp_path: Path) -> None:
     done = CliRunner().invoke(commands, [*words, *known, *out], catch_exceptions=False)
     told = json.loads(done.stdout)
     (answer,) = told["answers"]
-    assert set(answer) == {"key", "value", "estimate", "low", "high", "count"}
+    beside = "sampled" if "drawn in secret" in told["route"] else "having"
+    assert set(answer) == {"key", "value", "estimate", "low", "high", beside}
     assert 0 <= answer["low"] <= answer["estimate"] <= answer["high"] <= 1
     assert told["counts"]["interval"] == "everybody"
     assert "drawn in secret" in told["route"] or "Everybody was counted" in told["route"]
     assert (told["rows"], told["people"], told["unit"]) == (200, N, "share of people, from 0 to 1")
     assert {each["notion"] for each in told["guarantees"]} == {"zero-knowledge", "differential"}
     header, row = Path(told["release"]).read_text().splitlines()
-    assert header.replace('"', "") == "count,estimate,low,high,status"
+    assert header.replace('"', "") == f"{beside},estimate,low,high,status"
     assert float(row.split(",")[1]) == answer["estimate"]
     page = Path(told["report"]).read_text()
     assert "age &gt;= 65 and pay &gt; 5" in page
@@ -258,3 +260,13 @@ def test_a_specification_says_what_was_asked() -> None:
     spec = statistic("mean", of="pay:0..10:1", where="age>=65 AND sex=F", epsilon="0.5")
     assert spec.described()["where"] == "age >= 65 and sex = 'F'"
     assert dict(spec.words().public)["the condition"].startswith("age >= 65 and sex = 'F'")
+
+
+def test_the_page_says_which_tables_must_look_alike_and_of_whom_a_bar_is() -> None:
+    page = report(open_table(PEOPLE, person="id").fraction(where="age >= 65", **KNOWN))
+    assert "two tables of as many people" in page.lower()
+    assert "of which one has one person" not in page
+    assert "Estimated share with age &gt;= 65 of the people in the table" in page
+    assert "add up to" not in page  # a share of everybody is no part of a sum
+    noisy = report(open_table(PEOPLE, person="id").fraction(where="age >= 65", epsilon=1))
+    assert "of which one has one person" in noisy
