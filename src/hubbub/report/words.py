@@ -8,7 +8,9 @@ from typing import Final
 from urllib.parse import quote
 
 from hubbub.explanation import crowd_words, formula, in_numbers, meaning, steps, title
+from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
 from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.people import People, Whose
 from hubbub.kind import Release
 from hubbub.report.heading import Heading
 from hubbub.report.text import escaped, isolated, items, lines, name, sentence, visible
@@ -58,7 +60,7 @@ def assumptions(release: Release) -> str:
     known = {words.person, "the bins are a public partition", *(f"{column}: {text}" for column, text in words.public)}
     rest = dict.fromkeys(text for step in release.promises for text in step.all_assumptions() if text not in known)
     public = items(f"{name(column)}: {escaped(text, 400)}" for column, text in words.public)
-    neighbours = dict.fromkeys(step.people.difference for step in release.promises if step.people is not None)
+    neighbours = dict.fromkeys(_difference(step, step.people) for step in release.promises if step.people is not None)
     person = release.spec.people.person
     parts = {
         "Who counts as a person": sentence(words.person, begins_with_a_name=words.person.startswith(f"{person} ")),
@@ -70,6 +72,20 @@ def assumptions(release: Release) -> str:
         else "Nothing.",
     }
     return f"<dl>{''.join(f'<dt>{term}</dt><dd>{text}</dd>' for term, text in parts.items() if text)}</dl>"
+
+
+def _difference(step: Derivation, people: People) -> str:
+    """Which two data sets must look alike; where the number of people is public, both have it."""
+    match step.conclusion:
+        case DifferentialPrivacy(neighbours=Neighbours.REPLACE) if people.whose is Whose.TABLE:
+            return "two tables of as many people, which differ in nothing but what they say about one person"
+        case ZeroKnowledge(aggregate=RandomSample()):
+            return (
+                "the release, and what somebody makes of so many random people of the same table, in which one person "
+                "is blank"
+            )
+        case _:
+            return people.difference
 
 
 def not_promised(release: Release) -> str:

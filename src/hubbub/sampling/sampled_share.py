@@ -53,13 +53,13 @@ def masses(n: int, have: int, k: int) -> tuple[int, Floats]:
 def at_least(n: int, have: int, k: int, rate: float, t: int) -> float:
     """Pr[T >= t]."""
     low, law = masses(n, have, k)
-    return float(law @ _reaches(t - np.arange(low, low + law.size), rate))
+    return float((law * _reaches(t - np.arange(low, low + law.size), rate)).sum())
 
 
 def at_most(n: int, have: int, k: int, rate: float, t: int) -> float:
     """Pr[T <= t]."""
     low, law = masses(n, have, k)
-    return float(law @ _reaches(np.arange(low, low + law.size) - t, rate))
+    return float((law * _reaches(np.arange(low, low + law.size) - t, rate)).sum())
 
 
 def _reaches(x: NDArray[np.int64], rate: float) -> Floats:

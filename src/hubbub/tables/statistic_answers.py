@@ -44,12 +44,18 @@ class Answer:
 
 
 def published_columns(spec: Statistic) -> tuple[str, ...]:
-    """The integers that stand beside each answer: whatever is said follows from them."""
+    """The integers that stand beside each answer: whatever is said follows from them.
+
+    A number of people in a secret sample is called `sampled`, so that nobody takes it for one of everybody.
+    """
+    people = "sampled" if spec.sampled else "people"
     if spec.kind.name == "quantile":
-        return ("people",) if isinstance(spec.protection, Crowd) else ()
-    if spec.measured is None or (spec.alone_known and isinstance(spec.protection, Knowledge)):
-        return ("count",)
-    return ("people", "sum") if isinstance(spec.protection, Crowd) else ("part", "whole")
+        return (people,) if isinstance(spec.protection, Crowd) else ()
+    if spec.measured is None:
+        return ("sampled" if spec.sampled else "count",)
+    if spec.alone_known and isinstance(spec.protection, Knowledge):
+        return ("sampled" if spec.sampled else "having",)
+    return (people, "sum") if isinstance(spec.protection, Crowd) else ("part", "whole")
 
 
 def columns(spec: Statistic) -> list[str]:
@@ -169,7 +175,7 @@ class Answers(Result):
             by=", ".join(axis.column for axis in self.spec.axes),
             numbers=statistic_words.heading(self.spec),
             upright=False,
-            bar=f"Estimated {statistic_words.heading(self.spec)} of {statistic_words.counted(self.spec)}",
+            bar=f"Estimated {statistic_words.heading(self.spec)} of {statistic_words.whom(self.spec)}",
             line=statistic_words.interval_words(self.spec),
             note=some,
         )

@@ -20,6 +20,7 @@ from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.kind import Release
 from hubbub.ledger.book import Ledger
 from hubbub.noise.source import ScriptedSource
+from hubbub.report import report
 from hubbub.tables.quantile_draw import Target, draw, weights
 from hubbub.tables.statistic_asking import statistic
 from hubbub.tables.statistic_intervals import drawn, of_sums, reach
@@ -38,6 +39,7 @@ PEOPLE = pa.table(
 )
 BY = ["town=Bath,York,Wells"]
 KNOWN = {"zero_knowledge": "2", "rows": 200, "people": N}
+Asked = list[tuple[str, dict[str, Any]]]
 HARDLY = {"epsilon": "40"}  # noise that is nearly always 0
 
 
@@ -86,14 +88,15 @@ def test_the_file_the_json_and_the_page_tell_the_same(tmp_path: Path) -> None:
     done = CliRunner().invoke(commands, [*words, *known, *out], catch_exceptions=False)
     told = json.loads(done.stdout)
     (answer,) = told["answers"]
-    assert set(answer) == {"key", "value", "estimate", "low", "high", "count"}
+    beside = "sampled" if "drawn in secret" in told["route"] else "having"
+    assert set(answer) == {"key", "value", "estimate", "low", "high", beside}
     assert 0 <= answer["low"] <= answer["estimate"] <= answer["high"] <= 1
     assert told["counts"]["interval"] == "everybody"
     assert "drawn in secret" in told["route"] or "Everybody was counted" in told["route"]
     assert (told["rows"], told["people"], told["unit"]) == (200, N, "share of people, from 0 to 1")
     assert {each["notion"] for each in told["guarantees"]} == {"zero-knowledge", "differential"}
     header, row = Path(told["release"]).read_text().splitlines()
-    assert header.replace('"', "") == "count,estimate,low,high,status"
+    assert header.replace('"', "") == f"{beside},estimate,low,high,status"
     assert float(row.split(",")[1]) == answer["estimate"]
     page = Path(told["report"]).read_text()
     assert "age &gt;= 65 and pay &gt; 5" in page
@@ -149,12 +152,14 @@ def test_a_wrong_use_is_one_sentence_and_nothing_is_spent(name: str, words: dict
 @pytest.mark.parametrize("people", [N - 1, N + 1, 2 * N])
 def test_another_number_of_people_than_declared_is_refused_in_one_fixed_sentence(people: int) -> None:
     table = opened(PEOPLE, person="id", dataset="town")
-    for release in (
-        lambda: table.count(where="age > 5", zero_knowledge=1, rows=100, people=people),
-        lambda: table.mean("pay:0..9:1", BY, zero_knowledge=1, rows=100, people=people),
-    ):
+    known: dict[str, Any] = {"zero_knowledge": 1, "rows": 100, "people": people}
+    asked: Asked = [
+        ("count", {"where": "age > 5"}),
+        ("mean", {"of": "pay:0..9:1", "by": BY}),
+    ]
+    for name, words in asked:
         with pytest.raises(Refused) as refused:
-            release()
+            getattr(table, name)(**words, **known)
         assert str(refused.value) == OTHER_NUMBER
         assert str(N) not in str(refused.value)
     assert not [record for record in Ledger().account("town").records if record.spent]
@@ -164,13 +169,15 @@ def test_another_number_of_people_than_declared_is_refused_in_one_fixed_sentence
 def test_a_condition_that_nobody_meets_looks_like_any_other(ways: dict[str, Any]) -> None:
     """That nobody meets it is data: the same columns, the same keys, the same words."""
     table = open_table(PEOPLE, person="id")
-    for ask in (
-        lambda where: table.count(BY, where=where, **ways),
-        lambda where: table.fraction(where=where, **ways),
-        lambda where: table.mean("pay:0..49000:1000", where=where, **ways),
-        lambda where: table.quantile("pay:0..49000:1000", where=where, **ways),
-    ):
-        some, nobody = ask("age >= 65"), ask("age >= 165")
+    pay = {"of": "pay:0..49000:1000"}
+    asked: Asked = [
+        ("count", {"by": BY}),
+        ("fraction", {}),
+        ("mean", pay),
+        ("quantile", pay),
+    ]
+    for name, words in asked:
+        some, nobody = (getattr(table, name)(**words, **ways, where=text) for text in ("age >= 65", "age >= 165"))
         assert some.sheet.schema == nobody.sheet.schema
         assert [each["key"] for each in answers(some)] == [each["key"] for each in answers(nobody)]
         assert set(some.result.told()) == set(nobody.result.told())
@@ -253,3 +260,13 @@ def test_a_specification_says_what_was_asked() -> None:
     spec = statistic("mean", of="pay:0..10:1", where="age>=65 AND sex=F", epsilon="0.5")
     assert spec.described()["where"] == "age >= 65 and sex = 'F'"
     assert dict(spec.words().public)["the condition"].startswith("age >= 65 and sex = 'F'")
+
+
+def test_the_page_says_which_tables_must_look_alike_and_of_whom_a_bar_is() -> None:
+    page = report(open_table(PEOPLE, person="id").fraction(where="age >= 65", **KNOWN))
+    assert "two tables of as many people" in page.lower()
+    assert "of which one has one person" not in page
+    assert "Estimated share with age &gt;= 65 of the people in the table" in page
+    assert "add up to" not in page  # a share of everybody is no part of a sum
+    noisy = report(open_table(PEOPLE, person="id").fraction(where="age >= 65", epsilon=1))
+    assert "of which one has one person" in noisy
