@@ -96,7 +96,7 @@ def right_ones() -> list[str]:
         spec = case.spec(fewer.columns())
         begun = time.monotonic()
         laws = exact.of_spec(spec)
-        frozen = replay.of_spec(spec, fewer, more, declared=case.declared)
+        frozen = replay.of_spec(spec, fewer, more, declared=case.declared, distance=case.distance)
         told = ", ".join(dict.fromkeys(word(each) for each in laws))
         rows.append([name, told, word(frozen), frozen.numbers["draws"], f"{time.monotonic() - begun:.2f} s"])
         wrong += [f"accused: {name}"] * any(each.refuted for each in (*laws, frozen))

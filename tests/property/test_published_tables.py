@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from hubbub.audit.published import of_tables
@@ -27,7 +27,15 @@ def cells_of(columns: tuple[str, ...]) -> dict[tuple[str, ...], list[int]]:
     return found
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+RING = {("a", "b"), ("b", "c"), ("a", "c")}
+
+
+@example([0, 0, 0, 1, 0, 1, 0, 1], RING)  # found only with a table over all columns
+@example([0, 1, 1, 1, 1, 1, 1, 0], RING)
+@example([1, 0, 1, 1, 0, 1, 2, 1], RING)  # found only by programs
+@example([0, 0, 0, 1, 2, 1, 1, 1], {("a",), ("a", "b", "c"), ("b",)})
+@example([1, 0, 1, 1, 0, 1, 0, 1], {("a", "b"), ("a", "b", "c"), ("c",)})
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.lists(st.integers(0, 2), min_size=8, max_size=8),
     st.sets(st.sampled_from(MARGINS[:7]), min_size=1, max_size=4),

@@ -1,6 +1,6 @@
 """THREATS 36: every planted fault is caught, in the game that its promise names, and no right mechanism is accused.
 
-Size: the two black-box twins are run at confidence 0.99 each. That is a union bound over four looks, three events and
+Size: the two black-box twins are run at confidence 0.99 each. That is a union bound over four looks, four events and
 both ends of a ratio, which must all err together: at the boundary a twin is accused about once in a million runs. Exact
 and replayed audits never fail by chance. Power: 20,000 runs refute epsilon 1.11 nine times in ten, so 1.25 nearly
 always, and float noise shows in a quarter of the outcomes against none.
