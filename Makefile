@@ -15,8 +15,9 @@ help: ## list these targets
 demo: .venv/with-charts ## the story of Millbrook, told by the program
 	@$(BIN)/hubbub demo
 
+# A database server is started by one process and not by two. (Among the options of pyproject.toml it has no effect.)
 test: check ## check, then run every test
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --dist=loadgroup
 
 check: .venv/with-charts,dev ## lint, formatting, types, import layers
 	@$(BIN)/ruff check .

@@ -197,9 +197,9 @@ def kept_by_hand() -> Counter[tuple[str | None, int]]:
     for who, town, age in PERSONS:
         rows[str(who)].append((town is None, (town or "").encode(), age // 10))
     kept: Counter[tuple[str | None, int]] = Counter()
-    for who, own in rows.items():
-        missing, town, bin_ = sorted(own)[int(_sha(key() + who)[:30], 16) % len(own)]
-        kept[None if missing else town.decode(), bin_] += 1
+    for name, own in rows.items():
+        missing, text, bin_ = sorted(own)[int(_sha(key() + name)[:30], 16) % len(own)]
+        kept[None if missing else text.decode(), bin_] += 1
     return kept
 
 

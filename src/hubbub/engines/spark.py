@@ -34,6 +34,7 @@ from hubbub.tables.schema import Holds
 
 _DAY: Final = 86_400_000_000  # microseconds
 _FIRST: Final = -9_223_372_022_400_000_000  # the first moment that files can hold
+_FAR: Final = 100_000_000  # days
 _SPARK: Final = {Form.TEXT: "string", Form.WHOLE: "bigint", Form.FLOAT: "double"}
 _UNITS: Final = {"month": "MM", "quarter": "QUARTER", "year": "YEAR"}
 
@@ -83,8 +84,10 @@ class Spark(Dialect):
             day = f"CASE WHEN {micros} >= {_FIRST} THEN date_from_unix_date({whole}) END"
         else:
             day = f"CAST({cell} AS DATE)"
-        first = f"trunc({day}, '{_UNITS[unit]}')" if unit in _UNITS else day
-        return f"CAST(unix_date({first}) AS BIGINT)"
+        if unit in _UNITS:  # but not at the ends of the calendar, where a period may begin before it
+            near = f"unix_date({day}) BETWEEN -{_FAR} AND {_FAR}"
+            day = f"CASE WHEN {near} THEN trunc({day}, '{_UNITS[unit]}') ELSE {day} END"
+        return f"CAST(unix_date({day}) AS BIGINT)"
 
     def micros(self, field: Field) -> str:
         cell = self.name(field.name)
@@ -105,10 +108,13 @@ class Spark(Dialect):
     def chosen(self, rows: str, parts: Sequence[str]) -> str:
         """One aggregate for each person, and one shuffle: a window sorts all rows (benchmarks/README.md)."""
         cells = ", ".join(f"'{name}_', {name} IS NULL, '{name}', {name}" for name in parts)
-        each = f"SELECT who, count(*) AS n, collect_list(named_struct({cells})) AS b FROM ({rows}) AS t GROUP BY who"
-        place = f"CAST({pick(self, 'who', 'word', 'n')} AS INT) + 1"
-        kept = f"SELECT element_at(sort_array(b), {place}) AS b FROM ({each}) AS t CROSS JOIN {KEY}"
-        return f"SELECT {', '.join(f'b.{name} AS {name}' for name in parts)} FROM ({kept}) AS t"
+        # A list leaves missing values out. Of one part that is as good: they come last, and beyond the list is nothing.
+        bins = f"named_struct({cells})" if len(parts) > 1 else parts[0]
+        each = f"SELECT who, count(*) AS n, collect_list({bins}) AS b FROM ({rows}) AS t GROUP BY who"
+        place = f"CAST({pick(self, 'who', 'word', 'n')} AS INT)"
+        kept = f"SELECT get(sort_array(b), {place}) AS b FROM ({each}) AS t CROSS JOIN {KEY}"
+        names = [f"b.{name} AS {name}" for name in parts] if len(parts) > 1 else [f"b AS {parts[0]}"]
+        return f"SELECT {', '.join(names)} FROM ({kept}) AS t"
 
 
 _BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
