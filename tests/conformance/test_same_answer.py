@@ -282,6 +282,18 @@ def test_settings_of_a_session_change_nothing_and_are_left_as_they_were(tmp_path
         assert not [table.name for table in other.catalog.listTables() if "hubbub" in table.name]
 
 
+@spark_only
+def test_text_that_is_no_utf_8_is_missing_in_spark(tmp_path: Path) -> None:
+    session = servers.or_skip(servers.spark)
+    raw = pa.array([b"B\xffth", b"Bath", b"York", None], pa.binary())
+    pq.write_table(pa.table({"x": raw}), tmp_path / "people.parquet")
+    frame = session.read.parquet(str(tmp_path / "people.parquet")).selectExpr("CAST(x AS STRING) AS x")
+    here, there = from_arrow(pa.table({"x": raw.view(pa.string())}), tmp_path), open_spark_frame(frame)
+    for spec in ("x", "x=Bath,null,other", "x=Bath,other"):
+        assert told(there, spec) == told(here, spec), spec
+    assert told(there, where=condition("x is missing")) == told(here, where=condition("x is missing"))
+
+
 def failing(session: Any, place: Path, folder: Path, how: str) -> Any:
     """The rows in some order; each task fails the first time, or a shuffle is lost while it is read."""
     local = session.sparkContext.getConf().get("spark.local.dir")

@@ -42,14 +42,18 @@ _UNITS: Final = {"month": "MM", "quarter": "QUARTER", "year": "YEAR"}
 class Spark(Dialect):
     """How Spark spells it. Columns have names of ours: those of a frame may differ in case alone."""
 
-    def __init__(self, columns: Sequence[str] = ()) -> None:
+    def __init__(self, columns: Sequence[str] = (), *, checks_text: bool = False) -> None:
         self._places = {name: f"c{i}" for i, name in enumerate(columns)}
+        self._checks_text = checks_text  # since Spark 4
 
     def name(self, name: str) -> str:
         return self._places[name]
 
     def bytes(self, cell: str) -> str:
         return cell
+
+    def broken(self, cell: str) -> str | None:
+        return f"NOT is_valid_utf8({cell})" if self._checks_text else None
 
     def text(self, cell: str) -> str:
         return f"CAST({cell} AS STRING)"
@@ -163,8 +167,9 @@ class _Frame:
         if kinds is None:
             raise WrongUse("the table cannot be read; check its name or the query, and that you may read it")
         self.fields = tuple(field(name, kind) for name, kind in kinds)
-        self.dialect: Dialect = Spark([name for name, _ in kinds])
         self._given, self._session = frame, frame.sparkSession
+        checks = hasattr(frame, "toArrow")
+        self.dialect: Dialect = Spark([name for name, _ in kinds], checks_text=checks)
         self._frame = frame.toDF(*(f"c{i}" for i in range(len(kinds))))
         collated = [f"c{i}" for i, (_, kind) in enumerate(kinds) if "collate" in kind]
         if collated:  # compared as bytes, whatever the column prefers
