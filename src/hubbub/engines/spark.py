@@ -1,4 +1,4 @@
-"""A frame, a table or a query of Spark's, counted where it is; classic sessions and Connect.
+"""A frame, a table or a query of Spark's (4.0 or later), counted where it is; classic sessions and Connect.
 
 Nothing is set in the session, and what is set there (a zone, ANSI or not, how literals are read) changes nothing: text
 is spelled in digits, times are taken in UTC by whole numbers, and no expression fails for the sake of a value. The
@@ -21,7 +21,6 @@ from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 
-from hubbub.engines.arrow_columns import table as arrow_table
 from hubbub.engines.column import Number
 from hubbub.engines.dialect import ARROW, KEY, Dialect, Field, Form
 from hubbub.engines.identity import of_files
@@ -42,9 +41,8 @@ _UNITS: Final = {"month": "MM", "quarter": "QUARTER", "year": "YEAR"}
 class Spark(Dialect):
     """How Spark spells it. Columns have names of ours: those of a frame may differ in case alone."""
 
-    def __init__(self, columns: Sequence[str] = (), *, checks_text: bool = False) -> None:
+    def __init__(self, columns: Sequence[str] = ()) -> None:
         self._places = {name: f"c{i}" for i, name in enumerate(columns)}
-        self._checks_text = checks_text  # since Spark 4
 
     def name(self, name: str) -> str:
         return self._places[name]
@@ -53,7 +51,7 @@ class Spark(Dialect):
         return cell
 
     def broken(self, cell: str) -> str | None:
-        return f"NOT is_valid_utf8({cell})" if self._checks_text else None
+        return f"NOT is_valid_utf8({cell})"
 
     def text(self, cell: str) -> str:
         return f"CAST({cell} AS STRING)"
@@ -168,8 +166,7 @@ class _Frame:
             raise WrongUse("the table cannot be read; check its name or the query, and that you may read it")
         self.fields = tuple(field(name, kind) for name, kind in kinds)
         self._given, self._session = frame, frame.sparkSession
-        checks = hasattr(frame, "toArrow")
-        self.dialect: Dialect = Spark([name for name, _ in kinds], checks_text=checks)
+        self.dialect: Dialect = Spark([name for name, _ in kinds])
         self._frame = frame.toDF(*(f"c{i}" for i in range(len(kinds))))
         collated = [f"c{i}" for i, (_, kind) in enumerate(kinds) if "collate" in kind]
         if collated:  # compared as bytes, whatever the column prefers
@@ -241,13 +238,10 @@ def _far(address: str) -> Part:
 
 
 def _fetched(answer: Any, forms: Mapping[str, Form]) -> pa.Table:
-    """As Arrow; sessions before Spark 4 hand over rows."""
+    """As Arrow, each column in its form."""
     types = {name: ARROW[form] for name, form in forms.items()}
     cast = [f"CAST({name} AS {_SPARK[form]}) AS {name}" for name, form in forms.items()]
     answer = answer.selectExpr(*cast)
-    if not hasattr(answer, "toArrow"):
-        rows = ([cell.encode() if isinstance(cell, str) else cell for cell in row] for row in answer.collect())
-        return arrow_table(rows, types)
     table = answer.toArrow()
     columns = [
         pa.chunked_array([_received(chunk, kind) for chunk in column.chunks], kind)
