@@ -18,8 +18,9 @@ demo: .venv/with-charts ## the story of Millbrook, told by the program
 studio: .venv/with-charts,studio ## the page for people who do not live in a terminal, on the town of Millbrook
 	@$(BIN)/hubbub studio hubbub-demo --example
 
+# A database server is started by one process and not by two. (Among the options of pyproject.toml it has no effect.)
 test: check ## check, then run every test
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --dist=loadgroup
 
 check: .venv/with-charts,studio,dev ## lint, formatting, types, import layers
 	@$(BIN)/ruff check .

@@ -1,5 +1,7 @@
 """Counting in Spark beside Spark's own GROUP BY: CPU time of the Java process, the best of several runs in turn.
 
+All tasks, or those whose names begin as the words on the command line: ``python -m benchmarks.spark one``.
+
 Needs pyspark and a Java runtime; without them it says so and measures nothing.
 """
 
@@ -93,6 +95,8 @@ def main() -> None:
             ("1,000 listed texts", raw(count.format("town")), ours(towns), LIMIT),
             ("one row per person", raw(by_person), ours(parse("small:0..1000:1"), **one_row), ONE_ROW_LIMIT),
         ):
+            if not name.startswith(tuple(sys.argv[1:] or [""])):
+                continue
             spent: dict[Callable[[], object], list[tuple[float, float]]] = {theirs: [], mine: []}
             for _ in range(REPEATS if limit == LIMIT else 1):
                 for work, times in spent.items():

@@ -197,9 +197,9 @@ def kept_by_hand() -> Counter[tuple[str | None, int]]:
     for who, town, age in PERSONS:
         rows[str(who)].append((town is None, (town or "").encode(), age // 10))
     kept: Counter[tuple[str | None, int]] = Counter()
-    for who, own in rows.items():
-        missing, town, bin_ = sorted(own)[int(_sha(key() + who)[:30], 16) % len(own)]
-        kept[None if missing else town.decode(), bin_] += 1
+    for name, own in rows.items():
+        missing, text, bin_ = sorted(own)[int(_sha(key() + name)[:30], 16) % len(own)]
+        kept[None if missing else text.decode(), bin_] += 1
     return kept
 
 
@@ -280,6 +280,18 @@ def test_settings_of_a_session_change_nothing_and_are_left_as_they_were(tmp_path
         chosen = found[1:]
         assert (dict(other.conf.getAll) if before else {}) == before
         assert not [table.name for table in other.catalog.listTables() if "hubbub" in table.name]
+
+
+@spark_only
+def test_text_that_is_no_utf_8_is_missing_in_spark(tmp_path: Path) -> None:
+    session = servers.or_skip(servers.spark)
+    raw = pa.array([b"B\xffth", b"Bath", b"York", None], pa.binary())
+    pq.write_table(pa.table({"x": raw}), tmp_path / "people.parquet")
+    frame = session.read.parquet(str(tmp_path / "people.parquet")).selectExpr("CAST(x AS STRING) AS x")
+    here, there = from_arrow(pa.table({"x": raw.view(pa.string())}), tmp_path), open_spark_frame(frame)
+    for spec in ("x", "x=Bath,null,other", "x=Bath,other"):
+        assert told(there, spec) == told(here, spec), spec
+    assert told(there, where=condition("x is missing")) == told(here, where=condition("x is missing"))
 
 
 def failing(session: Any, place: Path, folder: Path, how: str) -> Any:

@@ -446,7 +446,19 @@ def test_constraints_are_versions_only_and_cover_every_dependency() -> None:
 
 # --- the public surface -----------------------------------------------------------------------------------------
 
-LATE = ("altair", "click", "duckdb", "pyarrow", "pyspark", "rich", "scipy", "sqlite3", "starlette", "vl_convert")
+LATE = (
+    "altair",
+    "click",
+    "duckdb",
+    "psycopg",
+    "pyarrow",
+    "pyspark",
+    "rich",
+    "scipy",
+    "sqlite3",
+    "starlette",
+    "vl_convert",
+)
 
 
 def test_import_hubbub_loads_nothing_optional() -> None:

@@ -68,6 +68,10 @@ class Dialect:
         """A text that is compared and grouped as its UTF-8 bytes."""
         raise NotImplementedError
 
+    def broken(self, cell: str) -> str | None:
+        """Whether a text is no UTF-8, and so missing; None where the database holds no such text."""
+        return None
+
     def text(self, cell: str) -> str:
         """Any value as text."""
         return f"CAST({cell} AS text)"

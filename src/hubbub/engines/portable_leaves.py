@@ -80,7 +80,8 @@ def missing(dialect: Dialect, field: Field) -> str:
     cell = dialect.name(field.name)
     if field.number is not None and field.number.grid is None:
         return f"{cell} IS NULL OR {dialect.not_a_number(cell)}"
-    return f"{cell} IS NULL"
+    broken = dialect.broken(cell) if field.kind is Holds.TEXT else None
+    return f"{cell} IS NULL" if broken is None else f"{cell} IS NULL OR {broken}"
 
 
 def _unless(missing: str, test: str) -> str:

@@ -253,4 +253,7 @@ def _listed(dialect: Dialect, cell: str, axis: Countable | None) -> str:
     while rest in axis.values:
         rest += "?"
     listed = ", ".join(map(dialect.literal, axis.values))
-    return f"CASE WHEN {cell} IS NULL THEN NULL WHEN {cell} IN ({listed}) THEN {cell} ELSE {dialect.literal(rest)} END"
+    broken = dialect.broken(cell)
+    gone = "" if broken is None else f"WHEN {broken} THEN NULL "
+    other = dialect.literal(rest)
+    return f"CASE WHEN {cell} IS NULL THEN NULL WHEN {cell} IN ({listed}) THEN {cell} {gone}ELSE {other} END"

@@ -11,7 +11,7 @@ import re
 import time
 import weakref
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from typing import Any, Final
 
@@ -31,6 +31,7 @@ from hubbub.tables.identity import Identity, Part
 from hubbub.tables.schema import Holds
 
 _ARRAYS: Final = {Form.TEXT: "text[]", Form.WHOLE: "bigint[]", Form.FLOAT: "float8[]"}
+_FIRST, _LAST = "DATE '4000-01-01 BC'", "DATE '290000-01-01'"
 _WAIT: Final = 30  # seconds for the server to answer
 
 
@@ -65,10 +66,13 @@ class PostgreSQL(Dialect):
     def days(self, field: Field, unit: str | None) -> str:
         cell = self.name(field.name)
         there = f"({cell} AT TIME ZONE 'UTC')" if field.moment == "instant" else cell
-        day = f"CAST(date_trunc('{unit}', CAST({there} AS timestamp)) AS date)" if unit else f"CAST({there} AS date)"
+        day = f"CAST({there} AS date)"
+        if unit not in (None, "day"):  # but not at the ends of the calendar, where a period may begin before it
+            first = f"CAST(date_trunc('{unit}', CAST({day} AS timestamp)) AS date)"
+            day = f"CASE WHEN {day} BETWEEN {_FIRST} AND {_LAST} THEN {first} ELSE {day} END"
         return (
             f"CASE WHEN {cell} = 'infinity' THEN {LAST_DAY} WHEN {cell} = '-infinity' THEN -{LAST_DAY} "
-            f"ELSE {day} - DATE '1970-01-01' END"
+            f"ELSE ({day}) - DATE '1970-01-01' END"
         )
 
     def micros(self, field: Field) -> str:
@@ -76,7 +80,7 @@ class PostgreSQL(Dialect):
         there = f"({cell} AT TIME ZONE 'UTC')" if field.moment == "instant" else cell
         return (
             f"CASE WHEN {cell} = 'infinity' THEN {LAST_MOMENT} WHEN {cell} = '-infinity' THEN -{LAST_MOMENT} "
-            f"ELSE CAST(extract(epoch FROM {there}) * 1000000 AS bigint) END"
+            f"WHEN CAST({there} AS date) <= {_LAST} THEN CAST(extract(epoch FROM {there}) * 1000000 AS bigint) END"
         )
 
     def sha256(self, text: str) -> str:
@@ -173,7 +177,8 @@ class _Server:
         try:
             yield
         finally:
-            self._connection.rollback()
+            with suppress(psycopg.Error):  # of a server that is gone
+                self._connection.rollback()
 
     def fetch(
         self,

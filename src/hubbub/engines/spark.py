@@ -1,4 +1,4 @@
-"""A frame, a table or a query of Spark's, counted where it is; classic sessions and Connect.
+"""A frame, a table or a query of Spark's (4.0 or later), counted where it is; classic sessions and Connect.
 
 Nothing is set in the session, and what is set there (a zone, ANSI or not, how literals are read) changes nothing: text
 is spelled in digits, times are taken in UTC by whole numbers, and no expression fails for the sake of a value. The
@@ -21,7 +21,6 @@ from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 
-from hubbub.engines.arrow_columns import table as arrow_table
 from hubbub.engines.column import Number
 from hubbub.engines.dialect import ARROW, KEY, Dialect, Field, Form
 from hubbub.engines.identity import of_files
@@ -34,6 +33,7 @@ from hubbub.tables.schema import Holds
 
 _DAY: Final = 86_400_000_000  # microseconds
 _FIRST: Final = -9_223_372_022_400_000_000  # the first moment that files can hold
+_FAR: Final = 100_000_000  # days
 _SPARK: Final = {Form.TEXT: "string", Form.WHOLE: "bigint", Form.FLOAT: "double"}
 _UNITS: Final = {"month": "MM", "quarter": "QUARTER", "year": "YEAR"}
 
@@ -49,6 +49,9 @@ class Spark(Dialect):
 
     def bytes(self, cell: str) -> str:
         return cell
+
+    def broken(self, cell: str) -> str | None:
+        return f"NOT is_valid_utf8({cell})"
 
     def text(self, cell: str) -> str:
         return f"CAST({cell} AS STRING)"
@@ -83,8 +86,10 @@ class Spark(Dialect):
             day = f"CASE WHEN {micros} >= {_FIRST} THEN date_from_unix_date({whole}) END"
         else:
             day = f"CAST({cell} AS DATE)"
-        first = f"trunc({day}, '{_UNITS[unit]}')" if unit in _UNITS else day
-        return f"CAST(unix_date({first}) AS BIGINT)"
+        if unit in _UNITS:  # but not at the ends of the calendar, where a period may begin before it
+            near = f"unix_date({day}) BETWEEN -{_FAR} AND {_FAR}"
+            day = f"CASE WHEN {near} THEN trunc({day}, '{_UNITS[unit]}') ELSE {day} END"
+        return f"CAST(unix_date({day}) AS BIGINT)"
 
     def micros(self, field: Field) -> str:
         cell = self.name(field.name)
@@ -105,10 +110,13 @@ class Spark(Dialect):
     def chosen(self, rows: str, parts: Sequence[str]) -> str:
         """One aggregate for each person, and one shuffle: a window sorts all rows (benchmarks/README.md)."""
         cells = ", ".join(f"'{name}_', {name} IS NULL, '{name}', {name}" for name in parts)
-        each = f"SELECT who, count(*) AS n, collect_list(named_struct({cells})) AS b FROM ({rows}) AS t GROUP BY who"
-        place = f"CAST({pick(self, 'who', 'word', 'n')} AS INT) + 1"
-        kept = f"SELECT element_at(sort_array(b), {place}) AS b FROM ({each}) AS t CROSS JOIN {KEY}"
-        return f"SELECT {', '.join(f'b.{name} AS {name}' for name in parts)} FROM ({kept}) AS t"
+        # A list leaves missing values out. Of one part that is as good: they come last, and beyond the list is nothing.
+        bins = f"named_struct({cells})" if len(parts) > 1 else parts[0]
+        each = f"SELECT who, count(*) AS n, collect_list({bins}) AS b FROM ({rows}) AS t GROUP BY who"
+        place = f"CAST({pick(self, 'who', 'word', 'n')} AS INT)"
+        kept = f"SELECT get(sort_array(b), {place}) AS b FROM ({each}) AS t CROSS JOIN {KEY}"
+        names = [f"b.{name} AS {name}" for name in parts] if len(parts) > 1 else [f"b AS {parts[0]}"]
+        return f"SELECT {', '.join(names)} FROM ({kept}) AS t"
 
 
 _BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
@@ -157,8 +165,8 @@ class _Frame:
         if kinds is None:
             raise WrongUse("the table cannot be read; check its name or the query, and that you may read it")
         self.fields = tuple(field(name, kind) for name, kind in kinds)
-        self.dialect: Dialect = Spark([name for name, _ in kinds])
         self._given, self._session = frame, frame.sparkSession
+        self.dialect: Dialect = Spark([name for name, _ in kinds])
         self._frame = frame.toDF(*(f"c{i}" for i in range(len(kinds))))
         collated = [f"c{i}" for i, (_, kind) in enumerate(kinds) if "collate" in kind]
         if collated:  # compared as bytes, whatever the column prefers
@@ -230,13 +238,10 @@ def _far(address: str) -> Part:
 
 
 def _fetched(answer: Any, forms: Mapping[str, Form]) -> pa.Table:
-    """As Arrow; sessions before Spark 4 hand over rows."""
+    """As Arrow, each column in its form."""
     types = {name: ARROW[form] for name, form in forms.items()}
     cast = [f"CAST({name} AS {_SPARK[form]}) AS {name}" for name, form in forms.items()]
     answer = answer.selectExpr(*cast)
-    if not hasattr(answer, "toArrow"):
-        rows = ([cell.encode() if isinstance(cell, str) else cell for cell in row] for row in answer.collect())
-        return arrow_table(rows, types)
     table = answer.toArrow()
     columns = [
         pa.chunked_array([_received(chunk, kind) for chunk in column.chunks], kind)

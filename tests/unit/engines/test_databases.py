@@ -143,6 +143,17 @@ def test_types_and_collations_of_postgresql(url: str, people: str) -> None:
     assert counted(url, table, "e:[0,1.5,inf),null,other") == {1: 2, 2: 1, 3: 1}
     assert counted(url, table, '"100% ""odd""":0..5:1,null') == {1: 1, 2: 1, 3: 1, 5: 1}
     assert counted(url, table, "g:year") == {"-43": 1, "12024": 1, None: 2}
+    run(url, f"CREATE TABLE {people}_ends (d date, t timestamp, z timestamptz)")
+    run(
+        url,
+        f"""INSERT INTO {people}_ends VALUES
+            ('5874897-12-31', '294276-12-31 23:59:59.999999', '294276-12-31 23:59:59Z'),
+            ('4713-11-24 BC', '4713-11-24 BC', '4713-11-24 00:00:00Z BC'),
+            ('2024-02-29', '2024-02-29', '2024-02-29 23:00:00-05'), (NULL, 'infinity', NULL)""",
+    )
+    for spec in ("d:quarter", "d:year", "d", "t:month", "t:year", "t", "z:quarter", "z:day", "z", "d=a,null,other"):
+        assert sum(counted(url, f"{people}_ends", spec).values()) == 4, spec
+    assert counted(url, f"{people}_ends", "z:day")["2024-03-01"] == 1
     run(url, f"CREATE COLLATION {people}_same (provider = icu, locale = 'und-u-ks-level1', deterministic = false)")
     run(url, f"CREATE TABLE {people}_same (x text COLLATE {people}_same)")
     run(url, f"INSERT INTO {people}_same VALUES ('Bath'), ('bath'), ('b\u00e4th')")
