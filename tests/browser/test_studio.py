@@ -1,9 +1,10 @@
-"""The studio as a person uses it, in a real Chromium."""
+"""The studio as a person uses it, in a real Chromium: one story, so that one browser and one studio serve all of it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from selenium.webdriver.support.ui import Select
 from tests.browser import axe
 from tests.browser.chromium import WIDTHS, Browser, Running, browsing, needed, running
 
-pytestmark = [needed, pytest.mark.xdist_group("browser")]
+pytestmark = needed
 
 PICTURES = os.environ.get("HUBBUB_PICTURES")  # a folder: then the pictures of the tutorial are taken
 TABLE = "/publish/table?file=millbrook.parquet&named=1"
@@ -31,46 +32,38 @@ def taken(browser: Browser, name: str, part: str = "h1") -> None:
         browser.width(1280)
 
 
-@pytest.fixture(scope="module")
-def steward(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(tmp_path_factory.mktemp("steward")) as studio:
-        yield studio
+@dataclass(frozen=True)
+class Story:
+    """A steward's studio and browser, what was published, and a folder for whatever comes up."""
+
+    browser: Browser
+    steward: Running
+    published: Path
+    folder: Path
 
 
-@pytest.fixture(scope="module")
-def browser(steward: Running) -> Iterator[Browser]:
-    with browsing() as found:
-        found.width(1280)
-        found.dark(False)
-        found.open(steward.link)
-        found.until("The folder is empty")
-        yield found
-
-
-@pytest.fixture(autouse=True)
-def no_complaints(browser: Browser) -> Iterator[None]:
-    """No page breaks its own rules: no code or style from anywhere but the studio, nothing from outside."""
-    yield
-    assert browser.complaints() == []
-
-
-@pytest.fixture(scope="module")
-def published(browser: Browser, steward: Running) -> Path:
+@pytest.fixture
+def story(tmp_path: Path) -> Iterator[Story]:
     """Millbrook, published from an empty folder by two clicks."""
-    browser.open(f"{steward.address}/publish")
-    browser.click("#example")
-    browser.until("What this would give")
-    told = browser.settled()
-    assert "No more than a sample would tell" in told
-    assert "This would be the first release of millbrook." in told
-    taken(browser, "publish")
-    browser.click("#release")
-    browser.until("Published: millbrook-histogram")
-    return steward.folder / "millbrook-histogram"
+    with running(tmp_path / "steward") as steward, browsing() as browser:
+        browser.width(1280)
+        browser.dark(False)
+        browser.open(steward.link)
+        browser.until("The folder is empty")
+        browser.click("#example")
+        browser.until("What this would give")
+        told = browser.settled()
+        assert "No more than a sample would tell" in told
+        assert "This would be the first release of millbrook." in told
+        taken(browser, "publish")
+        browser.click("#release")
+        browser.until("Published: millbrook-histogram")
+        yield Story(browser, steward, steward.folder / "millbrook-histogram", tmp_path)
 
 
-def test_millbrook_is_published_from_an_empty_folder(browser: Browser, published: Path, steward: Running) -> None:
-    assert sorted(path.name for path in published.iterdir()) == ["certificate.json", "release.csv", "report.html"]
+def millbrook_is_published_from_an_empty_folder(story: Story) -> None:
+    browser, steward = story.browser, story.steward
+    assert sorted(path.name for path in story.published.iterdir()) == ["certificate.json", "release.csv", "report.html"]
     browser.open(f"{steward.address}/release?folder=millbrook-histogram")
     browser.driver.switch_to.frame(browser.one("iframe"))
     browser.until("People by department and salary")
@@ -82,14 +75,15 @@ def test_millbrook_is_published_from_an_empty_folder(browser: Browser, published
     taken(browser, "check", ".tree")
 
 
-def test_somebody_else_verifies_it_and_sees_what_was_changed(published: Path, steward: Running, tmp_path: Path) -> None:
+def somebody_else_verifies_it_and_sees_what_was_changed(story: Story) -> None:
     """Another person: another home, another folder, another profile, and the key by another way."""
-    changed = tmp_path / "changed" / "release.csv"
+    steward = story.steward
+    changed = story.folder / "changed" / "release.csv"
     changed.parent.mkdir()
-    text = (published / "release.csv").read_text(encoding="utf-8")
+    text = (story.published / "release.csv").read_text(encoding="utf-8")
     changed.write_text(text.replace("Schools", "School", 1), encoding="utf-8")
-    papers = [str(published / name) for name in ("certificate.json", "release.csv", "report.html")]
-    with running(tmp_path / "reader") as reader, browsing() as other:
+    papers = [str(story.published / name) for name in ("certificate.json", "release.csv", "report.html")]
+    with running(story.folder / "reader") as reader, browsing() as other:
         other.open(f"{steward.address}/ledger")  # of somebody else, without the link
         other.until("This studio belongs to whoever started it")
         other.open(steward.link)  # which was used
@@ -116,10 +110,11 @@ def numbers(browser: Browser) -> str:
     return str(browser.wait(lambda: browser.driver.execute_script(script), "numbers"))
 
 
-STEPS = {"f-show_above": Keys.ARROW_RIGHT, "f-crowd": Keys.ARROW_RIGHT}  # the others to the left
+TO_THE_RIGHT = {"f-show_above": Keys.ARROW_RIGHT, "f-crowd": Keys.ARROW_RIGHT}  # the others to the left
 
 
-def test_every_slider_moves_its_numbers(browser: Browser, published: Path, steward: Running) -> None:
+def every_slider_moves_its_numbers(story: Story) -> None:
+    browser, steward = story.browser, story.steward
     browser.open(f"{steward.address}/publish")
     browser.click("a[href*='file=millbrook.parquet']")
     moved = set()
@@ -132,14 +127,15 @@ def test_every_slider_moves_its_numbers(browser: Browser, published: Path, stewa
                 continue  # for bins that are found in the data, which these are not
             before = numbers(browser)
             for _ in range(3):
-                slider.send_keys(STEPS.get(name, Keys.ARROW_LEFT))
+                slider.send_keys(TO_THE_RIGHT.get(name, Keys.ARROW_LEFT))
             browser.wait(lambda before=before: numbers(browser) != before, f"{promise} {name}, after {before}")
             assert slider.get_attribute("aria-valuetext") == browser.one(f"#{name}").get_attribute("value")
             moved.add(name)
     assert moved == {"f-epsilon", "f-crowd", "f-sample", "f-rare", "f-show_above"}
 
 
-def test_a_plan_follows_its_sliders(browser: Browser, steward: Running) -> None:
+def a_plan_follows_its_sliders(story: Story) -> None:
+    browser, steward = story.browser, story.steward
     browser.open(f"{steward.address}/plan?people=2000&bins=20&rate=0.2")
     browser.settled()
     taken(browser, "plan")
@@ -149,7 +145,8 @@ def test_a_plan_follows_its_sliders(browser: Browser, steward: Running) -> None:
         browser.wait(lambda before=before: browser.settled() != before, name)
 
 
-def test_an_election_is_counted(browser: Browser, steward: Running) -> None:
+def an_election_is_counted(story: Story) -> None:
+    browser, steward = story.browser, story.steward
     browser.open(f"{steward.address}/vote")
     assert "instant-runoff" in browser.settled("#honesty")
     Select(browser.one("#rule")).select_by_value("instant-runoff")
@@ -163,7 +160,8 @@ def test_an_election_is_counted(browser: Browser, steward: Running) -> None:
     browser.until("counted again from the ballots")
 
 
-def test_the_cap_of_a_policy_is_hit(browser: Browser, published: Path, steward: Running) -> None:
+def the_cap_of_a_policy_is_hit(story: Story) -> None:
+    browser, steward = story.browser, story.steward
     browser.open(f"{steward.address}/ledger?dataset=millbrook")
     browser.one("[name=zero_knowledge_epsilon]").send_keys("1")
     browser.click(".account button")
@@ -176,7 +174,8 @@ def test_the_cap_of_a_policy_is_hit(browser: Browser, published: Path, steward: 
     assert browser.one("#release").get_attribute("disabled")
 
 
-def test_the_private_check_leaves_no_trace(browser: Browser, published: Path, steward: Running) -> None:
+def the_private_check_leaves_no_trace(story: Story) -> None:
+    browser, steward = story.browser, story.steward
     browser.open(f"{steward.address}/publish")
     browser.click("a[href*='file=millbrook.parquet']")
     browser.settled()
@@ -189,7 +188,8 @@ def test_the_private_check_leaves_no_trace(browser: Browser, published: Path, st
     assert "40,000 rows are read" not in browser.words()  # it was kept nowhere
 
 
-def test_pages_are_read_without_scripts(browser: Browser, published: Path, steward: Running) -> None:
+def pages_are_read_without_scripts(story: Story) -> None:
+    browser, steward = story.browser, story.steward
     browser.without_scripts(True)
     try:
         browser.open(f"{steward.address}/publish")
@@ -210,7 +210,8 @@ MORE = ("/check/folder?folder=millbrook-histogram", "/publish/kind/histogram?fil
 DARK = ("/plan", "/vote", "/ledger", TABLE, MORE[0])  # all that has colours of its own
 
 
-def test_pages_fit_telephones_and_desks(browser: Browser, published: Path, steward: Running) -> None:
+def pages_fit_telephones_and_desks(story: Story) -> None:
+    browser, steward = story.browser, story.steward
     try:
         for path in (*PAGES, *MORE):
             browser.open(f"{steward.address}{path}")
@@ -222,7 +223,8 @@ def test_pages_fit_telephones_and_desks(browser: Browser, published: Path, stewa
         browser.width(1280)
 
 
-def test_no_page_has_a_serious_barrier(browser: Browser, published: Path, steward: Running) -> None:
+def no_page_has_a_serious_barrier(story: Story) -> None:
+    browser, steward = story.browser, story.steward
     text = axe.source()
     found = {}
     try:
@@ -237,11 +239,35 @@ def test_no_page_has_a_serious_barrier(browser: Browser, published: Path, stewar
     assert found == {}
 
 
-def test_a_tab_from_before_a_restart_says_so(browser: Browser, tmp_path: Path) -> None:
-    with running(tmp_path / "first") as first:
+def a_tab_from_before_a_restart_says_so(story: Story) -> None:
+    browser = story.browser
+    with running(story.folder / "first") as first:
         port = first.address.rpartition(":")[2]
         browser.open(first.link)
         browser.until("The folder is empty")
-    with running(tmp_path / "second", "--port", port) as second:
+    with running(story.folder / "second", "--port", port) as second:
         browser.open(f"{second.address}/ledger")
         browser.until("This tab is from an earlier start of the studio")
+
+
+STEPS = (
+    millbrook_is_published_from_an_empty_folder,
+    somebody_else_verifies_it_and_sees_what_was_changed,
+    every_slider_moves_its_numbers,
+    a_plan_follows_its_sliders,
+    an_election_is_counted,
+    the_cap_of_a_policy_is_hit,
+    the_private_check_leaves_no_trace,
+    pages_are_read_without_scripts,
+    pages_fit_telephones_and_desks,
+    no_page_has_a_serious_barrier,
+    a_tab_from_before_a_restart_says_so,
+)
+
+
+def test_the_studio_as_a_person_uses_it(story: Story, subtests: pytest.Subtests) -> None:
+    """Also: no page breaks its own rules, with code or style from anywhere but the studio, or with an error."""
+    for step in STEPS:
+        with subtests.test(step.__name__):
+            step(story)
+            assert story.browser.complaints() == []
