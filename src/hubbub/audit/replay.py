@@ -33,7 +33,8 @@ from hubbub.kind import Spec
 from hubbub.noise.source import Record, RecordingSource, ScriptedSource, Source, SystemSource, Words
 
 _KEYS: Final = 10_000  # rows whose keys are compared
-_DOORS: Final = ("hubbub.noise.", "hubbub.channels.", "hubbub.sampling.")  # what happens inside is noise
+_SAMPLING: Final = "hubbub.sampling."  # draws people
+_DOORS: Final = ("hubbub.noise.", "hubbub.channels.", _SAMPLING)  # what happens inside is noise
 _COUNTING: Final = "hubbub.engines."  # draws a word for each row where one of a person's rows is chosen
 
 Run = Callable[[Any, Source], object]
@@ -47,6 +48,7 @@ class Drawn:
     parameters: tuple[tuple[str, object], ...]
     numbers: tuple[tuple[str, np.ndarray[Any, Any]], ...]
     words: int  # of noise that had been taken before
+    sampled: bool = False  # whether it drew people, and not noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,7 @@ def replay(
     distance: Exact = 1,
     shape: Callable[[Any], object] | None = None,
     added: bool = True,
+    sizes: bool = True,
     game: Game = Game.DIFFERENTIAL,
     subject: str = "a function",
     source: Source | None = None,
@@ -106,7 +109,8 @@ def replay(
     `distance` is how far apart, in all, the numbers that reach the noise may be. `shape` says what of a result may not
     depend on the data (its keys, its columns); without it, the result with every number taken out. Where noise is added
     to a result after it was drawn, nothing is seen to reach it; then the results themselves, whose noise is the same,
-    are so far apart (`added`).
+    are so far apart (`added`). Where it is published how many there are, how many numbers reach the noise may depend on
+    the data (not `sizes`); from there on the runs cannot be set beside each other.
 
     Guarantee: `Refuted` only if the two runs differed in something that frozen noise should have kept, or by more than
     was declared: both are facts about these two tables. Nothing is proved about others.
@@ -116,7 +120,7 @@ def replay(
     first = _ran(run, one, _Counting(recording), shape or shape_of)
     frozen = _Frozen(recording.record)
     second = _ran(run, two, _Counting(frozen), shape or shape_of)
-    verdict, moved = _compared(first, second, declared, added)
+    verdict, moved = _compared(first, second, declared, added, sizes)
     return Finding(
         game=game,
         depth=Depth.REPLAY,
@@ -144,7 +148,7 @@ def of_spec(
         return sheets, keys, told, tuple(sorted(result.told()))
 
     name = spec.words().entry if subject is None else subject
-    return replay(spec.run, one, two, distance=distance, shape=shape, added=False, subject=name)
+    return replay(spec.run, one, two, distance=distance, shape=shape, added=False, sizes=declared, subject=name)
 
 
 # --- running --------------------------------------------------------------------------------------------------------
@@ -198,7 +202,8 @@ def _watching(source: _Counting, drawn: list[Drawn]) -> Iterator[None]:
                 numbers.append((name, array))
             elif isinstance(value, str | int | Fraction | float | bool) or value is None:
                 parameters.append((name, value))
-        drawn.append(Drawn(code.co_qualname, tuple(parameters), tuple(numbers), source.taken))
+        sampled = module.startswith(_SAMPLING)
+        drawn.append(Drawn(code.co_qualname, tuple(parameters), tuple(numbers), source.taken, sampled))
 
     before = sys.getprofile()
     sys.setprofile(look)
@@ -219,7 +224,7 @@ def _as_numbers(value: object) -> np.ndarray[Any, Any] | None:
 # --- comparing ------------------------------------------------------------------------------------------------------
 
 
-def _compared(one: Ran, two: Ran, declared: Fraction, added: bool) -> tuple[Verdict, Fraction | None]:
+def _compared(one: Ran, two: Ran, declared: Fraction, added: bool, sizes: bool) -> tuple[Verdict, Fraction | None]:
     """The first thing in which two runs differ that must not, and how far apart what reached the noise was."""
     moved: Fraction | None = None
     for i, (first, second) in enumerate(zip(one.drawn, two.drawn, strict=False)):
@@ -228,7 +233,11 @@ def _compared(one: Ran, two: Ran, declared: Fraction, added: bool) -> tuple[Verd
         if first.parameters != second.parameters:
             name = next(a[0] for a, b in zip(first.parameters, second.parameters, strict=False) if a != b)
             return _not_alike(f"the parameter {name} of {first.function}", i, "one value", "another"), moved
+        if first.sampled:
+            break  # the same draws take other people of another table, and what follows from them is not the same
         apart = _apart(first, second)
+        if apart is None and not sizes:
+            break
         if apart is None:
             return _not_alike(f"how many numbers reach {first.function}", i, "some", "others"), moved
         if first.words != second.words:
@@ -283,13 +292,13 @@ def _apart(one: Drawn, two: Drawn) -> Fraction | None:
     for (_, first), (_, second) in zip(one.numbers, two.numbers, strict=True):
         if first.shape != second.shape:
             return None
-        both = first.dtype.kind in "iu" and second.dtype.kind in "iu"
-        if not both and not (np.isfinite(first) == np.isfinite(second)).all():
+        exact = all(each.dtype.kind in "iuO" for each in (first, second))
+        if not exact and not (np.isfinite(first) == np.isfinite(second)).all():
             return None
         apart = (
-            np.abs(first.astype(object) - second.astype(object)).sum() if both else np.nansum(np.abs(first - second))
+            np.abs(first.astype(object) - second.astype(object)).sum() if exact else np.nansum(np.abs(first - second))
         )
-        total += Fraction(int(apart)) if both else Fraction(float(apart))
+        total += Fraction(apart) if exact else Fraction(float(apart))
     return total
 
 
@@ -310,6 +319,8 @@ def _numbers_of(result: Any) -> Iterator[float | int]:
 
 
 def _notes(one: Ran, two: Ran) -> tuple[str, ...]:
+    if any(place.sampled for place in one.drawn):
+        return ("People were drawn; what came after that was compared by its shape alone.",)
     if one.requests == two.requests:
         return ()
     return (
