@@ -32,6 +32,7 @@ bench: .venv/with-bench .venv/peers/installed .venv/accountants/installed ## mea
 	@$(BIN)/python -m benchmarks.noise
 	@$(BIN)/python -m benchmarks.channels
 	@$(BIN)/python -m benchmarks.release
+	@$(BIN)/python -m benchmarks.statistics
 	@$(BIN)/python -m benchmarks.csv_files
 	@$(BIN)/python -m benchmarks.ledger
 	@$(BIN)/python -m benchmarks.people

@@ -15,9 +15,11 @@ from hubbub.demo import gossip, millbrook
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TUTORIALS = ROOT / "docs" / "tutorials"
 WALKS = [  # their commands run in order
     ROOT / "README.md",
-    ROOT / "docs" / "tutorials" / "graphs.md",
+    TUTORIALS / "graphs.md",
+    TUTORIALS / "means-and-shares.md",
     ROOT / "docs" / "how-to" / "many-questions.md",
 ]
 BLOCKS = [

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _NOTIONS = {
     "differential": "differential",
+    "replaced": "differential, for one person replaced",
     "adaptive": "differential, at a delta, however each was chosen",
     "zero_knowledge": "zero-knowledge",
     "crowd_blending": "crowd-blending",

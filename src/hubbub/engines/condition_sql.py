@@ -1,4 +1,7 @@
-"""Conditions on people as SQL: an expression that is TRUE or FALSE for every row, and never NULL.
+"""Conditions on people as SQL: an expression that is TRUE where the condition holds, and else FALSE or NULL.
+
+A comparison with a missing cell is NULL. That counts as FALSE wherever it is asked, and AND and OR do not mind; only
+NOT does, and says so.
 
 Nothing of the condition is pasted: columns are quoted identifiers that exist, numbers and dates are written anew from
 what was parsed, and texts go through :func:`hubbub.engines.cell_sql.literal`.
@@ -42,13 +45,13 @@ def unreadable_leaves(condition: Condition, columns: Columns) -> list[str]:
 def _node(node: Node, columns: Columns) -> str:
     match node:
         case Not(part):
-            return f"(NOT {_node(part, columns)})"
+            return f"(NOT coalesce({_node(part, columns)}, FALSE))"
         case Both(parts):
             return f"({' AND '.join(_node(part, columns) for part in parts)})"
         case Either(parts):
             return f"({' OR '.join(_node(part, columns) for part in parts)})"
         case _:
-            return f"coalesce({_leaf(node, columns[node.column])}, FALSE)"
+            return _leaf(node, columns[node.column])
 
 
 def _leaf(leaf: Leaf, column: Column) -> str:
@@ -58,9 +61,16 @@ def _leaf(leaf: Leaf, column: Column) -> str:
         case Compare(_, sign, than):
             if isinstance(than, datetime.date):
                 return _by_date(column, sign, than)
-            return f"(NOT {missing_number(column)} AND {_ordered(column, sign, than)})"
+            return _there(column, _ordered(column, sign, than))
         case OneOf(_, values):
             return _one_of(column, values)
+
+
+def _there(column: Column, test: str) -> str:
+    """A comparison of numbers; not-a-number is a number for DuckDB, and none here."""
+    if column.kind in (Holds.INTEGER, Holds.DECIMAL) and test not in ("TRUE", "FALSE"):
+        return f"({test})"
+    return f"(NOT {missing_number(column)} AND ({test}))"
 
 
 def _ordered(column: Column, sign: str, than: Fraction) -> str:
@@ -90,7 +100,7 @@ def _by_date(column: Column, sign: str, than: datetime.date) -> str:
 def _one_of(column: Column, values: Sequence[str]) -> str:
     if column.kind in _NUMBERS:
         tests = [_equals(column, rational(value)) for value in values]
-        return f"(NOT {missing_number(column)} AND ({' OR '.join(tests)}))"
+        return _there(column, " OR ".join(tests))
     if column.kind is Holds.BOOLEAN:
         return f"({' OR '.join(f'{identifier(column.name)} = {value.upper()}' for value in values)})"
     if column.kind is Holds.DATE:

@@ -59,30 +59,30 @@ def asked(
                 parts[i], condition = code_where(axis, columns[axis.column])
                 there.append(f"({condition})")
         there += tests
-    groups = [f"({' AND '.join(tests) or 'TRUE'}) AS inside"] if apart else []
+    flagged = apart and bool(tests)
+    groups = [f"coalesce({' AND '.join(tests)}, FALSE) AS inside"] if flagged else []
     groups += [named(parts)] if parts else []
     numbers, carried = ["count(*) AS n"], ["n"]
     if measure is not None:
-        if isinstance(measure, Measure):
-            x = steps(measure, columns[measure.column])
-        else:
-            x = f"CAST({holds(measure, columns)} AS INTEGER)"
         if question.by_value:
-            groups.append(f"{x} AS x")
-            carried.append("x")
+            groups.append(f"{_steps(measure, columns)} AS x")
+        elif isinstance(measure, Measure):
+            numbers.append(f"sum({_steps(measure, columns)}) AS s")
         else:
-            numbers.append(f"sum({x}) AS s")
-            carried.append("s")
+            numbers.append(f"count_if({holds(measure, columns)}) AS s")
+        carried.append("x" if question.by_value else "s")
     if told:
         numbers.append(f"CAST(count(*) FILTER (WHERE {bad_cells(question, axes, columns)}) AS BIGINT) AS bad")
         carried.append("bad")
     where = f" WHERE {' AND '.join(there)}" if there else ""
     inner = f"SELECT {', '.join([*groups, *numbers])} FROM {people}{where} GROUP BY ALL"
-    bins, parameters = with_codes(axes, inner, ", ".join([*carried, *(["inside"] if apart else [])]))
+    bins, parameters = with_codes(axes, inner, ", ".join([*carried, *(["inside"] if flagged else [])]))
     most = measure.steps if isinstance(measure, Measure) else 1
     number_ = "code" if measure is None or not question.by_value else f"code * {most + 1} + x"
     if apart:
-        number_ = f"CASE WHEN inside THEN coalesce({number_}, -1) ELSE -1 END"
+        number_ = f"coalesce({number_}, -1)"
+    if flagged:
+        number_ = f"CASE WHEN inside THEN {number_} ELSE -1 END"
     keys = listed(axes)
     every = f"SELECT * REPLACE (CAST({number_} AS BIGINT) AS code) FROM ({bins}) WHERE n > 0"
     sums = ["CAST(sum(n) AS BIGINT) AS people"]
@@ -118,27 +118,40 @@ def present(measure: Measure, column: Column) -> str:
     return f"({sound(column)} IS NOT NULL)"
 
 
+def _steps(measure: Measure | Condition, columns: Columns) -> str:
+    if isinstance(measure, Measure):
+        return steps(measure, columns[measure.column])
+    return f"CAST(coalesce({holds(measure, columns)}, FALSE) AS INTEGER)"
+
+
 def steps(measure: Measure, column: Column) -> str:
-    """x: into the range, then to the nearest step, halves upwards. NULL where the cell is."""
+    """x of a row that has a value: into the range, then to the nearest step, halves upwards."""
     known = column.number
     value = sound(column) if column.kind is Holds.DECIMAL else number(column, measure.reads)
     assert known is not None  # resolved
-    low, step = measure.low, measure.step
-    fine = Fraction(1, lcm(low.denominator, step.denominator, 1 if known.grid is None else known.grid.denominator))
-    if known.grid is None:
+    low, high, step, grid = measure.low, measure.high, measure.step, known.grid
+    fine = Fraction(1, lcm(low.denominator, step.denominator, 1 if grid is None else grid.denominator))
+    if grid is None:
         moved = f"(CAST({value} AS DOUBLE) - CAST('{to_text(low)}' AS DOUBLE))"
         inside = f"least(CAST(floor({moved} / CAST('{to_text(step)}' AS DOUBLE) + 0.5) AS INTEGER), {measure.steps})"
     else:
         start, width = int(low / fine), int(step / fine)
-        if known.grid == 1:
-            whole = f"CAST({value} AS BIGINT)" + ("" if fine == 1 else f" * {int(1 / fine)}")
+        if grid == 1:
+            whole = value if not start and fine == 1 and width == 1 else f"CAST({value} AS BIGINT)"
+            whole += "" if fine == 1 else f" * {int(1 / fine)}"
         else:
-            whole = f"CAST(round(CAST({value} AS DOUBLE) * {int(1 / known.grid)}) AS BIGINT) * {int(known.grid / fine)}"
+            whole = f"CAST(round(CAST({value} AS DOUBLE) * {int(1 / grid)}) AS BIGINT) * {int(grid / fine)}"
         moved = f"({whole} - {start})" if start else f"({whole})"
         inside = f"CAST({moved if width == 1 else _nearest(moved, width)} AS INTEGER)"
-    below, above = known.compare(value, "<", low), known.compare(value, ">=", measure.high)
-    tests = [(below, "0"), (above, str(measure.steps))]
-    cases = " ".join(f"WHEN {test} THEN {then}" for test, then in tests if test != "FALSE")
+    below = known.compare(value, "<", low)
+    if known.least <= low and high <= known.most and (grid is None or not (low % grid or high % grid)):
+        ends = (f"CAST('{to_text(end)}' AS {known.type})" for end in (low, high))
+        between = f"{value} BETWEEN {' AND '.join(ends)}"  # most people are inside, and one test tells
+        return (
+            f"CASE WHEN {between} THEN {inside} WHEN {known.compare(value, '<', low)} THEN 0 ELSE {measure.steps} END"
+        )
+    below, above = known.compare(value, "<", low), known.compare(value, ">=", high)
+    cases = " ".join(f"WHEN {t} THEN {then}" for t, then in ((below, "0"), (above, measure.steps)) if t != "FALSE")
     return f"CASE {cases} ELSE {inside} END" if cases else inside
 
 

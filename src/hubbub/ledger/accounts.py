@@ -3,6 +3,7 @@
 ::
 
     differential      losses add; at a delta, many of them to less than their sum, however each was chosen
+    replaced          the same for one person replaced, where some release takes the number of people for public
     zero-knowledge    losses add and the samples grow (fresh ones); or, on one collected sample, once for all of them
     crowd-blending    one release, and beside it only what is differentially private (Proposition 8)
     outlier           on one partition curves add; on several, person by person
@@ -77,12 +78,13 @@ class Totals:
     crowd_blending: Total
     outlier: Total
     adaptive: Total  # differential privacy at a delta, where that is less than the sum
+    replaced: Total  # differential privacy for one person replaced, where not all have it for one more or less
     population: Total  # of a table that was collected as a sample: differential privacy for those it was drawn from
 
     @property
     def holds(self) -> bool:
         """Whether anything is left of the promises to everybody."""
-        kinds = (self.differential, self.zero_knowledge, self.crowd_blending, self.outlier)
+        kinds = (self.differential, self.replaced, self.zero_knowledge, self.crowd_blending, self.outlier)
         return any(total.derivation is not None for total in kinds)
 
 
@@ -99,6 +101,7 @@ def totals(releases: Sequence[Entered]) -> Totals:
         knowledge = knowledge if knowledge.derivation is not None else through
     return Totals(
         differential=losses,
+        replaced=_replaced(releases),
         adaptive=_adaptive(releases, losses),
         zero_knowledge=knowledge,
         crowd_blending=blended,
@@ -111,6 +114,20 @@ def _differential(releases: Sequence[Entered]) -> Total:
     steps = []
     for each in releases:
         promise = each.charge.differential
+        if promise is None:
+            return Total(why=f"release {each.number} promises none")
+        steps.append(each.step(promise))
+    return _told(composition.differential(*steps) if len(steps) > 1 else steps[0])
+
+
+def _replaced(releases: Sequence[Entered]) -> Total:
+    """For one person replaced, the number of people being public. Add/remove says more, and is enough where all have
+    it."""
+    if not any(each.charge.says_replaced for each in releases):
+        return Total(why="no release takes the number of people for public")
+    steps = []
+    for each in releases:
+        promise = each.charge.replaced
         if promise is None:
             return Total(why=f"release {each.number} promises none")
         steps.append(each.step(promise))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from hubbub.exact import Infinite
-from hubbub.guarantees.closeness import mixed
+from hubbub.guarantees.closeness import chained, mixed
 from hubbub.guarantees.definitions import (
     BernoulliSample,
     CrowdBlending,
@@ -58,6 +58,36 @@ class Charge:
         """The same without a delta."""
         return min((each for each in self._bounded() if not each.delta), key=lambda each: each.epsilon, default=None)
 
+    @property
+    def says_replaced(self) -> bool:
+        """Whether a promise is about one person of the table replaced, who may not come or go: N is then public."""
+        return self._comes_or_goes and any(
+            isinstance(each, DifferentialPrivacy) and each.neighbours is Neighbours.REPLACE for each in self.promises
+        )
+
+    @property
+    def replaced(self) -> DifferentialPrivacy | None:
+        """The smallest loss when one person of the table is replaced.
+
+        Guarantee: as promised, or two steps of add/remove, or, with the person's row blanked in between, two of
+        zero-knowledge privacy (Proposition 7); None in a graph, where that is the relation already.
+        """
+        if not self._comes_or_goes:
+            return None
+        found = []
+        for each in self.promises:
+            if isinstance(each, DifferentialPrivacy | ZeroKnowledge) and not isinstance(each.epsilon, Infinite):
+                twice = isinstance(each, ZeroKnowledge) or each.neighbours is Neighbours.ADD_REMOVE
+                epsilon, delta = chained(each.epsilon, each.delta, 2 if twice else 1)
+                found.append(
+                    DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=Neighbours.REPLACE, group=each.group)
+                )
+        return min(found, key=lambda each: (each.epsilon, each.delta), default=None)
+
+    @property
+    def _comes_or_goes(self) -> bool:
+        return self.people is None or self.people.neighbours is Neighbours.ADD_REMOVE
+
     def _bounded(self) -> list[DifferentialPrivacy]:
         neighbours = Neighbours.ADD_REMOVE if self.people is None else self.people.neighbours
         return [
@@ -96,9 +126,10 @@ class Charge:
 def charge(spec: Spec) -> Charge:
     """What a release asks of the ledger.
 
-    Guarantee: every promise in it holds for adding or removing one person of the table (with `kept_rows`, those to
-    crowds for the table of kept rows alone), whatever was declared about how the table was collected; for a graph, for
-    other edges of one vertex, or for one edge more or less, as its people say.
+    Guarantee: every promise in it, but those that say they are about one person replaced, holds for adding or removing
+    one person of the table (with `kept_rows`, those to crowds for the table of kept rows alone), whatever was declared
+    about how the table was collected; for a graph, for other edges of one vertex, or for one edge more or less, as its
+    people say.
     """
     alone, together = spec.alone(), spec.together()
     return Charge(

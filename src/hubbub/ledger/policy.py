@@ -132,6 +132,7 @@ def _deltas(together: Totals) -> Iterator[tuple[str, Fraction]]:
     """The delta of each notion that has one and still holds."""
     for notion, total in (
         ("differential privacy", together.differential),
+        ("differential privacy, one person replaced", together.replaced),
         ("zero-knowledge privacy", together.zero_knowledge),
         ("outlier privacy", together.outlier),
     ):

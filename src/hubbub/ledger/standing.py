@@ -137,6 +137,8 @@ def _key(release: Entered) -> object:
         charge.collected,
         charge.differential is None,
         charge.pure is None,
+        charge.replaced is None,
+        charge.says_replaced,
         charge.zero_knowledge is None,
         charge.crowd_blending is None,
         charge.curve is None,
@@ -151,6 +153,7 @@ def _sum(first: Entered, second: Entered) -> Entered:
     promises = (
         _losses(one.differential, two.differential),
         _losses(one.pure, two.pure),
+        _losses(one.replaced, two.replaced) if one.says_replaced else None,  # the same of both
         _knowledge(first, second),
         _crowds(one, two),
         _curves(one, two),

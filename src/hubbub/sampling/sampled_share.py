@@ -7,14 +7,17 @@ lowers S), so the M that an outcome does not contradict are an interval, and its
 Probabilities are sums of floating-point numbers, all positive, made from ratios of neighbouring terms: each ratio has
 five roundings, so a term r places from the middle is off by a factor within 1 +- 5 r 2^-53. With r at most a million
 that is below 10^-9, which is granted to every tail, so that doubt widens an interval. Terms beyond 6 sqrt(k) + 60 from
-the mean together weigh less than 2 e^-72 (Hoeffding 1963), and are granted as well.
+the mean together weigh less than 2 e^-72 (Hoeffding 1963), and so do those beyond 30 s + 100, s^2 at least the variance
+and 1 (Bernstein's inequality); they are granted as well.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
+from statistics import NormalDist
 from typing import Final
 
 import numpy as np
@@ -36,7 +39,8 @@ def masses(n: int, have: int, k: int) -> tuple[int, Floats]:
     (0, [0.3, 0.6, 0.1])
     """
     least, most = max(0, k - (n - have)), min(k, have)
-    reach = 6 * math.isqrt(k) + 66
+    rarer = k * min(have, n - have) // n + 1  # at least the variance
+    reach = min(6 * math.isqrt(k) + 66, 30 * math.isqrt(rarer) + 130)
     middle = min(max((k + 1) * (have + 1) // (n + 2), least), most)
     low, high = max(least, middle - reach), min(most, middle + reach)
     s = np.arange(low, high, dtype=np.float64)
@@ -49,13 +53,13 @@ def masses(n: int, have: int, k: int) -> tuple[int, Floats]:
 def at_least(n: int, have: int, k: int, rate: float, t: int) -> float:
     """Pr[T >= t]."""
     low, law = masses(n, have, k)
-    return float(law @ _reaches(t - np.arange(low, low + law.size), rate))
+    return float((law * _reaches(t - np.arange(low, low + law.size), rate)).sum())
 
 
 def at_most(n: int, have: int, k: int, rate: float, t: int) -> float:
     """Pr[T <= t]."""
     low, law = masses(n, have, k)
-    return float(law @ _reaches(np.arange(low, low + law.size) - t, rate))
+    return float((law * _reaches(np.arange(low, low + law.size) - t, rate)).sum())
 
 
 def _reaches(x: NDArray[np.int64], rate: float) -> Floats:
@@ -80,9 +84,29 @@ def interval(n: int, k: int, rate: Fraction, t: int, miss: Fraction) -> tuple[in
     def too_many(have: int) -> bool:
         return at_most(n, have, k, slope, t) <= tail
 
-    low = first(enough, 0, n)
-    high = n if not too_many(n) else first(too_many, 0, n) - 1
+    least, most = _about(n, k, slope, t, float(miss))
+    low = first(enough, *_around(enough, least, n))
+    high = first(too_many, *_around(too_many, most, n)) - 1 if too_many(n) else n
     return min(low, max(high, 0)), max(high, low, 0)
+
+
+def _about(n: int, k: int, rate: float, t: int, miss: float) -> tuple[int, int]:
+    """Where the ends lie, about, by the normal law."""
+    share = min(max(t / k, 0.0), 1.0)
+    spread = share * (1 - share) * k * (n - k) / max(n - 1, 1) + 2 / (math.expm1(min(rate, 300)) * -math.expm1(-rate))
+    off = NormalDist().inv_cdf(1 - miss / 2) * math.sqrt(spread) / k
+    return int(n * (share - off)), int(n * (share + off)) + 1
+
+
+def _around(holds: Callable[[int], bool], guess: int, n: int) -> tuple[int, int]:
+    """A stretch in which a condition that stays true begins to hold, if it does at n; narrow if the guess is good."""
+    step = max(n // 1000, 1)
+    low, high = min(max(guess - step, 0), n), min(max(guess + step, 0), n)
+    while low > 0 and holds(low):
+        low, high, step = max(low - 8 * step, 0), low, 8 * step
+    while high < n and not holds(high):
+        low, high, step = high, min(high + 8 * step, n), 8 * step
+    return low, high
 
 
 def widest(n: int, k: int, rate: Fraction, miss: Fraction) -> Fraction:

@@ -204,7 +204,7 @@ FRACTION: Final = _kind(
     Share,
     "Publish the share of people who meet a condition, of all or of each bin.",
     (_BY, _WHERE),
-    '--where "age >= 65" --by department --crowd 20 --epsilon 1',
+    '--where "age >= 65" --by department=Police,Fire,other --crowd 20 --epsilon 1',
 )
 MEAN: Final = _kind(
     "mean",

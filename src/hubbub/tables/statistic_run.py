@@ -17,7 +17,9 @@ from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.sampling import sampled_share
 from hubbub.sampling.ranks import sample_counts
+from hubbub.tables.condition import Condition
 from hubbub.tables.engine import Counted, Question
+from hubbub.tables.measure import Measure
 from hubbub.tables.protection import Crowd, Knowledge, Route
 from hubbub.tables.quantile_draw import draw, weights
 from hubbub.tables.scaling import population_estimate, population_intervals
@@ -44,7 +46,7 @@ def run(spec: Statistic, engine: Engine, source: Source) -> Answers:
     and independent: what comes out depends on the table through counts and sums that one person moves as stated there,
     plus exact noise. A table of another number of people than was declared is refused before a word is drawn.
     """
-    by_value = spec.measured is not None and (spec.sampled or isinstance(spec, Quantile))
+    by_value = isinstance(spec.measured, Measure) and (spec.sampled or isinstance(spec, Quantile))
     counted = engine.count(
         Question(
             axes=spec.axes,
@@ -56,6 +58,8 @@ def run(spec: Statistic, engine: Engine, source: Source) -> Answers:
         ),
         source,
     )
+    if isinstance(spec.measured, Condition) and spec.sampled:
+        counted, by_value = _by_answer(counted), True
     found = _sampled(spec, counted, source)
     if isinstance(spec, Quantile):
         return Answers(spec, _quantiles(spec, _tables(spec, found), source))
@@ -84,6 +88,17 @@ def _sampled(spec: Statistic, counted: Counted, source: Source) -> Counted:
             return Counted(counted.codes, binomial(counted.counts, rate, source))
         case _:
             return counted
+
+
+def _by_answer(counted: Counted) -> Counted:
+    """Those of each bin who do not meet a condition, and those who do, as two cells."""
+    codes, met = counted.codes, np.array(counted.sums, dtype=np.int64)
+    inside = np.flatnonzero(codes >= 0)
+    apart = np.flatnonzero(codes < 0)
+    return Counted(
+        np.concatenate([codes[apart], 2 * codes[inside], 2 * codes[inside] + 1]),
+        np.concatenate([counted.counts[apart], (counted.counts - met)[inside], met[inside]]),
+    )
 
 
 def _added(spec: Statistic, found: Counted, by_value: bool) -> tuple[list[int], list[int] | None]:

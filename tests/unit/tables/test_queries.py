@@ -205,6 +205,19 @@ def test_two_samples_add_up_in_the_ledger(tmp_path: Path) -> None:
     assert str(total.zero_knowledge.guarantee) == "1-ZK w.r.t. RS(60 of 300)"
 
 
+def test_a_sample_and_noise_on_everybody_add_up_for_one_person_replaced(tmp_path: Path) -> None:
+    table = opened(PEOPLE, person="id", dataset="town", ledger=tmp_path / "ledger.db")
+    table.queries([TOWN], "marginals:1", epsilon="0.5")
+    sampled = table.queries([TOWN], "marginals:1", zero_knowledge="0.5", rows=30, people=300)
+    (record, _) = Ledger(tmp_path / "ledger.db").account("town").records
+    assert record.spent
+    total = Ledger(tmp_path / "ledger.db").account("town").totals
+    assert total is not None
+    assert total.holds
+    assert sampled.place is not None
+    assert sampled.place.release == 2
+
+
 # --- choosing -----------------------------------------------------------------------------------------------------
 
 

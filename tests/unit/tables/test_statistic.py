@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from fractions import Fraction
-from itertools import product
 from math import exp
 from pathlib import Path
 from typing import Any
