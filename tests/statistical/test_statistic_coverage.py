@@ -56,7 +56,7 @@ def truth(spec: Statistic) -> list[tuple[float, float]]:
     """For each bin the true number; of a quantile, the least and the largest step that is one."""
     found = []
     for town in range(spec.bins):
-        here = (town == TOWN) if spec.axes else np.ones(N, dtype=bool)
+        here = np.equal(TOWN, town) if spec.axes else np.ones(N, dtype=bool)
         match spec.kind.name:
             case "count":
                 at = float((here & OLD).sum())
