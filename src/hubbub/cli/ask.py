@@ -10,8 +10,9 @@ from hubbub.cli import examples, json_option, page, print_json, shown
 @click.command(
     "ask",
     epilog=examples(
+        "hubbub release queries hubbub-demo/millbrook.parquet --rows-are-people --columns age:0..90:5 "
+        "--class intervals --epsilon 1 --out q",
         "hubbub ask q/certificate.json age=[20,25)..[60,65)",
-        "hubbub ask marginals/certificate.json sex=Female race=Black --json",
     ),
 )
 @click.argument("certificate")
