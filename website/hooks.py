@@ -45,10 +45,12 @@ def commands_page() -> str:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the page of commands, and the notebooks as they run."""
+    """Add the page of commands, what was measured, and the notebooks as they run."""
     from mkdocs.structure.files import File
 
     files.append(File.generated(config, "reference/commands.md", content=commands_page()))
+    benchmarks = Path(config["docs_dir"]).parent / "benchmarks" / "README.md"
+    files.append(File.generated(config, "benchmarks.md", content=benchmarks.read_text(encoding="utf-8")))
     for notebook in sorted((Path(config["docs_dir"]) / "notebooks").glob("*.ipynb")):
         page = f"notebooks/{notebook.stem}.md"
         files.append(File.generated(config, page, content=notebooks.as_markdown(notebook)))
