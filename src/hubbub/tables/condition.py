@@ -101,8 +101,8 @@ Leaf: TypeAlias = Compare | OneOf | Missing
 class Condition:
     """Whom a release is about, as a rule for one row. Its text is canonical: equal conditions read the same.
 
-    >>> str(parse('age>=65 AND (sex = F or "home town" != \\'York\\')'))
-    "age >= 65 and (sex = 'F' or not \\"home town\\" = 'York')"
+    >>> print(parse('age>=65 AND (sex = F or town != York)'))
+    age >= 65 and (sex = 'F' or not town = 'York')
     """
 
     node: Node

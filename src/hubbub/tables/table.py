@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from hubbub.exact import Exact
-from hubbub.kind import Release, Spec
+from hubbub.kind import Release
 from hubbub.tables.asking import histogram
 from hubbub.tables.cube_asking import cube
-from hubbub.tables.engine import Engine
 from hubbub.tables.points_asking import points
 from hubbub.tables.queries_asking import queries
 from hubbub.tables.records_asking import records
-from hubbub.tables.statistic_asking import statistic
+from hubbub.tables.table_statistics import Statistics
 from hubbub.tables.unit import Unit
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class Table(Statistics):
     """A table of people. `publish` carries a spec out and enters it in the ledger."""
-
-    engine: Engine
-    person: str | None
-    publish: Callable[[Spec], Release]
 
     def __repr__(self) -> str:
         who = "each row is a person" if self.person is None else f"people by {self.person}"
@@ -234,172 +229,6 @@ class Table:
                 rows=rows,
                 people=people,
                 method=method,
-                coverage=coverage,
-                unit=Unit(person=self.person),
-            )
-        )
-
-    def count(
-        self,
-        by: Sequence[str] = (),
-        *,
-        where: str | None = None,
-        zero_knowledge: Exact | None = None,
-        rows: Exact | None = None,
-        people: Exact | None = None,
-        crowd: Exact | None = None,
-        epsilon: Exact | None = None,
-        sample: Exact | None = None,
-        at_delta: Exact = "1e-9",
-        coverage: Exact = "0.95",
-    ) -> Release:
-        """Count the people who meet a condition, in all or by bins.
-
-        People are protected in one of three ways: `zero_knowledge` with `rows` and `people` (whatever is learnt about
-        somebody, so many random people of all would have told as well); `crowd` with `epsilon` (people of a bin could
-        stand in each other's place; smaller bins are hidden), on a fresh secret sample with `sample`; or `epsilon`
-        (differential privacy). `where` is a condition like ``age >= 65 and sex = F``.
-
-        Guarantee: as :meth:`histogram`.
-        """
-        return self.publish(
-            statistic(
-                "count",
-                by=by,
-                where=where,
-                zero_knowledge=zero_knowledge,
-                rows=rows,
-                people=people,
-                crowd=crowd,
-                epsilon=epsilon,
-                sample=sample,
-                at_delta=at_delta,
-                coverage=coverage,
-                unit=Unit(person=self.person),
-            )
-        )
-
-    def fraction(
-        self,
-        by: Sequence[str] = (),
-        *,
-        where: str | None = None,
-        zero_knowledge: Exact | None = None,
-        rows: Exact | None = None,
-        people: Exact | None = None,
-        crowd: Exact | None = None,
-        epsilon: Exact | None = None,
-        sample: Exact | None = None,
-        at_delta: Exact = "1e-9",
-        coverage: Exact = "0.95",
-    ) -> Release:
-        """Publish the share of people, of all or of each bin, who meet the condition `where`.
-
-        People are protected in one of three ways: `zero_knowledge` with `rows` and `people` (whatever is learnt about
-        somebody, so many random people of all would have told as well); `crowd` with `epsilon` (people of a bin could
-        stand in each other's place; smaller bins are hidden), on a fresh secret sample with `sample`; or `epsilon`
-        (differential privacy). `where` is a condition like ``age >= 65 and sex = F``.
-
-        Guarantee: as :meth:`histogram`.
-        """
-        return self.publish(
-            statistic(
-                "fraction",
-                by=by,
-                where=where,
-                zero_knowledge=zero_knowledge,
-                rows=rows,
-                people=people,
-                crowd=crowd,
-                epsilon=epsilon,
-                sample=sample,
-                at_delta=at_delta,
-                coverage=coverage,
-                unit=Unit(person=self.person),
-            )
-        )
-
-    def mean(
-        self,
-        of: str,
-        by: Sequence[str] = (),
-        *,
-        where: str | None = None,
-        zero_knowledge: Exact | None = None,
-        rows: Exact | None = None,
-        people: Exact | None = None,
-        crowd: Exact | None = None,
-        epsilon: Exact | None = None,
-        sample: Exact | None = None,
-        at_delta: Exact = "1e-9",
-        coverage: Exact = "0.95",
-    ) -> Release:
-        """Publish the mean of a column, of all or by bins; `of` is its range and step, like ``salary:0..300000:100``.
-
-        People are protected in one of three ways: `zero_knowledge` with `rows` and `people` (whatever is learnt about
-        somebody, so many random people of all would have told as well); `crowd` with `epsilon` (people of a bin could
-        stand in each other's place; smaller bins are hidden), on a fresh secret sample with `sample`; or `epsilon`
-        (differential privacy). `where` is a condition like ``age >= 65 and sex = F``.
-
-        Guarantee: as :meth:`histogram`.
-        """
-        return self.publish(
-            statistic(
-                "mean",
-                of=of,
-                by=by,
-                where=where,
-                zero_knowledge=zero_knowledge,
-                rows=rows,
-                people=people,
-                crowd=crowd,
-                epsilon=epsilon,
-                sample=sample,
-                at_delta=at_delta,
-                coverage=coverage,
-                unit=Unit(person=self.person),
-            )
-        )
-
-    def quantile(
-        self,
-        of: str,
-        by: Sequence[str] = (),
-        *,
-        q: Exact = "0.5",
-        where: str | None = None,
-        zero_knowledge: Exact | None = None,
-        rows: Exact | None = None,
-        people: Exact | None = None,
-        crowd: Exact | None = None,
-        epsilon: Exact | None = None,
-        sample: Exact | None = None,
-        at_delta: Exact = "1e-9",
-        coverage: Exact = "0.95",
-    ) -> Release:
-        """Publish a quantile of a column (its range and step declared), of all or by bins; 0.5 is the median.
-
-        People are protected in one of three ways: `zero_knowledge` with `rows` and `people` (whatever is learnt about
-        somebody, so many random people of all would have told as well); `crowd` with `epsilon` (people of a bin could
-        stand in each other's place; smaller bins are hidden), on a fresh secret sample with `sample`; or `epsilon`
-        (differential privacy). `where` is a condition like ``age >= 65 and sex = F``.
-
-        Guarantee: as :meth:`histogram`.
-        """
-        return self.publish(
-            statistic(
-                "quantile",
-                of=of,
-                q=q,
-                by=by,
-                where=where,
-                zero_knowledge=zero_knowledge,
-                rows=rows,
-                people=people,
-                crowd=crowd,
-                epsilon=epsilon,
-                sample=sample,
-                at_delta=at_delta,
                 coverage=coverage,
                 unit=Unit(person=self.person),
             )
