@@ -511,6 +511,8 @@ CONDITIONS: dict[str, Holds_] = {
     ),
     "born > 2023-12-31": compared("born", lambda day: day > datetime.date(2023, 12, 31)),
     "seen <= 2024-01-31": compared("seen", lambda at: at.date() <= datetime.date(2024, 1, 31)),
+    "born <= 9999-12-31": compared("born", lambda day: True),
+    "not born > 9999-12-31 and seen <= 9999-12-31": compared("seen", lambda at: True),
     "born = 2024-02-29": compared("born", lambda day: day == datetime.date(2024, 2, 29)),
 }
 

@@ -92,7 +92,7 @@ def _by_date(column: Column, sign: str, than: datetime.date) -> str:
     if sign in ("<=", ">"):  # up to the end of that day
         sign = "<" if sign == "<=" else ">="
         if than == datetime.date.max:
-            return "TRUE" if sign == "<" else "FALSE"
+            return f"(isfinite({value}) AND year({value}) {'<=' if sign == '<' else '>'} {than.year})"
         than += datetime.timedelta(days=1)
     return f"(isfinite({value}) AND {value} {sign} TIMESTAMP '{than.isoformat()} 00:00:00')"
 

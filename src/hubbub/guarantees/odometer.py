@@ -84,7 +84,8 @@ def growths(coin: Coin) -> tuple[Fraction, ...]:
         return tuple(rounded(_growth(coin, a), up=True, digits=_KEPT) for a in EXPONENTS)
 
 
-def _growth(coin: Coin, a: Fraction) -> arb:
+def _growth(coin: Coin, a: Fraction) -> arb | Fraction:
     x = ball(a)
     sums = [sum((mass * (x * loss).exp() for loss, mass in way), arb(0)) for way in coin.ways()]
-    return sums[0].max(sums[1]).log()
+    found = sums[0].max(sums[1]).log()
+    return found if found.is_finite() else a * coin.most  # of huge losses: no loss is above the largest

@@ -94,7 +94,7 @@ def _about(n: int, k: int, rate: float, t: int, miss: float) -> tuple[int, int]:
     """Where the ends lie, about, by the normal law."""
     share = min(max(t / k, 0.0), 1.0)
     spread = share * (1 - share) * k * (n - k) / max(n - 1, 1) + 2 / (math.expm1(min(rate, 300)) * -math.expm1(-rate))
-    off = NormalDist().inv_cdf(1 - miss / 2) * math.sqrt(spread) / k
+    off = -NormalDist().inv_cdf(max(miss / 2, 1e-300)) * math.sqrt(spread) / k
     return int(n * (share - off)), int(n * (share + off)) + 1
 
 

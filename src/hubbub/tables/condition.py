@@ -177,6 +177,8 @@ def parse(text: object) -> Condition:
     found = Condition(node)
     if sum(len(leaf.values) if isinstance(leaf, OneOf) else 1 for leaf in found.leaves()) > MOST:
         raise WrongUse(f"a condition has at most {MOST} comparisons; declare bins instead")
+    if len(str(found)) > LONGEST:  # else nobody could read back what a certificate says
+        raise WrongUse(f"a condition that is written out, without exponents, has at most {LONGEST:,} signs; shorten it")
     return found
 
 

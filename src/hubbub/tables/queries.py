@@ -15,6 +15,7 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
+from hubbub.channels.channel import LARGEST_RATE
 from hubbub.channels.checks import laws
 from hubbub.channels.geometric import Geometric
 from hubbub.errors import WrongUse
@@ -195,7 +196,7 @@ class Queries(Spec):
         spent = self.method.spends(self.setting)
         yield Check("the method spends no more than it may", spent <= self.loss, f"{to_text(spent)}")
         rate = queries_promises.noise_rate(self)
-        if rate is not None:
+        if rate is not None and rate <= LARGEST_RATE:  # beyond that the noise is 0 but once in 10^21 draws
             yield from laws(Geometric(rate))
         again = self.asked.everybody(self.method.bound(self.setting))
         found = f"{ceil(again):,} people" if again <= self.bound else "the proof gives a larger one"

@@ -59,6 +59,9 @@ def promises(spec: Queries) -> tuple[Derivation, ...]:
     Guarantee: each is a theorem applied to the one before; nothing here depends on the data. A description whose
     method loses more than its epsilon allows is refused.
     """
+    why = spec.method.why_not(spec.setting)
+    if why:
+        raise Refused(f"the method {spec.method.name} cannot answer {spec.asked.of}: {why}; get the original")
     if spec.method.spends(spec.setting) > spec.loss:
         raise Refused("the method loses more than the description says; get the original")
     if not spec.zero_knowledge:

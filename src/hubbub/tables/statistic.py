@@ -225,7 +225,7 @@ class Share(Statistic):
     def __post_init__(self) -> None:
         Statistic.__post_init__(self)
         if self.where is None:
-            raise WrongUse("a fraction is of those who meet a condition; say it, like `where=age >= 65`")
+            raise WrongUse("a fraction is of those who meet a condition; say it, like `where='age >= 65'`")
         _needs_epsilon(self.protection)
 
     @property

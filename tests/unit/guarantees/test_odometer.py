@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hubbub.guarantees.loss_law import Coin, epsilon_together
-from hubbub.guarantees.odometer import epsilon_so_far
+from hubbub.guarantees.odometer import EXPONENTS, epsilon_so_far, growths
 
 DELTA = Fraction(1, 20)
 Path = tuple[tuple[Coin, int], ...]  # what was released, and on which side each coin fell
@@ -82,3 +82,11 @@ def test_the_exact_curve_of_what_was_chosen_does_not_cover_them() -> None:
 
     assert excess(by_tree(tree), says, 0) > 1.15 * float(DELTA)
     assert excess(by_tree(tree), lambda coins: so_far(tuple(coins)), 0) <= float(DELTA)
+
+
+def test_a_huge_loss_is_added_up_like_any_other() -> None:
+    """e^(a loss) is beyond what a ball can hold: what is then added is at most what the largest loss adds."""
+    for epsilon in (100, 200, 1000, 10**6):
+        for coin in (Coin(epsilon=Fraction(epsilon)), Coin(epsilon=Fraction(epsilon), rate=Fraction(1, 2))):
+            for a, grown in zip(EXPONENTS, growths(coin), strict=True):
+                assert a * (epsilon - 2) - 1 < grown <= a * coin.most * (1 + Fraction(1, 10**20))

@@ -49,3 +49,10 @@ def test_large_samples_of_very_many_people() -> None:
     assert 10**9 // 2 - low == pytest.approx(980_000, rel=0.01)  # 1.96 standard deviations of the sample
     assert high - 10**9 // 2 == pytest.approx(980_000, rel=0.01)
     assert widest(10**6, 10**4, Fraction(4), MISS) == pytest.approx(9_752, rel=0.02)
+
+
+def test_a_coverage_that_no_double_can_tell_from_one_has_an_interval() -> None:
+    low, high = interval(300, 50, Fraction(8), 20, Fraction(1, 10**20))
+    assert 0 < low < 60
+    assert 200 < high < 300
+    assert interval(300, 50, Fraction(2), 20, Fraction(1, 10**40)) == (0, 300)

@@ -73,7 +73,8 @@ def test_what_is_none_is_one_sentence(text: str) -> None:
 
 
 def test_what_is_too_long_or_too_deep_is_refused() -> None:
-    for text in ("a = " + "1" * 4000, "(" * 40 + "a = 1" + ")" * 40, " or ".join(["a = 1"] * 201)):
+    written_out = " or ".join(["a < 1e999"] * 5), 'a = "' + "'" * 3000 + '"'  # longer in its canonical text
+    for text in ("a = " + "1" * 4000, "(" * 40 + "a = 1" + ")" * 40, " or ".join(["a = 1"] * 201), *written_out):
         with pytest.raises(WrongUse):
             parse(text)
 

@@ -21,6 +21,7 @@ from hubbub.ledger.book import Ledger
 from hubbub.noise.source import ScriptedSource
 from hubbub.synopses.choice import MAKERS
 from hubbub.synopses.classes import ColumnCells
+from hubbub.synopses.per_query import PerQuery
 from hubbub.tables import queries_words
 from hubbub.tables.queries import Queries, all_offers
 from hubbub.tables.queries_asking import queries, split
@@ -177,8 +178,15 @@ def test_a_description_that_promises_too_much_is_refused() -> None:
     plain = queries([TOWN], "marginals:1", epsilon=1)
     with pytest.raises(Refused, match="more than epsilon"):
         replace(plain, loss=Fraction(2)).promises()
+    with pytest.raises(Refused, match="cannot answer halfspaces: it lists every query"):
+        replace(queries([AGE], "halfspaces", epsilon=1), method=PerQuery()).promises()
     smaller = replace(plain, bound=Fraction(1))
     assert [check.what for check in smaller.checks() if not check.passed] == ["the bound on every answer"]
+
+
+def test_noise_that_hardly_ever_is_any_can_be_checked_like_other_noise() -> None:
+    for words in ({"epsilon": 2000}, {"zero_knowledge": 300, "rows": 9, "people": 10}):
+        assert all(check.passed for check in queries([AGE], "intervals", **words).checks())
 
 
 def test_a_table_of_another_number_of_people_is_refused_and_nothing_is_spent(tmp_path: Path) -> None:
