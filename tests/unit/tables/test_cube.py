@@ -57,6 +57,7 @@ def made(label: str = "cube", table: pa.Table = PEOPLE, by: list[str] = BY, **wo
 def test_margins_are_named_in_words_in_lists_and_by_number() -> None:
     assert asked(None, "abc") == (("a",), ("b",), ("c",))
     assert asked("b , a; c", "abc") == (("a", "b"), ("c",))
+    assert asked("a,b; c; b,a; 2", "abc") == (("a", "b"), ("c",), ("a", "c"), ("b", "c"))  # each once
     assert asked([["b", "a"], "c"], "abc") == (("a", "b"), ("c",))
     assert asked("2; a", "abc") == (("a", "b"), ("a", "c"), ("b", "c"), ("a",))
     assert asked("2; a", ["a", "2"]) == (("2",), ("a",))
