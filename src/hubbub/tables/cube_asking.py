@@ -13,6 +13,7 @@ from hubbub.tables.asking import SAMPLING, histogram
 from hubbub.tables.bins import MOST_BINS, declared_size
 from hubbub.tables.columns import axis
 from hubbub.tables.cube import Cube, read
+from hubbub.tables.cube_result import CONSISTENT
 from hubbub.tables.histogram import columns
 from hubbub.tables.margins import asked
 from hubbub.tables.unit import Unit
@@ -35,6 +36,10 @@ def cube(
         raise WrongUse("say how people are protected: `crowd=20`, `crowd=20` with `epsilon=0.5`, or `epsilon=1`")
     cells = histogram(tuple(map(axis, by)), crowd=crowd, epsilon=epsilon, unit=unit, **words)
     found = Cube(cells=cells, margins=asked(margins, columns(cells)), consistent=consistent)
+    if consistent and CONSISTENT in columns(cells):
+        raise WrongUse(
+            f"with `consistent` the files have a column {CONSISTENT} of their own; rename yours, or leave it out"
+        )
     for margin in found.margins:
         many = declared_size(found.within(margin).axes) or 0
         if many > MOST_BINS:  # of the cells themselves only those that are shown are listed

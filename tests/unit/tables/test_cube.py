@@ -98,6 +98,7 @@ def test_files_are_named_after_columns_where_that_makes_a_name() -> None:
         ({"by": BY}, "say how people are protected"),
         ({"by": ["town", "age:0..90:30"], "epsilon": 1}, "needs declared bins"),
         ({"by": ["town=a,b", "age:0..1000000:1"], "epsilon": 1}, "at most 1,000,000 cells"),
+        ({"by": ["town=a,b", "consistent=a,b"], "epsilon": 1, "consistent": True}, "a column consistent of their own"),
         ({"by": BY, "epsilon": "1e-6"}, "too small to be split among 4 tables"),
         (
             {"by": ["age:0..100000:1", "x:0..10000:1", "town=a,b"], "margins": "age,x", "crowd": 5},
