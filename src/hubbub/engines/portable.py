@@ -25,8 +25,10 @@ from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables import condition
 from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps
+from hubbub.tables.coarser import Ranges
 from hubbub.tables.engine import Counted, Question, Repeats
 from hubbub.tables.identity import Identity
+from hubbub.tables.lattice import Lattice
 from hubbub.tables.measure import Measure
 from hubbub.tables.reading import BOOLEAN
 from hubbub.tables.schema import Holds, Schema, resolved
@@ -249,5 +251,6 @@ def _drawn(source: Source) -> str:
 def _may_be_unreadable(axis: Countable, kind: Holds) -> bool:
     if axis.reads == BOOLEAN:
         return True
-    dated = isinstance(axis, Dates) or (isinstance(axis, Discovered) and axis.unit is not None)
-    return kind is Holds.TEXT and (dated or isinstance(axis, Edges | Steps))
+    if isinstance(axis, Discovered):
+        return kind is Holds.TEXT and (axis.unit is not None or isinstance(axis.coarser, Ranges))
+    return kind is Holds.TEXT and isinstance(axis, Dates | Edges | Steps | Lattice)

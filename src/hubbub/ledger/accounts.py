@@ -357,7 +357,10 @@ def _second(first: Entered, new: Entered, dataset: str) -> str:
     about = "promises nothing to large crowds" if promise is None else f"is {promise}"
     beside = ""
     if promise is not None:
-        beside = ": with `epsilon=E` both together are (k, max(2 E, e + E))-crowd-blending (Prop. 8, exact crowds)"
+        loss = "max(2 E, e + E))-crowd-blending (Prop. 8, exact crowds)"
+        if not first.charge.exact_crowds:
+            loss = "e + 2 E)-crowd-blending (Prop. 8)"
+        beside = f": with `epsilon=E` both together are (k, {loss}"
     ways: tuple[str, ...] = (
         f"publish a function of release {first.number}, such as sums of its numbers",
         f"make this release differentially private{beside}",

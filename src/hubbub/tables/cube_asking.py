@@ -10,8 +10,10 @@ from hubbub.exact import Exact
 from hubbub.kind import Kind
 from hubbub.options import Option
 from hubbub.tables.asking import SAMPLING, histogram
+from hubbub.tables.bins import MOST_BINS, declared_size
 from hubbub.tables.columns import axis
 from hubbub.tables.cube import Cube, read
+from hubbub.tables.cube_result import CONSISTENT
 from hubbub.tables.histogram import columns
 from hubbub.tables.margins import asked
 from hubbub.tables.unit import Unit
@@ -33,7 +35,19 @@ def cube(
     if crowd is None and epsilon is None:
         raise WrongUse("say how people are protected: `crowd=20`, `crowd=20` with `epsilon=0.5`, or `epsilon=1`")
     cells = histogram(tuple(map(axis, by)), crowd=crowd, epsilon=epsilon, unit=unit, **words)
-    return Cube(cells=cells, margins=asked(margins, columns(cells)), consistent=consistent)
+    found = Cube(cells=cells, margins=asked(margins, columns(cells)), consistent=consistent)
+    if consistent and CONSISTENT in columns(cells):
+        raise WrongUse(
+            f"with `consistent` the files have a column {CONSISTENT} of their own; rename yours, or leave it out"
+        )
+    for margin in found.margins:
+        many = declared_size(found.within(margin).axes) or 0
+        if many > MOST_BINS:  # of the cells themselves only those that are shown are listed
+            raise WrongUse(
+                f"all bins of a margin are listed, and that by {', '.join(margin)[:80]} has {many:,} of them, more "
+                f"than {MOST_BINS:,}; leave it out, or declare coarser bins"
+            )
+    return found
 
 
 def ask(*, person: str | None = None, one_row_per_person: bool = False, by: Sequence[str] = (), **words: Any) -> Cube:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from hubbub.tables.cube_result import CONSISTENT
 from hubbub.tables.margins import file_names
+from hubbub.tables.sparse import is_sparse
 from hubbub.tables.written import difference as of_cells
 from hubbub.tables.written import from_csv, key_columns
 
@@ -28,7 +29,8 @@ def difference(spec: Cube, file: Path, form: str) -> str | None:
     Guarantee: if None, and there are no more than 100,000 cells without noise of their own for each table, the count of
     every bin of a margin that lies beside the cells is the sum of their counts.
     """
-    found = of_cells(file, form, spec.axes, (CONSISTENT,) if spec.consistent else ())
+    more = (CONSISTENT,) if spec.consistent else ()
+    found = of_cells(file, form, spec.axes, more, sparse=is_sparse(spec.cells))
     if found is not None or spec.levelled or spec.sizes[0] > _MOST:
         return found
     import pyarrow as pa

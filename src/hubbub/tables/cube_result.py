@@ -103,10 +103,12 @@ class Tables(Result):
 
     def sentences(self) -> tuple[str, ...]:
         told = [f"{name} ({counts.bins:,} rows, by {cube_words.by(margin)})" for name, counts, margin in self._all[1:]]
+        whom = cube_words.whom(self.spec)
         return (
             *self.cells.sentences(),
             f"The margins are in files of their own: {', '.join(told)}.",
             f"{cube_words.intervals(self.spec)}.",
+            *((f"{whom[0].upper()}{whom[1:]}.",) if whom else ()),
         )
 
     def grid(self, first: int) -> Grid:

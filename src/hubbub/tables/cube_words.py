@@ -10,6 +10,7 @@ from hubbub.channels.geometric import Geometric
 from hubbub.exact import to_text
 from hubbub.kind import Words
 from hubbub.tables import wording
+from hubbub.tables.bins import Discovered
 from hubbub.tables.margins import Margin, inside
 from hubbub.tables.wording import listed
 
@@ -80,8 +81,16 @@ def intervals(spec: Cube) -> str:
     )
 
 
+def whom(spec: Cube) -> str:
+    """Whom margins leave out; empty if everybody is in a cell."""
+    left = [axis.column for axis in spec.axes if not isinstance(axis, Discovered) and not axis.other]
+    if not left:
+        return ""
+    return f"margins are sums of cells: people without a bin by {listed(left)} are in no cell, and so in no margin"
+
+
 def _remarks(spec: Cube) -> tuple[str, ...]:
-    found = []
+    found = [said] if (said := whom(spec)) else []
     if spec.levelled:
         found.append(
             "the column estimate is made from all tables by least squares and adds up from table to table; it is "

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from hubbub.channels.noise_reach import reach_of_one_side, reach_of_sum
 from hubbub.channels.noisy_below import NoisyBelow
 
 Numbers = NDArray[np.int64]
+_MOST: Final = 1 << 62  # people: as many can be added to it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,10 +36,11 @@ def of_crowds(channel: ExactOrSuppressed, values: Numbers, shown: Numbers, insid
     """Sums of exact counts, where `inside` cells make up a bin (None: nobody knows how many).
 
     Guarantee: the true sum lies in low..high with certainty: each of the inside - shown cells that are hidden holds
-    0 to k - 1 people, and no published number says more about them.
+    0 to k - 1 people, and no published number says more about them. An end that 64 bits may not hold is none.
     """
-    high = np.full_like(values, -1) if inside is None else values + (inside - shown) * (channel.k - 1)
-    return Sums(values, shown, values, high)
+    if inside is None or inside * (channel.k - 1) > _MOST:
+        return Sums(values, shown, values, np.full_like(values, -1))
+    return Sums(values, shown, values, values + (inside - shown) * (channel.k - 1))
 
 
 def of_noise(channel: NoisyBelow, cells: Numbers, which: Numbers, size: int, inside: int, coverage: Fraction) -> Sums:

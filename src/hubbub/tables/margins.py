@@ -36,7 +36,8 @@ def asked(margins: str | Sequence[str | Sequence[str]] | None, columns: Sequence
         else:
             found.append(names)
     checked(tuple(found), columns, WrongUse)
-    return tuple(tuple(column for column in columns if column in names) for names in dict.fromkeys(found))
+    ordered = (tuple(column for column in columns if column in names) for names in found)
+    return tuple(dict.fromkeys(ordered))
 
 
 def checked(margins: tuple[Margin, ...], columns: Sequence[str], wrong: type[HubbubError]) -> None:

@@ -128,7 +128,7 @@ class PublishedPoints(Result):
         first = min(first, len(self))
         columns = [self.spec.space.coordinates(i, at[:first]).tolist() for i, at in enumerate(self.positions)]
         rows = tuple(((), tuple(map(repr, row)), False) for row in zip(*columns, strict=True))
-        notes = ("Each row is a person, at another place than their own; rows are in the order of these numbers.",)
+        notes = (f"Each row is a person, {points_words.put(self.spec)}; rows are in the order of these numbers.",)
         return Grid((), tuple(key_columns(self.spec.space.axes)), rows, notes)
 
     def drawing(self) -> Drawing | None:

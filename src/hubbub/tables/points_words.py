@@ -26,7 +26,7 @@ def words(spec: NoisyPoints) -> Words:
         entry=f"points by {', '.join(spec.space.columns)}",
         person=spec.unit.words,
         sampling="nobody: everybody in the table has a point, or is deleted",
-        counts=f"each row is one of the {kept}, at another place than its own",
+        counts=f"each row is one of the {kept}, {put(spec)}",
         public=tuple(
             (
                 axis.column,
@@ -37,6 +37,11 @@ def words(spec: NoisyPoints) -> Words:
         ),
         remarks=(),
     )
+
+
+def put(spec: NoisyPoints) -> str:
+    """Where a published point is; noise may also leave one where it was."""
+    return "moved by noise" if spec.space.diameter else f"at the middle of its {kept_in(spec).removesuffix('s')}"
 
 
 def _cells(spec: NoisyPoints, side: Fraction) -> str:

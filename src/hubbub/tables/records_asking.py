@@ -16,6 +16,8 @@ from hubbub.tables.records import Records, checked, read
 from hubbub.tables.records_compare import compare
 from hubbub.tables.unit import Unit
 
+_WHICH: Final = "say which columns the records have; add `columns=age:10,zip/3,diagnosis`"
+
 
 def records(
     columns: str | Sequence[str], *, crowd: Exact | None = None, unit: Unit | None = None, **words: Any
@@ -25,6 +27,10 @@ def records(
     if crowd is None:
         raise WrongUse("records are published if a crowd shares them; say how many people that is, like `crowd=20`")
     axes = tuple(map(axis, parts))
+    if not axes:
+        raise WrongUse(_WHICH)
+    if len({each.column for each in axes}) < len(axes):
+        raise WrongUse("each column of a record is named once, with one function; drop the others from `columns`")
     cells = histogram(axes, crowd=crowd, unit=unit, **words)
     return checked(
         cells,
@@ -40,7 +46,7 @@ def ask(
 ) -> Records:
     """The release that the words of a command ask for."""
     if not columns:
-        raise WrongUse("say which columns the records have; add `columns=age:10,zip/3,diagnosis`")
+        raise WrongUse(_WHICH)
     return records(columns, unit=Unit(person=person, one_row_per_person=one_row_per_person), **words)
 
 

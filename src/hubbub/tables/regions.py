@@ -21,6 +21,7 @@ from hubbub.errors import WrongUse
 from hubbub.tables.lattice import Lattice
 
 MOST_CORNERS: Final = 20_000
+_FARTHEST: Final = 10**15  # in the units of a column: floating point has it in steps of any lattice
 
 Ring: TypeAlias = tuple[tuple[Fraction, Fraction], ...]
 """Corners in the units of the two columns; the last is joined to the first."""
@@ -38,6 +39,10 @@ class Region:
     def __post_init__(self) -> None:
         if not self.rings or any(len(set(ring)) < 3 for ring in self.rings):
             raise WrongUse(f"a region has rings of at least three corners, not so {self.name[:40]!r}; check the file")
+        if any(abs(number) > _FARTHEST for ring in self.rings for corner in ring for number in corner):
+            raise WrongUse(
+                f"a corner of the region {self.name[:40]!r} is further than 10^15 from 0; mend it in the file"
+            )
         if any(_crosses_itself(ring) for ring in self.rings):
             raise WrongUse(f"the outline of the region {self.name[:40]!r} crosses itself; mend it in the file")
 

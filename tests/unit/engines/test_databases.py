@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from contextlib import closing
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,8 +20,10 @@ from hubbub.ledger.book import Ledger
 from hubbub.noise.source import SystemSource
 from hubbub.release import open as open_table
 from hubbub.release import save
-from hubbub.tables.bins import parse
-from hubbub.tables.engine import Question
+from hubbub.tables.bins import Countable
+from hubbub.tables.columns import axis as parse
+from hubbub.tables.engine import Question, Repeats
+from hubbub.tables.lattice import Lattice
 from hubbub.tables.schema import Holds
 from tests import servers
 
@@ -193,6 +196,24 @@ def test_cells_of_sqlite_that_are_not_what_the_column_holds_are_missing(file: Pa
     assert counted(url, "people", "paid:0.12..0.13:0.01") == {0: 1}
     assert counted(url, "people", "at:month") == {"2024-01": 40, "2024-02": 1, None: 2}
     assert counted(url, "half", "town")["Bath"] == 20
+
+
+@pytest.mark.parametrize("repeats", list(Repeats))
+@pytest.mark.parametrize(
+    "axis",
+    [Lattice("lon", Fraction(0), Fraction(1), 4), parse("lon:0..4:1"), parse("lon:1"), parse("lon:month")],
+    ids=str,
+)
+def test_too_many_cells_that_cannot_be_read_are_refused_as_in_files(
+    axis: Countable, repeats: Repeats, tmp_path: Path
+) -> None:
+    """Also where one row of a person is chosen, and of every way to read text: no cell is a number or a date."""
+    with closing(sqlite3.connect(tmp_path / "rides.sqlite")) as connection, connection:
+        connection.execute("CREATE TABLE rides (id integer, lon text)")
+        connection.executemany("INSERT INTO rides VALUES (?, ?)", [(i, "somewhere") for i in range(60)])
+    engine = open_source(f"sqlite:///{tmp_path}/rides.sqlite", table="rides", unreadable=Fraction(1, 100))
+    with pytest.raises(Refused, match="cannot be read as declared"):
+        engine.count(Question(axes=(axis,), person="id", repeats=repeats, most_bins=1), SystemSource())
 
 
 def test_a_view_of_sqlite_is_known_by_its_table(file: Path, tmp_path: Path) -> None:

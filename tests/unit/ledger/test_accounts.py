@@ -158,6 +158,13 @@ def test_proposition_7_a_second_crowd_is_refused_with_four_ways_out(second: str)
         assert words in sentence
 
 
+def test_what_noise_would_cost_beside_crowds_that_are_not_exact_is_told() -> None:
+    """As it is then charged: points of one cell are interchangeable up to epsilon alone."""
+    first = replace(charge("crowd"), exact_crowds=False)
+    with pytest.raises(Refused, match=r"\(k, e \+ 2 E\)-crowd-blending \(Prop\. 8\)"):
+        admit([Entered(number=1, charge=first)], Entered(number=2, charge=first), "town")
+
+
 def test_what_no_theorem_covers_is_refused_with_each_reason() -> None:
     sentence = refused("sampled crowd", "crowd")
     assert all(words in sentence for words in ("differential privacy: release 2", "zero-knowledge: release 2"))

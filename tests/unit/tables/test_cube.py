@@ -57,6 +57,7 @@ def made(label: str = "cube", table: pa.Table = PEOPLE, by: list[str] = BY, **wo
 def test_margins_are_named_in_words_in_lists_and_by_number() -> None:
     assert asked(None, "abc") == (("a",), ("b",), ("c",))
     assert asked("b , a; c", "abc") == (("a", "b"), ("c",))
+    assert asked("a,b; c; b,a; 2", "abc") == (("a", "b"), ("c",), ("a", "c"), ("b", "c"))  # each once
     assert asked([["b", "a"], "c"], "abc") == (("a", "b"), ("c",))
     assert asked("2; a", "abc") == (("a", "b"), ("a", "c"), ("b", "c"), ("a",))
     assert asked("2; a", ["a", "2"]) == (("2",), ("a",))
@@ -97,7 +98,12 @@ def test_files_are_named_after_columns_where_that_makes_a_name() -> None:
         ({"by": BY}, "say how people are protected"),
         ({"by": ["town", "age:0..90:30"], "epsilon": 1}, "needs declared bins"),
         ({"by": ["town=a,b", "age:0..1000000:1"], "epsilon": 1}, "at most 1,000,000 cells"),
+        ({"by": ["town=a,b", "consistent=a,b"], "epsilon": 1, "consistent": True}, "a column consistent of their own"),
         ({"by": BY, "epsilon": "1e-6"}, "too small to be split among 4 tables"),
+        (
+            {"by": ["age:0..100000:1", "x:0..10000:1", "town=a,b"], "margins": "age,x", "crowd": 5},
+            "by age, x has 1,000,000,000 of them, more than 100,000,000",
+        ),
     ],
 )
 def test_wrong_uses_are_one_sentence(words: dict[str, Any], told: str) -> None:
@@ -165,6 +171,27 @@ def test_a_margin_that_was_changed_is_noticed_beside_the_cells(form: str, tmp_pa
         pq.write_table(table.set_column(1, "count", pa.array(counts)), beside)
     assert done.spec.misfit(file, form) == f"margin-town.{form} is no sum of its cells"
     assert not verify(Path(written["certificate"]).read_bytes(), folder=tmp_path).passed
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_cube_too_big_to_list_can_be_verified(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hubbub.tables.bins.MOST_BINS", 8)
+    done = enter(PEOPLE).cube(BY, margins="town", crowd=10)
+    written = save(done, tmp_path, form=form)
+    assert 0 < len(done) < 18  # hidden cells are not listed
+    assert done.spec.misfit(Path(written["release"]), form) is None
+    assert done.spec.misfit(Path(written["margin-town"]), form) == "its columns are others"
+
+
+def test_it_is_said_whom_margins_leave_out() -> None:
+    """Whoever has no bin by one column is in no cell, so a margin by another column does not count them."""
+    done = made(by=["town=Bath", "age:0..90:30"], margins="age", crowd=5)
+    assert sum(row["count"] for row in sheets(done)["margin-age"]) == 60  # of 100 people
+    told = "people without a bin by town and age are in no cell, and so in no margin"
+    assert any(told in sentence for sentence in done.result.sentences())
+    assert any(told in remark for remark in done.spec.words().remarks)
+    everybody = made(by=["town=Bath,other", "sex"], margins="sex", crowd=5)
+    assert not any("in no cell" in sentence for sentence in everybody.result.sentences())
 
 
 # --- noise at every level -----------------------------------------------------------------------------------------

@@ -8,8 +8,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from hubbub.channels.exact_or_suppressed import ExactOrSuppressed
 from hubbub.channels.noisy_below import NoisyBelow
-from hubbub.tables.margin_bounds import of_noise
+from hubbub.tables.margin_bounds import of_crowds, of_noise
 
 FAR = 40  # beyond which there is less than 1e-12 of the noise
 MOST = Fraction(19, 20)
@@ -51,3 +52,16 @@ def test_large_cells_add_no_doubt() -> None:
     found = of_noise(channel, np.array([1000, 900, 3]), np.array([0, 0, 1]), 2, 2, MOST)
     assert (found.low[0], found.high[0]) == (1900, 1900)
     assert found.low[1] < 3 < found.high[1]
+
+
+@pytest.mark.parametrize(("k", "inside"), [(5, 2**62), (11, 10**18), (100_000, 3 * 10**14)])
+def test_more_hidden_people_than_64_bits_count_have_no_upper_end(k: int, inside: int) -> None:
+    """4 * 2^62 is 0 in 64 bits: the margin would have said that surely nobody is there."""
+    found = of_crowds(ExactOrSuppressed(k), np.array([0, 7]), np.array([0, 1]), inside)
+    assert found.high.tolist() == [-1, -1]
+    assert found.low.tolist() == [0, 7]
+
+
+def test_just_below_that_the_end_is_exact() -> None:
+    found = of_crowds(ExactOrSuppressed(2), np.array([0, 7]), np.array([0, 1]), 2**62)
+    assert found.high.tolist() == [2**62, 2**62 + 6]

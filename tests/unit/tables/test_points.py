@@ -380,3 +380,12 @@ def test_the_command_says_what_the_call_does(tmp_path: Path) -> None:
 def test_the_unit_of_points_is_a_person() -> None:
     with pytest.raises(WrongUse, match="a person is one point"):
         asked(unit=Unit(person="id", distinct=2))
+
+
+@pytest.mark.parametrize(("lattice", "told"), [("1", "moved by noise"), ("2", "at the middle of its cell")])
+def test_where_a_point_is_put_is_said_as_it_is(lattice: str, told: str) -> None:
+    """Noise may leave a point where it was, and where a cell is one position there is none."""
+    spec = points(**{**LINE, "lattice": lattice}, crowd=2, epsilon=1)  # type: ignore[arg-type]
+    assert spec.words().counts == f"each row is one of the people, {told}"
+    shown = PublishedPoints(spec, moved(spec, np.array([0]), np.array([3]), SystemSource()))
+    assert told in shown.grid(2).notes[0]

@@ -81,6 +81,21 @@ def test_bounds_hold_as_often_as_they_say(words: dict[str, Any]) -> None:
     assert misses[1] > 0 or "lattice" in words  # the bound is no empty one
 
 
+@pytest.mark.parametrize("last", [False, True])
+def test_the_mean_of_points_put_back_on_the_edge_is_within_its_bound(last: bool) -> None:
+    """Noise that is cut off at the edge has a mean of its own, however many points there are."""
+    spec = points("x", grid="10", box="0..100", crowd=2, epsilon=1, clamp=True)
+    free = points("x", grid="10", box="0..100", crowd=2, epsilon=1)
+    start, people = 999 if last else 0, 10_000
+    (found,) = moved(spec, np.array([start]), np.array([people]), ScriptedSource.from_label(f"edge {last}"))
+    off = abs(float(found.mean()) - start) / 10
+    (bound,), (before,) = mean_within(spec, people, RARE), mean_within(free, people, RARE)
+    q = np.exp(-1 / 99)
+    expected = q / (1 - q**2) / 10  # of max(X, 0), a step being a tenth
+    assert before < expected < bound < 1.2 * expected
+    assert before < off < bound
+
+
 def test_nothing_moves_where_a_cell_is_one_position() -> None:
     spec = asked(lattice="10,10")
     assert missed(spec, 10**6, Fraction(11)) == 0

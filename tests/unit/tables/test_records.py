@@ -172,11 +172,12 @@ def test_another_function_of_the_same_people_is_refused() -> None:
         ("a/x", "whole number, like a/3"),
         ("a/0", "from 1 to 10,000"),
         ("a:0", "from 1 to 10\\^30"),
-        ("a,a/1", "each column can be used once"),
+        ("a,a/1", "each column of a record is named once"),
         ("nobody", "there is no column 'nobody'"),
         ("a=x,y", "declared bins are for histograms"),
         ("a:0..10:5", "declared bins are for histograms"),
         ("", "say which columns"),
+        (",,", "say which columns"),
     ],
 )
 def test_wrong_uses_are_one_sentence_and_nothing_is_spent(columns: str, told: str, tmp_path: Path) -> None:

@@ -156,6 +156,7 @@ CROSSING = [[0, 0], [10, 10], [10, 0], [0, 10], [0, 0]]
         ([polygon([[0, 0], [1], [0, 1], [0, 0]])], "no GeoJSON with polygons"),
         ([polygon([[0, 0], [float("nan"), 0], [0, 1], [0, 0]])], "no GeoJSON with polygons"),
         ([polygon([[0, 0], [float("inf"), 0], [0, 1], [0, 0]])], "no GeoJSON with polygons"),
+        ([polygon([[10**308, 0], [10**308 + 1, 0], [10**308, 1]])], "further than 10\\^15 from 0"),
         ([polygon([[i, i * i] for i in range(200)])] * (MOST_CORNERS // 200 + 1), "at most 20,000 corners"),
     ],
     ids=lambda given: given if isinstance(given, str) else "",
