@@ -6,11 +6,11 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy as copied
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import duckdb
 import numpy as np
@@ -24,6 +24,7 @@ from hubbub.engines.column import Column, column
 from hubbub.engines.count_sql import ROW, Query, Weight, bad_row, distinct_bins, every_row, every_row_told, one_row_each
 from hubbub.engines.csv_file import MOST_REJECTS
 from hubbub.engines.identity import of_files, of_relation
+from hubbub.engines.joint_sql import answer_together, asked_together, unreadable
 from hubbub.engines.measured_sql import answer, asked, bad_cells
 from hubbub.engines.people_sql import look_at_people, look_at_rows
 from hubbub.engines.scratch import Scratch
@@ -31,7 +32,7 @@ from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables import condition
 from hubbub.tables.bins import Countable
-from hubbub.tables.engine import Counted, Question, Repeats
+from hubbub.tables.engine import Counted, Joint, Question, Repeats
 from hubbub.tables.identity import Identity
 from hubbub.tables.measure import Measure
 from hubbub.tables.schema import Schema, resolved
@@ -56,6 +57,7 @@ TROUBLE = (duckdb.Error, RuntimeError)
 UNREADABLE = "the table could not be read; check that the file is what its name says"
 _UNCOUNTABLE = "the table could not be counted; check that the file is whole and that memory suffices"
 
+_T = TypeVar("_T")
 Connection: TypeAlias = duckdb.DuckDBPyConnection
 
 Mend: TypeAlias = Callable[[Sequence[str]], str]
@@ -132,22 +134,50 @@ class DuckDB:
             raise WrongUse("without a person column each row is a person; name the column with `person`")
         if not question.plain and question.repeats is not Repeats.REFUSE:
             raise WrongUse("a condition or a measure goes with one row for each person; keep to such tables")
-        names = [axis.column for axis in axes]
-        for rule in (question.where, question.measure):
-            if isinstance(rule, Measure):
-                names.append(rule.resolved(self.columns()).column)
-            elif rule is not None:
-                names += condition.resolved(rule, self.columns()).columns
-        used = list(dict.fromkeys(name for name in (question.person, *names) if name is not None))
-        for name in used:
+        used = self._used(replace(question, axes=axes))
+        return self._read(used, lambda people: self._count(question, axes, source, people, used))
+
+    def together(self, questions: tuple[Question, ...]) -> Joint:
+        asked = tuple(replace(each, axes=resolved(each.axes, self.columns())) for each in questions)
+        return self._read(self._used(*asked), lambda people: self._together(asked, people))
+
+    def _together(self, questions: tuple[Question, ...], people: _Relation) -> Joint:
+        person = questions[0].person
+        if person is not None:
+            self._one_row_each(people.columns[person], people)
+        told = self._allowed < 1 and (self._taken_out is not None or unreadable(questions, people.columns) != "FALSE")
+        who = None if person is None else identifier(person)
+        query = asked_together(questions, people.columns, people.sql, who, told=told, weight=self._weight)
+        self._forget_rejects()
+        joint, bad = answer_together(self.arrow(query), len(questions), told=told)
+        if told:
+            self._check_readable(int(joint.counts.sum()), bad)
+        return joint
+
+    def _used(self, *questions: Question) -> list[str]:
+        """The columns that are read, or one sentence if one of them cannot be."""
+        names: list[str] = []
+        for question in questions:
+            names += [question.person] if question.person is not None else []
+            names += [axis.column for axis in question.axes]
+            for rule in (question.where, question.measure):
+                if isinstance(rule, Measure):
+                    names.append(rule.resolved(self.columns()).column)
+                elif rule is not None:
+                    names += condition.resolved(rule, self.columns()).columns
+        for name in names:
             known(self.columns(), name)
+        return list(dict.fromkeys(names))
+
+    def _read(self, used: Sequence[str], read: Callable[[_Relation], _T]) -> _T:
+        """What is read of the table, or of a mended copy where these columns of it cannot be."""
         try:
             if not self._spoilt(used):
-                return self._count(question, axes, source, self._whole, used)
+                return read(self._whole)
         except _Failed:
             if self._mend is None:
                 raise
-        return self._count(question, axes, source, self._mended(used), used)
+        return read(self._mended(used))
 
     def _count(
         self, question: Question, axes: tuple[Countable, ...], source: Source, people: _Relation, used: Sequence[str]

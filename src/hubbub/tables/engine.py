@@ -69,6 +69,17 @@ class Counted:
     sums: tuple[int, ...] | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Joint:
+    """Exact counts of the cells that several questions make together: every person is in one of them. Private.
+
+    `codes[j][i]` is where the j-th question counts the people of the i-th cell, as in :class:`Counted`; -1: nowhere.
+    """
+
+    codes: tuple[NDArray[np.int64], ...]
+    counts: NDArray[np.int64]
+
+
 class Engine(Protocol):
     """A table of people, somewhere."""
 
@@ -87,4 +98,9 @@ class Engine(Protocol):
 
     def count(self, question: Question, source: Source) -> Counted:
         """Exact counts; `source` gives the secret choices among a person's rows."""
+        ...
+
+    def together(self, questions: tuple[Question, ...]) -> Joint:
+        """Exact counts of everybody, in one reading, by where several questions count them at once: questions about
+        one row of each person, with declared bins, and measures by value."""
         ...
