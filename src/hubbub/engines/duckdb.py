@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from hubbub.engines import rows_sql
 from hubbub.engines.arrow_columns import numbers as whole_numbers
 from hubbub.engines.arrow_columns import stream
 from hubbub.engines.cell_sql import identifier
@@ -153,6 +154,33 @@ class DuckDB:
         if told:
             self._check_readable(int(joint.counts.sum()), bad)
         return joint
+
+    def rows(self, columns: Sequence[str], person: str | None, chosen: Callable[[int], NDArray[np.int64]]) -> pa.Table:
+        used = list(dict.fromkeys([*columns, *([] if person is None else [person])]))
+        for name in used:
+            known(self.columns(), name)
+        return self._read(used, lambda people: self._chosen_rows(columns, person, people, chosen))
+
+    def _chosen_rows(
+        self,
+        columns: Sequence[str],
+        person: str | None,
+        people: _Relation,
+        chosen: Callable[[int], NDArray[np.int64]],
+    ) -> pa.Table:
+        if person is not None:
+            self._one_row_each(people.columns[person], people)
+        count, numbered = rows_sql.counted(columns, person, people.sql), rows_sql.chosen(columns, person, people.sql)
+        places = chosen(int(self._ask(count)[0][0]))
+        self._connection.register(rows_sql.PLACES, rows_sql.places(places))
+        try:
+            found = self.arrow((numbered, []))
+        finally:
+            with suppress(*TROUBLE):
+                self._connection.unregister(rows_sql.PLACES)
+        if found.num_rows != places.size:
+            raise Refused(rows_sql.MOVED)
+        return found.rename_columns(list(columns))
 
     def _used(self, *questions: Question) -> list[str]:
         """The columns that are read, or one sentence if one of them cannot be."""

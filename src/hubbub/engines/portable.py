@@ -6,7 +6,7 @@ a table: those pass through this process, and the few that it chooses are kept a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from copy import copy as copied
 from dataclasses import replace
@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from hubbub.engines import groups, portable_leaves, portable_sql
 from hubbub.engines.arrow_columns import numbers
@@ -131,6 +132,12 @@ class Portable:
                 self._one_row_each(portable_sql.part(self._dialect, self._fields[person]))
             table = self._database.fetch(portable_sql.groups(parts, self._people), _forms(parts))
         return groups.registered(table, parts, weight=groups.READ, allowed=self._allowed).together(about)
+
+    def rows(self, columns: Sequence[str], person: str | None, chosen: Callable[[int], NDArray[np.int64]]) -> pa.Table:
+        raise WrongUse(
+            "rows are handed to a mechanism of yours from files, frames and DuckDB, not from this database; take the "
+            "table out as a Parquet file or a frame, and open that"
+        )
 
     def _handed(self, rule: Measure | condition.Condition, parts: dict[str, Part]) -> Any:
         """A condition or a measure by value, about what is handed over, which is added to the parts."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol, Self
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from hubbub.noise.source import Source
@@ -98,6 +100,11 @@ class Engine(Protocol):
 
     def count(self, question: Question, source: Source) -> Counted:
         """Exact counts; `source` gives the secret choices among a person's rows."""
+        ...
+
+    def rows(self, columns: Sequence[str], person: str | None, chosen: Callable[[int], NDArray[np.int64]]) -> pa.Table:
+        """The rows with the ranks that `chosen` gives, told how many people there are, in the order of these ranks; the
+        numbering is any, made without looking at them. One row for each person, or one sentence."""
         ...
 
     def together(self, questions: tuple[Question, ...]) -> Joint:
