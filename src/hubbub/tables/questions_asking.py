@@ -62,14 +62,14 @@ def questions(
     """The release that these words ask for, or one sentence that says what is wrong with them."""
     k, n = whole(rows, "rows", least=1), whole(people, "people", least=1)
     if k > n:
-        raise WrongUse(f"`rows` is how many of all people may be known, at most {n}, not {k}; lower it")
+        raise WrongUse(f"rows is how many of all people may be known, at most {n}, not {k}; lower it")
     if n > MOST_PEOPLE or min(k, n - k) > LARGEST:
         raise WrongUse(f"of at most {MOST_PEOPLE:,} people at most {LARGEST:,} are drawn, or left out; choose others")
     level = rational(coverage, "coverage")
     if not 0 < level < 1:
         raise WrongUse(f"coverage must lie between 0 and 1, not {level}; choose one like 0.95")
     if not asked:
-        raise WrongUse("no question is asked; add one, like a count with a `where`")
+        raise WrongUse("no question is asked; add one, like a count with a where")
     losses = _losses(asked, k, n, zero_knowledge)
     every = tuple(_asked(each, loss) for each, loss in zip(asked, losses, strict=True))
     total = sum(losses, Fraction(0))
@@ -84,41 +84,41 @@ def _losses(asked: Sequence[Mapping[str, Any]], k: int, n: int, zero_knowledge: 
     if zero_knowledge is None:
         if any(each.get("epsilon") is None or each.get("share") is not None for each in asked):
             raise WrongUse(
-                "say `zero_knowledge`, what all questions together may tell beyond the sample, and perhaps a `share` "
-                "of it for each; or leave it out and give each question its `epsilon` inside the sample"
+                "say zero_knowledge, what all questions together may tell beyond the sample, and perhaps a share "
+                "of it for each; or leave it out and give each question its epsilon inside the sample"
             )
         return [positive(each["epsilon"], "epsilon") for each in asked]
     if any(each.get("epsilon") is not None for each in asked):
-        raise WrongUse("with `zero_knowledge` for all, a question has a `share` of it and no `epsilon`; drop that")
+        raise WrongUse("with zero_knowledge for all, a question has a share of it and no epsilon; drop that")
     shares = [positive(1 if each.get("share") is None else each["share"], "share") for each in asked]
     whole_loss = inside(k, n, positive(zero_knowledge, "zero-knowledge")).epsilon_dp
     parts = [rounded(whole_loss * share / sum(shares), up=False, digits=_DIGITS) for share in shares]
     if not all(parts):
-        raise WrongUse("a question with so small a share would have next to nothing; raise it, or `zero_knowledge`")
+        raise WrongUse("a question with so small a share would have next to nothing; raise it, or zero_knowledge")
     return parts
 
 
 def _asked(given: Mapping[str, Any], loss: Fraction) -> Asked:
     name, what = given.get("name"), given.get("kind")
     if not isinstance(name, str) or not name:
-        raise WrongUse('each question has a name, which its file gets; add `name`, like name = "old"')
+        raise WrongUse('each question has a name, which its file gets; add name, like name = "old"')
     if what not in KINDS:
-        raise WrongUse(f"the question {name[:40]!r} is a count, fraction, mean or quantile; say which, with `kind`")
+        raise WrongUse(f"the question {name[:40]!r} is a count, fraction, mean or quantile; say which, with kind")
     unknown = next((key for key in given if key not in _KEYS), None)
     if unknown is not None:
         raise WrongUse(f"a question knows {', '.join(_KEYS)}, and not {str(unknown)[:40]!r}; leave it out")
     by, of, where, q = given.get("by") or (), given.get("of"), given.get("where"), given.get("q")
     if isinstance(by, str) or not all(isinstance(each, str) for each in by):
-        raise WrongUse(f"`by` of the question {name[:40]!r} is a list of texts, even for one; put it in brackets")
+        raise WrongUse(f"by of the question {name[:40]!r} is a list of texts, even for one; put it in brackets")
     if (of is None) == (what in ("mean", "quantile")):
         raise WrongUse(
             f'say what a mean or quantile is of, like of="salary:0..300000:100", and nothing of a count or a fraction; '
             f"correct the question {name[:40]!r}"
         )
     if q is not None and what != "quantile":
-        raise WrongUse(f"`q` is for quantiles, and the question {name[:40]!r} is a {what}; leave it out")
+        raise WrongUse(f"q is for quantiles, and the question {name[:40]!r} is a {what}; leave it out")
     if where is None and what == "fraction":
-        raise WrongUse(f"a fraction is of those who meet a condition; add `where` to the question {name[:40]!r}")
+        raise WrongUse(f"a fraction is of those who meet a condition; add where to the question {name[:40]!r}")
     return Asked(
         name=name,
         what=what,
@@ -152,9 +152,7 @@ def from_file(spec: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Any
         raise WrongUse("a file of questions has a table [[question]] for each, with its name and kind; add some")
     for name in ("rows", "people"):
         if name not in found:
-            raise WrongUse(
-                "a file of questions says how many people are drawn, `rows`, of how many, `people`; add both"
-            )
+            raise WrongUse("a file of questions says how many people are drawn, rows, of how many, people; add both")
     return found
 
 
@@ -171,10 +169,10 @@ KIND: Final = Kind(
     wire="questions/1",
     about="""Answer several questions from one secret sample: counts, shares, means and quantiles.
 
-FILE is TOML: `zero_knowledge = 0.5`, `rows = 1000` (K) and `people = 40000` (N) for all of them, and a table
-[[question]] for each, with `name`, `kind` (count, fraction, mean or quantile), `of`, `by`, `where` and `q` as the
-commands of these kinds have them, and `share`, its part of what may be lost inside the sample (1 if not given).
-Without `zero_knowledge` each question says its `epsilon` inside the sample instead.
+FILE is TOML: zero_knowledge = 0.5, rows = 1000 (K) and people = 40000 (N) for all of them, and a table
+[[question]] for each, with name, kind (count, fraction, mean or quantile), of, by, where and q as the
+commands of these kinds have them, and share, its part of what may be lost inside the sample (1 if not given).
+Without zero_knowledge each question says its epsilon inside the sample instead.
 
 K people are drawn once and every question is told of them: all answers together tell no more than K random people
 do, ln(1 + (K/N)(e^E - 1)) more at most, E being what the questions lose inside, added up. K does not grow with the

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from hubbub.arrow import floats, labelled, texts
+from hubbub.arrow import labelled, texts
 from hubbub.drawing import Bars, Drawing
 from hubbub.errors import WrongUse
-from hubbub.exact import to_float, to_text
+from hubbub.exact import to_text
 from hubbub.kind import Grid, Result, Sheet
 from hubbub.tables import questions_words, statistic_words
 from hubbub.tables.statistic_answers import STATUSES, Answer, Answers
@@ -21,7 +21,8 @@ from hubbub.tables.written import STATUS
 if TYPE_CHECKING:
     from hubbub.tables.questions import Questions
 
-COLUMNS: Final = ("question", "bin", "estimate", "low", "high", STATUS)
+_ENDS: Final = ("estimate", "low", "high")
+COLUMNS: Final = ("question", "bin", *_ENDS, STATUS)
 
 
 def file_name(name: str) -> str:
@@ -62,14 +63,18 @@ class Replies(Result):
 
     def _batch(self) -> pa.RecordBatch:
         rows = list(self._all())
-        found = [answer for *_, answer in rows]
+        own = pa.Table.from_batches(
+            [
+                pa.record_batch([batch.column(name).cast(pa.float64()) for name in _ENDS], names=list(_ENDS))
+                for answers in self.answers
+                for batch in answers.sheets()[0].batches()
+            ]
+        ).combine_chunks()
         columns = [
             texts([name for name, *_ in rows]),
             texts([bin_name(key) for _, _, key, _ in rows]),
-            floats([None if each.estimate is None else float(each.estimate) for each in found]),
-            floats([to_float(each.low, round_up=False) for each in found]),
-            floats([None if each.high is None else to_float(each.high, round_up=True) for each in found]),
-            labelled(np.array([STATUSES.index(each.status) for each in found]), STATUSES),
+            *(own.column(name).chunk(0) for name in _ENDS),
+            labelled(np.array([STATUSES.index(answer.status) for *_, answer in rows]), STATUSES),
         ]
         return pa.record_batch(columns, names=list(COLUMNS))
 

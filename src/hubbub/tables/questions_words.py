@@ -68,7 +68,7 @@ def compared(spec: Questions) -> str:
 
 def notes(spec: Questions) -> tuple[str, ...]:
     """What has to be said beside the numbers."""
-    told = [f"The numbers are about {whom(spec)}.", f"{words(spec).intervals}.", f"{compared(spec)}."]
+    told = [f"The numbers are about {whom(spec)}.", f"{words(spec).intervals}."]
     if any(is_ranges(axis) for each in spec.asked for axis in each.axes):
         told.append("[a,b) is from a up to, and not including, b.")
     return tuple(told)
