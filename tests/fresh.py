@@ -47,6 +47,7 @@ class Nameless:
 
     def __init__(self, engine: Engine) -> None:
         self.columns, self.count, self.noticing = engine.columns, engine.count, engine.noticing
+        self.together, self.rows = engine.together, engine.rows
 
     def identity(self) -> Identity:
         return Identity()

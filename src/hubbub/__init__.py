@@ -8,6 +8,8 @@ when it is first used.
     open, open_graph, save
                      a table of people or a network; a release of it, written with its certificate and report
     reopen           a published synopsis, to ask it for answers
+    sample_and_sanitize
+                     a differentially private mechanism of your own, run on a secret sample
     verify, explain  a certificate, checked without the data, and in plain words
     plan, account    which release reaches a promise, and what follows from what: the theorems as a calculator
     ledger           what was published about whom, and what it adds up to
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from hubbub.release import open as open
     from hubbub.release import open_graph as open_graph
     from hubbub.release import save as save
+    from hubbub.tables.own_mechanism import sample_and_sanitize as sample_and_sanitize
     from hubbub.verification.of_file import explain as explain
     from hubbub.verification.of_file import verify as verify
     from hubbub.verification.reopening import reopen as reopen
@@ -48,6 +51,7 @@ _WHERE = {
     "open_graph": "hubbub.release",
     "profile": "hubbub.channels.profile",
     "reopen": "hubbub.verification.reopening",
+    "sample_and_sanitize": "hubbub.tables.own_mechanism",
     "save": "hubbub.release",
     "verify": "hubbub.verification.of_file",
 }
@@ -66,6 +70,7 @@ __all__ = [
     "plan",
     "profile",
     "reopen",
+    "sample_and_sanitize",
     "save",
     "verify",
     "vote",

@@ -29,6 +29,7 @@ from hubbub.guarantees.definitions import (
     RobustSample,
     SimpleOutlier,
     StaircaseOutlier,
+    TwoSamples,
     ZeroKnowledge,
 )
 from hubbub.guarantees.derivation import Derivation
@@ -210,6 +211,11 @@ def _crowd(guarantee: Guarantee) -> str:
     match guarantee:
         case ZeroKnowledge(aggregate=RandomSample() | ExplorationSample() | NeighbourhoodSample() as sample):
             return f"k = {sample.k} is how many people's data it is fair to know; the fewer, the stronger the promise."
+        case ZeroKnowledge(aggregate=TwoSamples(some=some)):
+            return (
+                f"k = {some.k} and the sampling rate say how much of the data it is fair to know; the less, the "
+                "stronger the promise."
+            )
         case ZeroKnowledge():
             return (
                 "The sampling rate says how much of the data it is fair to know; the lower, the stronger the promise."
@@ -325,6 +331,8 @@ def _sampled(aggregate: Aggregate) -> str:
             return f"the raw data of {k} people picked at random" + (f" out of {n}" if n is not None else "")
         case BernoulliSample() | RobustSample():
             return f"the raw data of people picked at random, {_rates(aggregate)}"
+        case TwoSamples(each=each, some=some):
+            return f"{_sampled(some)} and {_sampled(each)}"
         case ExplorationSample(k=k, s=s):
             return f"the raw data and links of {k} people picked at random and of those around them, {s} for each"
         case NeighbourhoodSample(k=k, radius=radius):

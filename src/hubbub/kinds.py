@@ -19,6 +19,7 @@ _WHERE: Final[dict[str, str]] = {
     "fraction": "hubbub.tables.statistic_asking:FRACTION",
     "mean": "hubbub.tables.statistic_asking:MEAN",
     "quantile": "hubbub.tables.statistic_asking:QUANTILE",
+    "questions": "hubbub.tables.questions_asking",
     "graph": "hubbub.graphs.asking",
     "ballots": "hubbub.voting.publish_asking",
 }

@@ -575,6 +575,46 @@ def test_sums_and_counts_by_value_are_those_of_plain_python(opened: Opener, tmp_
 
 
 @every_engine
+def test_several_questions_at_once_count_everybody_where_each_of_them_does(opened: Opener, tmp_path: Path) -> None:
+    """The marginals are the answers to the questions asked alone, and the joint cells are those of plain Python."""
+    engine = opened(arrow(PEOPLE), tmp_path)
+    schema, known = engine.columns(), {"everybody": True, "person": "id"}
+    asked_ = (
+        Question(axes=resolved((parse("city=Bath,York,null"),), schema), where=condition("age >= 10"), **known),
+        Question(axes=(), where=condition("age >= 10"), **known),
+        Question(axes=(), measure=condition("member = true"), by_value=True, **known),
+        *(
+            Question(
+                axes=resolved((parse("member=true,null"), parse("city=Bath,other")), schema),
+                where=condition("city is not missing"),
+                measure=measured(text),
+                by_value=True,
+                **known,
+            )
+            for text in ("age:0..100:20", "fee:0..100:0.05", "gain:-1..1:0.25")
+        ),
+    )
+    joint = engine.together(asked_)
+    assert joint.counts.min() > 0
+    assert int(joint.counts.sum()) == len(PEOPLE)
+    for question, codes in zip(asked_, joint.codes, strict=True):
+        alone = engine.count(question, SystemSource())
+        sums: Counter[int] = Counter()
+        for code, count in zip(codes.tolist(), joint.counts.tolist(), strict=True):
+            sums[code] += count
+        assert sums == Counter(dict(zip(alone.codes.tolist(), alone.counts.tolist(), strict=True)))
+    old, cities = compared("age", lambda age: age >= 10), {"Bath": 0, "York": 1, None: 2}
+    right = Counter(
+        (cities.get(row["city"], -1) if old(row) else -1, 0 if old(row) else -1, int(row["member"] is True))
+        for row in PEOPLE
+    )
+    cells: Counter[tuple[int, ...]] = Counter()
+    for *place, count in zip(*(codes.tolist() for codes in joint.codes[:3]), joint.counts.tolist(), strict=True):
+        cells[tuple(place)] += count
+    assert cells == right
+
+
+@every_engine
 def test_sums_of_very_many_do_not_overflow(opened: Opener, tmp_path: Path) -> None:
     """A sum beyond 64 bits cannot be reached by rows in a test, so the type that carries it is looked at instead."""
     rows = [{"id": i, "age": 2**31 - 1} for i in range(50)]

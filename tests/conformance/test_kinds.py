@@ -100,6 +100,7 @@ CUBE = (*TOWN, "age:0..90:30,null")
 STAIRS = {"thresholds": "100,10", "epsilons": "1,0.1,0.01", "alpha": "10"}
 POINTS = {"columns": "age,id", "box": "0..100,0..100", "grid": "50,50", "crowd": "5", "epsilon": "2"}
 AREAS = str(Path(__file__).with_name("regions.geojson"))
+QUESTIONS = str(Path(__file__).with_name("questions.toml"))
 REGIONS = {"columns": "age,id", "box": "0..100,0..100", "grid": None, "regions": AREAS, "lattice": "1,1"}
 QUARTERS = {"columns": "age,id", "box": "0..96,0..100", "grid": None, "quadtree": "0,2", "lattice": "1,1"}
 DOMAIN, AGES = ("town=Bath,York,Wells", "age:0..90:30"), ("age:0..90:15",)
@@ -171,6 +172,7 @@ CASES = {
     "quantile, known": known("quantile", **AGE, q="0.9"),
     "quantile, crowds": Case("quantile", {**AGE, "by": TOWN, "crowd": "5", "epsilon": "1"}),
     "quantile, noise": Case("quantile", {**AGE, "epsilon": "1"}),
+    "questions": Case("questions", {"spec": QUESTIONS}, FEWER, OTHERS),
     "toy": Case("toy", {"epsilon": "1"}),
 }
 every_case = pytest.mark.parametrize("name", CASES)

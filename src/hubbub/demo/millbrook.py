@@ -130,6 +130,31 @@ class Story:
         }
 
 
+QUESTIONS: Final = """\
+zero_knowledge = 0.5
+rows = 1000
+people = 40000
+
+[[question]]
+name = "pensioners"
+kind = "fraction"
+where = "age >= 65"
+
+[[question]]
+name = "salaries"
+kind = "mean"
+of = "salary:0..300000:1000"
+by = ["department=Police,Fire,Schools,other"]
+share = 4
+
+[[question]]
+name = "median-age"
+kind = "quantile"
+of = "age:0..110:1"
+"""
+"""Three questions to one secret sample, for ``hubbub release questions``."""
+
+
 def publish(folder: Path) -> Story:
     """Write the table of residents into a folder that exists, and release it as anybody would.
 
@@ -138,6 +163,7 @@ def publish(folder: Path) -> Story:
     """
     table, books = folder / "millbrook.parquet", folder / "ledger"
     parquet.write_table(people(), table)
+    (folder / "questions.toml").write_text(QUESTIONS, encoding="utf-8")
     shutil.rmtree(books, ignore_errors=True)
     ledger = Ledger(books / "ledger.db")
     ledger.new()

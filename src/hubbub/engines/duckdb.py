@@ -6,17 +6,18 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy as copied
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from hubbub.engines import rows_sql
 from hubbub.engines.arrow_columns import numbers as whole_numbers
 from hubbub.engines.arrow_columns import stream
 from hubbub.engines.cell_sql import identifier
@@ -24,6 +25,7 @@ from hubbub.engines.column import Column, column
 from hubbub.engines.count_sql import ROW, Query, Weight, bad_row, distinct_bins, every_row, every_row_told, one_row_each
 from hubbub.engines.csv_file import MOST_REJECTS
 from hubbub.engines.identity import of_files, of_relation
+from hubbub.engines.joint_sql import answer_together, asked_together, unreadable
 from hubbub.engines.measured_sql import answer, asked, bad_cells
 from hubbub.engines.people_sql import look_at_people, look_at_rows
 from hubbub.engines.scratch import Scratch
@@ -31,7 +33,7 @@ from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables import condition
 from hubbub.tables.bins import Countable
-from hubbub.tables.engine import Counted, Question, Repeats
+from hubbub.tables.engine import Counted, Joint, Question, Repeats
 from hubbub.tables.identity import Identity
 from hubbub.tables.measure import Measure
 from hubbub.tables.schema import Schema, resolved
@@ -57,6 +59,7 @@ TROUBLE = (duckdb.Error, RuntimeError)
 UNREADABLE = "the table could not be read; check that the file is what its name says"
 _UNCOUNTABLE = "the table could not be counted; check that the file is whole and that memory suffices"
 
+_T = TypeVar("_T")
 Connection: TypeAlias = duckdb.DuckDBPyConnection
 
 Mend: TypeAlias = Callable[[Sequence[str]], str]
@@ -133,22 +136,77 @@ class DuckDB:
             raise WrongUse("without a person column each row is a person; name the column with `person`")
         if not question.plain and question.repeats is not Repeats.REFUSE:
             raise WrongUse("a condition or a measure goes with one row for each person; keep to such tables")
-        names = [axis.column for axis in axes]
-        for rule in (question.where, question.measure):
-            if isinstance(rule, Measure):
-                names.append(rule.resolved(self.columns()).column)
-            elif rule is not None:
-                names += condition.resolved(rule, self.columns()).columns
-        used = list(dict.fromkeys(name for name in (question.person, *names) if name is not None))
+        used = self._used(replace(question, axes=axes))
+        return self._read(used, lambda people: self._count(question, axes, source, people, used))
+
+    def together(self, questions: tuple[Question, ...]) -> Joint:
+        asked = tuple(replace(each, axes=resolved(each.axes, self.columns())) for each in questions)
+        return self._read(self._used(*asked), lambda people: self._together(asked, people))
+
+    def _together(self, questions: tuple[Question, ...], people: _Relation) -> Joint:
+        person = questions[0].person
+        if person is not None:
+            self._one_row_each(people.columns[person], people)
+        told = self._allowed < 1 and (self._taken_out is not None or unreadable(questions, people.columns) != "FALSE")
+        who = None if person is None else identifier(person)
+        query = asked_together(questions, people.columns, people.sql, who, told=told, weight=self._weight)
+        self._forget_rejects()
+        joint, bad = answer_together(self.arrow(query), len(questions), told=told)
+        if told:
+            self._check_readable(int(joint.counts.sum()), bad)
+        return joint
+
+    def rows(self, columns: Sequence[str], person: str | None, chosen: Callable[[int], NDArray[np.int64]]) -> pa.Table:
+        used = list(dict.fromkeys([*columns, *([] if person is None else [person])]))
         for name in used:
             known(self.columns(), name)
+        return self._read(used, lambda people: self._chosen_rows(columns, person, people, chosen))
+
+    def _chosen_rows(
+        self,
+        columns: Sequence[str],
+        person: str | None,
+        people: _Relation,
+        chosen: Callable[[int], NDArray[np.int64]],
+    ) -> pa.Table:
+        if person is not None:
+            self._one_row_each(people.columns[person], people)
+        count, numbered = rows_sql.counted(columns, person, people.sql), rows_sql.chosen(columns, person, people.sql)
+        places = chosen(int(self._ask(count)[0][0]))
+        self._connection.register(rows_sql.PLACES, rows_sql.places(places))
+        try:
+            found = self.arrow((numbered, []))
+        finally:
+            with suppress(*TROUBLE):
+                self._connection.unregister(rows_sql.PLACES)
+        if found.num_rows != places.size:
+            raise Refused(rows_sql.MOVED)
+        return found.rename_columns(list(columns))
+
+    def _used(self, *questions: Question) -> list[str]:
+        """The columns that are read, or one sentence if one of them cannot be."""
+        names: list[str] = []
+        for question in questions:
+            names += [question.person] if question.person is not None else []
+            names += [axis.column for axis in question.axes]
+            for rule in (question.where, question.measure):
+                if isinstance(rule, Measure):
+                    names.append(rule.resolved(self.columns()).column)
+                elif rule is not None:
+                    names += condition.resolved(rule, self.columns()).columns
+        for name in names:
+            known(self.columns(), name)
+        return list(dict.fromkeys(names))
+
+    def _read(self, used: Sequence[str], read: Callable[[_Relation], _T]) -> _T:
+        """What is read of the table, or of a mended copy where these columns of it cannot be."""
         try:
             if not self._spoilt(used):
-                return self._count(question, axes, source, self._whole, used)
+                return read(self._whole)
         except _Failed:
             if self._mend is None:
                 raise
-        return self._count(question, axes, source, self._mended(used), used)
+        return read(self._mended(used))
 
     def _count(
         self, question: Question, axes: tuple[Countable, ...], source: Source, people: _Relation, used: Sequence[str]

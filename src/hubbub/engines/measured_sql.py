@@ -72,9 +72,9 @@ def asked(
     numbers, carried = [f"{weight.people} AS n"], ["n"]
     if measure is not None:
         if question.by_value:
-            groups.append(f"{_steps(measure, columns)} AS x")
+            groups.append(f"{steps_of(measure, columns)} AS x")
         elif isinstance(measure, Measure) or weight is not ROW:
-            numbers.append(f"{weight.total.format(x=_steps(measure, columns))} AS s")
+            numbers.append(f"{weight.total.format(x=steps_of(measure, columns))} AS s")
         else:
             numbers.append(f"count_if({holds(measure, columns)}) AS s")
         carried.append("x" if question.by_value else "s")
@@ -126,7 +126,8 @@ def present(measure: Measure, column: Column) -> str:
     return f"({sound(column)} IS NOT NULL)"
 
 
-def _steps(measure: Measure | Condition, columns: Columns) -> str:
+def steps_of(measure: Measure | Condition, columns: Columns) -> str:
+    """x of a row: the steps of a column, or 1 for whoever meets a condition and 0 for the others."""
     if isinstance(measure, Measure):
         return steps(measure, columns[measure.column])
     return f"CAST(coalesce({holds(measure, columns)}, FALSE) AS INTEGER)"

@@ -6,7 +6,7 @@ a table: those pass through this process, and the few that it chooses are kept a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from copy import copy as copied
 from dataclasses import replace
@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from hubbub.engines import groups, portable_leaves, portable_sql
 from hubbub.engines.arrow_columns import numbers
@@ -26,7 +27,7 @@ from hubbub.noise.source import Source
 from hubbub.tables import condition
 from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps
 from hubbub.tables.coarser import Ranges
-from hubbub.tables.engine import Counted, Question, Repeats
+from hubbub.tables.engine import Counted, Joint, Question, Repeats
 from hubbub.tables.identity import Identity
 from hubbub.tables.lattice import Lattice
 from hubbub.tables.measure import Measure
@@ -102,6 +103,51 @@ class Portable:
                 condition.resolved(rule, self.columns())
         with self._database.snapshot():
             return self._count(replace(question, axes=axes), source)
+
+    def together(self, questions: tuple[Question, ...]) -> Joint:
+        """The database counts groups of all that the questions look at; their places are read off here."""
+        person, columns = questions[0].person, self.columns()
+        axes = tuple(dict.fromkeys(axis for each in questions for axis in resolved(each.axes, columns)))
+        rules = [rule for each in questions for rule in (each.where, each.measure) if rule is not None]
+        if person is not None:
+            known(columns, person)
+        for rule in rules:
+            if isinstance(rule, Measure):
+                rule.resolved(columns)
+            else:
+                condition.resolved(rule, columns)
+        parts = self._parts(axes)
+        bins = dict(zip(axes, self._bins(axes), strict=True))
+        here = {rule: self._handed(rule, parts) for rule in dict.fromkeys(rules)}
+        about = tuple(
+            replace(
+                each,
+                axes=tuple(bins[axis] for axis in resolved(each.axes, columns)),
+                person=None,
+                where=None if each.where is None else here[each.where],
+                measure=None if each.measure is None else here[each.measure],
+            )
+            for each in questions
+        )
+        with self._database.snapshot():
+            if person is not None:
+                self._one_row_each(portable_sql.part(self._dialect, self._fields[person]))
+            table = self._database.fetch(portable_sql.groups(parts, self._people), _forms(parts))
+        return groups.registered(table, parts, weight=groups.READ, allowed=self._allowed).together(about)
+
+    def rows(self, columns: Sequence[str], person: str | None, chosen: Callable[[int], NDArray[np.int64]]) -> pa.Table:
+        raise WrongUse(
+            "rows are handed to a mechanism of yours from files, frames and DuckDB, not from this database; take the "
+            "table out as a Parquet file or a frame, and open that"
+        )
+
+    def _handed(self, rule: Measure | condition.Condition, parts: dict[str, Part]) -> Any:
+        """A condition or a measure by value, about what is handed over, which is added to the parts."""
+        if isinstance(rule, condition.Condition):
+            return self._tested(rule, parts)
+        field, name = self._fields[rule.column], f"x{len(parts)}"
+        parts[name] = portable_leaves.steps(self._dialect, field, rule)
+        return replace(rule, column=name) if field.kind is Holds.TEXT else _whole_steps(name, rule)
 
     def _count(self, question: Question, source: Source) -> Counted:
         if question.person is None:
@@ -187,7 +233,7 @@ class Portable:
         if by_value or field.kind is Holds.TEXT:
             parts[_STEPS] = steps
             here = replace(measure, column=_STEPS)
-            there = Measure(_STEPS, Fraction(0), Fraction(1), measure.steps)
+            there = _whole_steps(_STEPS, measure)
             table = self._database.fetch(portable_sql.groups(parts, self._people), _forms(parts))
             return table, here if field.kind is Holds.TEXT else there
         sql = portable_sql.groups({**parts, _STEPS: steps}, self._people, total=_STEPS)
@@ -237,6 +283,11 @@ class Portable:
 
 
 _STEPS, _HAS = "x", "has"
+
+
+def _whole_steps(name: str, measure: Measure) -> Measure:
+    """The steps themselves, as a measure."""
+    return Measure(name, Fraction(0), Fraction(1), measure.steps)
 
 
 def _forms(parts: Mapping[str, Part]) -> dict[str, Form]:

@@ -129,7 +129,25 @@ class NeighbourhoodSample:
 IndependentSample: TypeAlias = BernoulliSample | RobustSample
 """People chosen independently of each other."""
 
-Aggregate: TypeAlias = RandomSample | BernoulliSample | RobustSample | ExplorationSample | NeighbourhoodSample
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoSamples:
+    """iRS(p) and RS(k): T draws both, independently of each other, and computes anything from the two.
+
+    Of the people chosen one by one the person is removed; of the k rows out of n the person's own is blanked, n being
+    public. What releases of both kinds tell together. Gehrke, Lui, Pass 2011, Proposition 2, for unlike classes.
+    """
+
+    each: IndependentSample
+    some: RandomSample
+
+    def __str__(self) -> str:
+        return f"{self.each} and {self.some}"
+
+
+Aggregate: TypeAlias = (
+    RandomSample | BernoulliSample | RobustSample | ExplorationSample | NeighbourhoodSample | TwoSamples
+)
 """Any class of aggregate information."""
 
 
@@ -158,6 +176,10 @@ def includes(larger: Aggregate, smaller: Aggregate) -> bool:
             return smaller.k <= larger.k and smaller.s <= larger.s
         case NeighbourhoodSample(), NeighbourhoodSample():
             return smaller.k <= larger.k and smaller.radius <= larger.radius
+        case TwoSamples(), TwoSamples():
+            return includes(larger.each, smaller.each) and includes(larger.some, smaller.some)
+        case TwoSamples(), _:
+            return includes(larger.each, smaller) or includes(larger.some, smaller)
         case _:
             return False
 

@@ -15,9 +15,11 @@ from hubbub.guarantees.aggregates import (
     Aggregate,
     BernoulliSample,
     ExplorationSample,
+    IndependentSample,
     NeighbourhoodSample,
     RandomSample,
     RobustSample,
+    TwoSamples,
     robust,
 )
 from hubbub.guarantees.closeness import times, total, total_delta
@@ -99,7 +101,8 @@ def zero_knowledge(*derivations: Derivation) -> Derivation:
     Guarantee: if M_j is (epsilon_j, delta_j)-ZK with respect to a class A_j, each possibly chosen after seeing the
     earlier ones and with its own randomness, then publishing all of them is (sum of epsilon_j, sum of delta_j)-ZK with
     respect to the class that can draw all samples: RS(min(n, k_1 + k_2)), iRS(1 - (1 - p_1)(1 - p_2)),
-    RSE(k_1 + k_2, max s), RSN(k_1 + k_2, max radius) (Proposition 2, capped at n; iRS proved here, at :func:`both`).
+    RSE(k_1 + k_2, max s), RSN(k_1 + k_2, max radius), or iRS and RS together where there are both (Proposition 2,
+    capped at n; iRS proved here, at :func:`both`).
     """
     theorem = Theorem("together.zero-knowledge", "Proposition 2 (zero-knowledge)", f"{GLP}; {HERE}")
     _several(derivations, theorem)
@@ -126,30 +129,59 @@ def both(first: Aggregate, second: Aggregate) -> Aggregate:
     hypergeometric law (all rows once k_1 + k_2 >= n). From people chosen independently with probability
     1 - (1 - p_1)(1 - p_2), two independent choices are made by tossing, for each person chosen, which of the two
     (or both) chose them; whoever may choose with a higher probability can do that too, so one of very many digits is
-    rounded up. Other pairs are refused.
+    rounded up. One of each kind is the class that draws both. Other pairs are refused.
     """
-    match first, second:
-        case RandomSample(), RandomSample():
-            if None not in (first.n, second.n) and first.n != second.n:
-                raise Refused(f"{first} and {second} are samples of different data sets; compose releases of one")
-            n, k = first.n if first.n is not None else second.n, first.k + second.k
-            return RandomSample(k=k if n is None else min(k, n), n=n)
-        case BernoulliSample(), BernoulliSample():
-            return BernoulliSample(p=_either(first.p, second.p))
-        case ((BernoulliSample() | RobustSample()), (BernoulliSample() | RobustSample())):
-            one, two = robust(first), robust(second)
-            return RobustSample(
-                low=Fraction(0),  # whoever may thin has no lower limit: it is the same class
-                high=_either(one.high, two.high),
-                highest=_either(one.highest, two.highest),
-                exempt=one.exempt + two.exempt,
-            )
-        case ExplorationSample(), ExplorationSample():
-            return ExplorationSample(k=first.k + second.k, s=max(first.s, second.s))
-        case NeighbourhoodSample(), NeighbourhoodSample():
-            return NeighbourhoodSample(k=first.k + second.k, radius=max(first.radius, second.radius))
+    one, two = _parts(first), _parts(second)
+    if one is None or two is None:
+        match first, second:
+            case ExplorationSample(), ExplorationSample():
+                return ExplorationSample(k=first.k + second.k, s=max(first.s, second.s))
+            case NeighbourhoodSample(), NeighbourhoodSample():
+                return NeighbourhoodSample(k=first.k + second.k, radius=max(first.radius, second.radius))
+            case _:
+                raise Refused(f"no class is known that draws both {first} and {second}; sample both releases alike")
+    each, some = _chosen(one[0], two[0]), _drawn(one[1], two[1])
+    if each is not None and some is not None:
+        return TwoSamples(each=each, some=some)
+    found = some if each is None else each
+    assert found is not None
+    return found
+
+
+def _parts(aggregate: Aggregate) -> tuple[IndependentSample | None, RandomSample | None] | None:
+    """What is chosen person by person, and what is drawn of the rows; None for graphs."""
+    match aggregate:
+        case BernoulliSample() | RobustSample():
+            return aggregate, None
+        case RandomSample():
+            return None, aggregate
+        case TwoSamples(each=each, some=some):
+            return each, some
         case _:
-            raise Refused(f"no class is known that draws both {first} and {second}; sample both releases alike")
+            return None
+
+
+def _drawn(first: RandomSample | None, second: RandomSample | None) -> RandomSample | None:
+    if first is None or second is None:
+        return second if first is None else first
+    if None not in (first.n, second.n) and first.n != second.n:
+        raise Refused(f"{first} and {second} are samples of different data sets; compose releases of one")
+    n, k = first.n if first.n is not None else second.n, first.k + second.k
+    return RandomSample(k=k if n is None else min(k, n), n=n)
+
+
+def _chosen(first: IndependentSample | None, second: IndependentSample | None) -> IndependentSample | None:
+    if first is None or second is None:
+        return second if first is None else first
+    if isinstance(first, BernoulliSample) and isinstance(second, BernoulliSample):
+        return BernoulliSample(p=_either(first.p, second.p))
+    one, two = robust(first), robust(second)
+    return RobustSample(
+        low=Fraction(0),  # whoever may thin has no lower limit: it is the same class
+        high=_either(one.high, two.high),
+        highest=_either(one.highest, two.highest),
+        exempt=one.exempt + two.exempt,
+    )
 
 
 def _either(first: Fraction, second: Fraction) -> Fraction:

@@ -25,6 +25,7 @@ from hubbub.guarantees.aggregates import IndependentSample as IndependentSample
 from hubbub.guarantees.aggregates import NeighbourhoodSample as NeighbourhoodSample
 from hubbub.guarantees.aggregates import RandomSample as RandomSample
 from hubbub.guarantees.aggregates import RobustSample as RobustSample
+from hubbub.guarantees.aggregates import TwoSamples as TwoSamples
 from hubbub.guarantees.curve import Curve, Piece, flat
 from hubbub.guarantees.parameters import chance, level, settle, size
 

@@ -3,7 +3,7 @@
 ::
 
     differential      losses add; at a delta, many of them to less than their sum, however each was chosen
-    replaced          the same for one person replaced, where some release takes the number of people for public
+    replaced          the same for one person replaced: releases that take the number of people for public join in
     zero-knowledge    losses add and the samples grow (fresh ones); or, on one collected sample, once for all of them
     crowd-blending    one release, and beside it only what is differentially private (Proposition 8)
     outlier           on one partition curves add; on several, person by person
@@ -23,8 +23,16 @@ from hubbub.exact import Infinite, to_text
 from hubbub.guarantees import composition, many_releases, odometer
 from hubbub.guarantees.closeness import ZERO, chained, total, total_delta
 from hubbub.guarantees.curve import Curve, flat
-from hubbub.guarantees.definitions import CrowdBlending, Guarantee, OutlierKind, OutlierPrivacy
+from hubbub.guarantees.definitions import (
+    CrowdBlending,
+    DifferentialPrivacy,
+    Guarantee,
+    Neighbours,
+    OutlierKind,
+    OutlierPrivacy,
+)
 from hubbub.guarantees.derivation import Assumption, Derivation, Theorem, stated
+from hubbub.guarantees.implications import add_remove_to_replace
 from hubbub.guarantees.loss_law import Coin
 from hubbub.guarantees.people import People, Whose
 from hubbub.ledger.charge import Charge
@@ -78,7 +86,9 @@ class Totals:
     crowd_blending: Total
     outlier: Total
     adaptive: Total  # differential privacy at a delta, where that is less than the sum
-    replaced: Total  # differential privacy for one person replaced, where not all have it for one more or less
+    replaced: (
+        Total  # differential privacy for one person replaced; those who have it for one more or less have twice that
+    )
     population: Total  # of a table that was collected as a sample: differential privacy for those it was drawn from
 
     @property
@@ -101,7 +111,7 @@ def totals(releases: Sequence[Entered]) -> Totals:
         knowledge = knowledge if knowledge.derivation is not None else through
     return Totals(
         differential=losses,
-        replaced=_replaced(releases),
+        replaced=_replaced(releases, losses),
         adaptive=_adaptive(releases, losses),
         zero_knowledge=knowledge,
         crowd_blending=blended,
@@ -120,11 +130,16 @@ def _differential(releases: Sequence[Entered]) -> Total:
     return _told(composition.differential(*steps) if len(steps) > 1 else steps[0])
 
 
-def _replaced(releases: Sequence[Entered]) -> Total:
-    """For one person replaced, the number of people being public. Add/remove says more, and is enough where all have
-    it."""
+def _replaced(releases: Sequence[Entered], losses: Total) -> Total:
+    """For one person replaced, the number of people being public. Where all have add/remove, which says more, it is two
+    steps of that."""
     if not any(each.charge.says_replaced for each in releases):
-        return Total(why="no release takes the number of people for public")
+        loss = losses.guarantee
+        if losses.derivation is None or not isinstance(loss, DifferentialPrivacy):
+            return Total(why=losses.why)
+        if loss.neighbours is Neighbours.REPLACE:
+            return Total(why="that is what differential privacy says here")
+        return _told(add_remove_to_replace(losses.derivation))
     steps = []
     for each in releases:
         promise = each.charge.replaced

@@ -130,9 +130,11 @@ def left(policy: Policy, together: Totals | None) -> dict[str, str]:
 
 def _deltas(together: Totals) -> Iterator[tuple[str, Fraction]]:
     """The delta of each notion that has one and still holds."""
+    alone = together.differential.guarantee is None  # else it follows from that, which has the delta already
+    one_replaced = [("differential privacy, one person replaced", together.replaced)] if alone else []
     for notion, total in (
         ("differential privacy", together.differential),
-        ("differential privacy, one person replaced", together.replaced),
+        *one_replaced,
         ("zero-knowledge privacy", together.zero_knowledge),
         ("outlier privacy", together.outlier),
     ):

@@ -10,6 +10,7 @@ It is not the same thing when a person is in several cells.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -19,7 +20,7 @@ from hubbub.errors import WrongUse
 from hubbub.noise.source import Source
 from hubbub.noise.uniform import distinct as ranks
 
-__all__ = ["LARGEST", "ranks", "sample_counts"]
+__all__ = ["LARGEST", "Chosen", "choose", "ranks", "sample_counts"]
 
 LARGEST: Final = 10**8
 """Most ranks that are drawn: those of the sample, or of the people left out if these are fewer. They take 3 GB."""
@@ -35,16 +36,37 @@ def sample_counts(counts: NDArray[np.integer], k: int, source: Source) -> Intege
     drawn, or nobody, no word is drawn.
     """
     cells = _checked(counts)
-    ends = np.cumsum(cells.ravel())
-    n = int(ends[-1]) if ends.size else 0
+    return choose(k, int(cells.sum()), source).among(cells)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chosen:
+    """A secret set of ranks: of those who were drawn, or of those who were not, if these are fewer."""
+
+    few: Integers
+    left_out: bool
+
+    def among(self, counts: NDArray[np.integer]) -> Integers:
+        """How many of each cell's people were drawn, the people being numbered cell by cell."""
+        cells = _checked(counts)
+        ends = np.cumsum(cells.ravel())
+        below = np.searchsorted(self.few, ends, side="left")
+        found = np.diff(below, prepend=0).astype(np.int64).reshape(cells.shape)
+        return cells - found if self.left_out else found
+
+
+def choose(k: int, n: int, source: Source) -> Chosen:
+    """k of n people, whoever they are: nothing about them goes into the draw.
+
+    Guarantee: every set of k ranks is equally likely, if the words of the source are uniform and independent.
+    """
     if not 0 <= k <= n:
         raise WrongUse(f"a sample without replacement has from 0 people to all there are, not {k}; choose another size")
-    if 2 * k > n:  # draw who is left out: fewer, and by symmetry the same
-        return cells - sample_counts(cells, n - k, source)
-    if k > LARGEST:
-        raise WrongUse(f"at most {LARGEST} people are drawn, or left out, without replacement, not {k}; draw fewer")
-    below = np.searchsorted(ranks(k, n, source), ends, side="left") if k else np.zeros(ends.size, dtype=np.int64)
-    return np.diff(below, prepend=0).astype(np.int64).reshape(cells.shape)
+    left_out = 2 * k > n  # draw who is left out: fewer, and by symmetry the same
+    few = n - k if left_out else k
+    if few > LARGEST:
+        raise WrongUse(f"at most {LARGEST} people are drawn, or left out, without replacement, not {few}; draw fewer")
+    return Chosen(ranks(few, n, source), left_out)
 
 
 def _checked(counts: NDArray[np.integer]) -> Integers:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol, Self
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from hubbub.noise.source import Source
@@ -69,6 +71,17 @@ class Counted:
     sums: tuple[int, ...] | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Joint:
+    """Exact counts of the cells that several questions make together: every person is in one of them. Private.
+
+    `codes[j][i]` is where the j-th question counts the people of the i-th cell, as in :class:`Counted`; -1: nowhere.
+    """
+
+    codes: tuple[NDArray[np.int64], ...]
+    counts: NDArray[np.int64]
+
+
 class Engine(Protocol):
     """A table of people, somewhere."""
 
@@ -87,4 +100,14 @@ class Engine(Protocol):
 
     def count(self, question: Question, source: Source) -> Counted:
         """Exact counts; `source` gives the secret choices among a person's rows."""
+        ...
+
+    def rows(self, columns: Sequence[str], person: str | None, chosen: Callable[[int], NDArray[np.int64]]) -> pa.Table:
+        """The rows with the ranks that `chosen` gives, told how many people there are, in the order of these ranks; the
+        numbering is any, made without looking at them. One row for each person, or one sentence."""
+        ...
+
+    def together(self, questions: tuple[Question, ...]) -> Joint:
+        """Exact counts of everybody, in one reading, by where several questions count them at once: questions about
+        one row of each person, with declared bins, and measures by value."""
         ...

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SHOWN: Final = "shown"
 HIDDEN: Final = "suppressed"
 UNTOLD: Final = "too few people for the noise"
-_STATUSES: Final = (SHOWN, HIDDEN, UNTOLD)
+STATUSES: Final = (SHOWN, HIDDEN, UNTOLD)
 _DRAWN: Final = 60  # bars
 _SIGNIFICANT: Final = 6
 
@@ -99,7 +99,7 @@ class Answers(Result):
             arrays.append(floats([None if answer.estimate is None else float(answer.estimate) for answer in found]))
             arrays.append(floats([_down(answer.low) for answer in found]))
             arrays.append(floats([_up(answer.high) for answer in found]))
-        arrays.append(labelled(np.array([_STATUSES.index(answer.status) for answer in found]), _STATUSES))
+        arrays.append(labelled(np.array([STATUSES.index(answer.status) for answer in found]), STATUSES))
         return pa.record_batch(arrays, names=[*key_columns(spec.axes, columns(spec)), *columns(spec)])
 
     def told(self) -> Mapping[str, Any]:
@@ -143,15 +143,16 @@ class Answers(Result):
         rows = []
         for key, answer in zip(self.keys(), self.answers[:first], strict=False):
             value = (
-                "hidden" if answer.status == HIDDEN else "-" if answer.estimate is None else self._said(answer.estimate)
+                "hidden" if answer.status == HIDDEN else "-" if answer.estimate is None else self.said(answer.estimate)
             )
-            high = "or more" if answer.high is None else f"to {self._said(answer.high)}"
-            rows.append((key, (value, f"{self._said(answer.low)} {high}"), answer.estimate is None))
+            high = "or more" if answer.high is None else f"to {self.said(answer.high)}"
+            rows.append((key, (value, f"{self.said(answer.low)} {high}"), answer.estimate is None))
         heads = (statistic_words.heading(self.spec), "interval")
         names = tuple(key_columns(self.spec.axes, columns(self.spec)))
         return Grid(names, heads, tuple(rows), statistic_words.notes(self.spec))
 
-    def _said(self, value: Fraction) -> str:
+    def said(self, value: Fraction) -> str:
+        """A number as it is read."""
         if self.spec.kind.name == "count":
             return f"{_nearest(value):,}"
         text = f"{float(value):,.{_SIGNIFICANT}g}"

@@ -48,7 +48,7 @@ def statistic(
     """The release that these words ask for, or one sentence that says what is wrong with them."""
     if isinstance(by, str):
         raise WrongUse("by is a list of columns, even for one column; put it in brackets, like by=['department']")
-    axes = tuple(_declared(spec) for spec in by)
+    axes = tuple(declared(spec) for spec in by)
     level = rational(coverage, "coverage")
     if not 0 < level < 1:
         raise WrongUse(f"coverage must lie between 0 and 1, not {level}; choose one like 0.95")
@@ -75,7 +75,8 @@ def statistic(
             return Quantile(of=measured(of), q=rational(q, "q"), **common)
 
 
-def _declared(spec: str) -> Declared:
+def declared(spec: str) -> Declared:
+    """Bins that are declared, or one sentence if they would be found in the data."""
     axis = parse(spec)
     if isinstance(axis, Discovered):
         raise WrongUse(

@@ -69,7 +69,7 @@ def promises(spec: Statistic) -> tuple[Derivation, ...]:
     """
     match spec.protection:
         case Noise(epsilon=epsilon):
-            return (_differential(spec, epsilon, Neighbours.ADD_REMOVE),)
+            return (differential(spec, epsilon, Neighbours.ADD_REMOVE),)
         case Crowd():
             return _crowds(spec, spec.protection)
         case Knowledge(route=Route.EXACT):
@@ -90,7 +90,7 @@ def granted(spec: Statistic) -> tuple[Assumption, ...]:
     return (*told, spec.unit.assumption)
 
 
-def _differential(spec: Statistic, epsilon: Fraction, neighbours: Neighbours) -> Derivation:
+def differential(spec: Statistic, epsilon: Fraction, neighbours: Neighbours) -> Derivation:
     """The mechanism itself, for one person more or less, or replaced.
 
     Guarantee: a person is in one bin at most. There a count moves by 1 (Geometric). A and B move together by W, and
@@ -183,9 +183,9 @@ def _of_sample(spec: Statistic, knowledge: Knowledge) -> tuple[Derivation, ...]:
     reached = outside(k, n, rate, blank=spec.blank).epsilon_zk
     if isinstance(reached, Infinite) or reached > knowledge.epsilon:
         raise Refused("the noise is too little for the epsilon that is claimed; raise one of them")
-    inner = _differential(spec, rate, Neighbours.REPLACE)
+    inner = differential(spec, rate, Neighbours.REPLACE)
     names = texts(k=k, n=n, rate=rate)
-    used = (SYMMETRIC, SECRET, _declared(knowledge))
+    used = (SYMMETRIC, SECRET, declared(knowledge))
     knows = Derivation(
         conclusion=ZeroKnowledge(epsilon=knowledge.epsilon, aggregate=RandomSample(k=k, n=n)),
         theorem=COIN if spec.blank is Blank.COIN else HALF_WAY,
@@ -213,7 +213,7 @@ def _of_exact(spec: Statistic, knowledge: Knowledge) -> tuple[Derivation, ...]:
     k, n, rate = knowledge.rows, knowledge.people, knowledge.rate
     if not exact_count.enough(k, n, 1 / rate, knowledge.epsilon):
         raise Refused("the noise is too little for the epsilon that is claimed; raise one of them")
-    used = (*granted(spec), _declared(knowledge))
+    used = (*granted(spec), declared(knowledge))
     knows = stated(
         ZeroKnowledge(epsilon=knowledge.epsilon, aggregate=RandomSample(k=k, n=n)),
         theorem=EXACT,
@@ -231,7 +231,8 @@ def _of_exact(spec: Statistic, knowledge: Knowledge) -> tuple[Derivation, ...]:
     return knows, private
 
 
-def _declared(knowledge: Knowledge) -> Assumption:
+def declared(knowledge: Knowledge) -> Assumption:
+    """How many people there are, and how many of them may be known."""
     says = "it is public and true that the table is of {people} people, and that {rows} of them may be known"
     return Assumption(f"{PUBLIC_SIZES.id}.declared", says, texts(people=knowledge.people, rows=knowledge.rows))
 
@@ -249,6 +250,13 @@ def checks(spec: Statistic) -> Iterator[Check]:
     if spec.channel is not None:
         yield from laws(spec.channel)
         return
+    yield from mechanism_holds(spec)
+    if isinstance(spec.protection, Knowledge):
+        yield from _knowledge_holds(spec, spec.protection)
+
+
+def mechanism_holds(spec: Statistic) -> Iterator[Check]:
+    """What one person more or less, or replaced, changes, whoever was drawn."""
     loss, steps = spec.unit_loss, spec.steps
     assert loss is not None
     if spec.ranked is not None:
@@ -259,8 +267,6 @@ def checks(spec: Statistic) -> Iterator[Check]:
             f"one person moves both sums together by {steps:,}, and noise of rate {to_text(loss / steps)} hides that"
         )
         yield Check("the noise of the sums", moved <= loss, found)
-    if isinstance(spec.protection, Knowledge):
-        yield from _knowledge_holds(spec, spec.protection)
 
 
 def _knowledge_holds(spec: Statistic, knowledge: Knowledge) -> Iterator[Check]:

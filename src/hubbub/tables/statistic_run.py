@@ -47,20 +47,30 @@ def run(spec: Statistic, engine: Engine, source: Source) -> Answers:
     plus exact noise. A table of another number of people than was declared is refused before a word is drawn.
     """
     by_value = isinstance(spec.measured, Measure) and (spec.sampled or isinstance(spec, Quantile))
-    counted = engine.count(
-        Question(
-            axes=spec.axes,
-            person=spec.unit.person,
-            where=None if isinstance(spec, Share) else spec.where,
-            measure=spec.measured,
-            by_value=by_value,
-            everybody=isinstance(spec.protection, Knowledge),
-        ),
-        source,
-    )
+    counted = engine.count(question(spec, by_value=by_value), source)
     if isinstance(spec.measured, Condition) and spec.sampled:
         counted, by_value = _by_answer(counted), True
-    found = _sampled(spec, counted, source)
+    return published(spec, _sampled(spec, counted, source), source, by_value=by_value)
+
+
+def question(spec: Statistic, *, by_value: bool) -> Question:
+    """What it asks of the table."""
+    return Question(
+        axes=spec.axes,
+        person=spec.unit.person,
+        where=None if isinstance(spec, Share) else spec.where,
+        measure=spec.measured,
+        by_value=by_value,
+        everybody=isinstance(spec.protection, Knowledge),
+    )
+
+
+def published(spec: Statistic, found: Counted, source: Source, *, by_value: bool) -> Answers:
+    """The answers from exact counts of everybody, or of those who were drawn.
+
+    Guarantee: what comes out depends on the counts through numbers that one person moves as the promises say, plus
+    exact noise of the rate that they say.
+    """
     if isinstance(spec, Quantile):
         return Answers(spec, _quantiles(spec, _tables(spec, found), source))
     people, sums = _added(spec, found, by_value)

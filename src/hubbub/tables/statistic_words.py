@@ -30,8 +30,8 @@ def words(spec: Statistic) -> Words:
     if spec.where is not None:
         public.append(("the condition", f"{spec.where}; a comparison with a missing cell is false"))
     return Words(
-        title=f"{_capital(heading(spec))}{by}",
-        published=f"{_capital(heading(spec))} of {_whom(spec)}{by}: {method(spec)}",
+        title=f"{capital(heading(spec))}{by}",
+        published=f"{capital(heading(spec))} of {_whom(spec)}{by}: {method(spec)}",
         entry=f"{spec.kind.name}{_of(spec)}{by}{_protected(spec)}",
         person=spec.unit.words,
         sampling=sampling(spec),
@@ -41,7 +41,8 @@ def words(spec: Statistic) -> Words:
     )
 
 
-def _capital(text: str) -> str:
+def capital(text: str) -> str:
+    """With a capital letter at its beginning."""
     return text[:1].upper() + text[1:]
 
 
@@ -238,7 +239,7 @@ def notes(spec: Statistic) -> tuple[str, ...]:
             f"K = {spec.protection.rows:,} random people is what may be known; epsilon = "
             f"{to_text(spec.protection.epsilon)} is how much more is told than they tell."
         )
-    told.append(f"{_capital(split(spec))}.")
+    told.append(f"{capital(split(spec))}.")
     if any(map(is_ranges, spec.axes)):
         told.append("[a,b) is from a up to, and not including, b.")
     return tuple(told)

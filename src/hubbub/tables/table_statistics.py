@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hubbub.exact import Exact
 from hubbub.kind import Release, Spec
 from hubbub.tables.engine import Engine
+from hubbub.tables.sampled_people import SampledPeople
 from hubbub.tables.statistic_asking import statistic
 from hubbub.tables.unit import Unit
 
@@ -184,4 +185,21 @@ class Statistics:
                 coverage=coverage,
                 unit=Unit(person=self.person),
             )
+        )
+
+    def sample(
+        self, *, rows: Exact, people: Exact, zero_knowledge: Exact | None = None, coverage: Exact = "0.95"
+    ) -> SampledPeople:
+        """A secret sample of `rows` of the `people` in the table, to be asked several questions in a block.
+
+        ``with table.sample(rows=1000, people=40_000, zero_knowledge="0.5") as people: people.count("old", where=...)``
+        releases all questions of the block together, as one release with one entry in the ledger, when the block ends:
+        ``people.release``. `zero_knowledge` is shared among the questions (`share`, equally if not said); without it
+        each question says its `epsilon` inside the sample.
+
+        Guarantee: with E the sum of what the questions lose inside, ln(1 + (rows/people)(e^E - 1))-zero-knowledge
+        private with respect to `rows` random people; else as :meth:`histogram`.
+        """
+        return SampledPeople(
+            self.publish, self.person, rows=rows, people=people, zero_knowledge=zero_knowledge, coverage=coverage
         )

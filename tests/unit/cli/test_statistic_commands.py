@@ -16,6 +16,22 @@ from hubbub.demo import millbrook
 NAMES = ("count", "fraction", "mean", "quantile")
 
 
+def test_the_example_of_several_questions_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hubbub-demo").mkdir()
+    parquet.write_table(millbrook.people(), tmp_path / "hubbub-demo" / "millbrook.parquet")
+    (tmp_path / "hubbub-demo" / "questions.toml").write_text(millbrook.QUESTIONS)
+    shown = CliRunner().invoke(commands, ["release", "questions", "--help"], catch_exceptions=False).stdout
+    (example,) = kinds.kind("questions").examples
+    assert example in shown, "an example must stand on one line, to be copied"
+    done = CliRunner().invoke(commands, shlex.split(example)[1:], catch_exceptions=False)
+    assert done.exit_code == 0, done.stderr
+    told = " ".join(done.stdout.split())
+    assert "they could find out without it from the raw data of 1000 people picked at random out of 40000" in told
+    assert "it would be 3,000 random people, up to epsilon =" in told
+    assert (tmp_path / "questions" / "question-median-age.csv").is_file()
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_help_has_an_example_that_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

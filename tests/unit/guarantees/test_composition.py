@@ -37,6 +37,7 @@ from hubbub.guarantees.definitions import (
     RandomSample,
     RobustSample,
     SimpleOutlier,
+    TwoSamples,
     ZeroKnowledge,
 )
 from hubbub.guarantees.derivation import Derivation, stated
@@ -93,6 +94,10 @@ def test_proposition_2_zero_knowledge_adds_and_so_do_the_samples() -> None:
     assert any("independently" in text for text in result.all_assumptions())
 
 
+def two(p: Fraction, k: int) -> TwoSamples:
+    return TwoSamples(each=BernoulliSample(p=p), some=RandomSample(k=k, n=10))
+
+
 @pytest.mark.parametrize(
     ("first", "second", "result"),
     [
@@ -103,6 +108,10 @@ def test_proposition_2_zero_knowledge_adds_and_so_do_the_samples() -> None:
         (BernoulliSample(p=HALF), robust("1/10", "1/2", "1", 3), robust("0", "3/4", "1", 3)),
         (robust("0", "1/2", "1/2", 0), robust("1/4", "1/2", "3/4", 1), robust("0", "3/4", "7/8", 1)),
         (ExplorationSample(k=5, s=3), ExplorationSample(k=6, s=2), ExplorationSample(k=11, s=3)),
+        (RandomSample(k=6, n=10), BernoulliSample(p=HALF), two(HALF, 6)),
+        (two(HALF, 6), RandomSample(k=6, n=10), two(HALF, 10)),
+        (two(HALF, 6), BernoulliSample(p=HALF), two(Fraction(3, 4), 6)),
+        (two(HALF, 1), two(HALF, 2), two(Fraction(3, 4), 3)),
         (NeighbourhoodSample(k=5, radius=1), NeighbourhoodSample(k=6, radius=2), NeighbourhoodSample(k=11, radius=2)),
     ],
 )
@@ -115,7 +124,8 @@ def test_the_class_that_draws_both_samples(first: Aggregate, second: Aggregate, 
     ("first", "second", "reason"),
     [
         (RandomSample(k=1, n=10), RandomSample(k=1, n=11), "different data sets"),
-        (RandomSample(k=1, n=10), BernoulliSample(p=HALF), "no class is known"),
+        (RandomSample(k=1, n=10), ExplorationSample(k=1, s=1), "no class is known"),
+        (two(HALF, 1), RandomSample(k=1, n=8), "different data sets"),
         (ExplorationSample(k=1, s=1), NeighbourhoodSample(k=1, radius=1), "no class is known"),
     ],
 )

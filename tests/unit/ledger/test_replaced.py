@@ -7,7 +7,15 @@ from fractions import Fraction
 import pyarrow as pa
 import pytest
 
-from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
+from hubbub.explanation import meaning
+from hubbub.guarantees.definitions import (
+    BernoulliSample,
+    DifferentialPrivacy,
+    Neighbours,
+    RandomSample,
+    TwoSamples,
+    ZeroKnowledge,
+)
 from hubbub.ledger.accounts import Totals
 from hubbub.ledger.book import Ledger
 from hubbub.tables.table import Table
@@ -55,4 +63,22 @@ def test_where_nobody_takes_the_number_for_public_add_remove_is_all(town: Table)
     town.quantile("age:0..50:1", epsilon="0.25")
     total = together()
     assert total.differential.guarantee == DifferentialPrivacy(epsilon=Fraction(1, 2))
-    assert total.replaced.guarantee is None
+    assert total.replaced.guarantee == DifferentialPrivacy(epsilon=Fraction(1), neighbours=Neighbours.REPLACE)
+
+
+def test_people_chosen_one_by_one_and_k_rows_add_up_to_a_class_of_both(town: Table) -> None:
+    """statistics.md 5: what is known is both samples, and the losses add."""
+    town.fraction(**KNOWN)
+    chosen = town.histogram(["age:0..50:10"], epsilon="0.5", sample="0.25").promises
+    town.fraction(**KNOWN)
+    own = next(step.conclusion for step in chosen if isinstance(step.conclusion, ZeroKnowledge))
+    total = together()
+    assert total.zero_knowledge.guarantee == ZeroKnowledge(
+        epsilon=Fraction(1, 2) + own.epsilon,
+        aggregate=TwoSamples(each=BernoulliSample(p=Fraction(1, 4)), some=RandomSample(k=20, n=50)),
+    )
+    assert str(total.zero_knowledge.guarantee).endswith("w.r.t. iRS(0.25) and RS(20 of 50)")
+    assert total.differential.guarantee is None
+    assert isinstance(total.replaced.guarantee, DifferentialPrivacy)
+    assert total.replaced.guarantee.neighbours is Neighbours.REPLACE
+    assert "20 people picked at random out of 50" in meaning(total.zero_knowledge.guarantee).promised

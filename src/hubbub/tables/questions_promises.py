@@ -1,0 +1,83 @@
+"""What several questions on one secret sample promise, derived from their public description alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from hubbub.check import Check
+from hubbub.errors import Refused
+from hubbub.exact import Infinite, to_text
+from hubbub.guarantees import composition
+from hubbub.guarantees.closeness import mixed
+from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
+from hubbub.guarantees.derivation import BBG, HERE, Assumption, Derivation, Theorem, texts
+from hubbub.guarantees.implications import BLANK, SECRET, SYMMETRIC
+from hubbub.tables.protection import Knowledge
+from hubbub.tables.statistic_promises import REPLACED, declared, differential, mechanism_holds
+
+if TYPE_CHECKING:
+    from hubbub.tables.questions import Questions
+
+ONE_SAMPLE: Final = Theorem(
+    "questions.one-sample", "Theorem A1 (several questions on one sample of K people)", f"{BBG}; {HERE}"
+)
+SAME: Final = Assumption("questions.same-people", "all questions are told of the same {rows} people, drawn once")
+
+
+@lru_cache(maxsize=64)
+def promises(spec: Questions) -> tuple[Derivation, ...]:
+    """Every promise of the release.
+
+    Guarantee: inside the sample the j-th question loses `loss_j` when one row is replaced, and all of them, with noise
+    of their own, the sum (basic composition). On one sample of K of N people drawn in secret that is
+    ln(1 + (K/N)(e^sum - 1))-zero-knowledge private with respect to RS(K) (Theorem A1), and as differentially private
+    when one person is replaced. Refused if that is more than the epsilon that is claimed.
+    """
+    k, n, inside = spec.rows, spec.of_people, spec.inside
+    reached = mixed(inside, spec.share)
+    if isinstance(reached, Infinite) or reached > spec.epsilon:
+        raise Refused("the noise is too little for the epsilon that is claimed; raise one of them")
+    each = [
+        differential(statistic, asked.loss, Neighbours.REPLACE)
+        for statistic, asked in zip(spec.statistics, spec.asked, strict=True)
+    ]
+    inner = composition.differential(*each) if len(each) > 1 else each[0]
+    knowledge = spec.statistics[0].protection
+    assert isinstance(knowledge, Knowledge)
+    names = texts(k=k, n=n, epsilon=inside)
+    used = (SYMMETRIC, SECRET, BLANK, declared(knowledge), Assumption(SAME.id, SAME.says, texts(rows=k)))
+    knows = Derivation(
+        conclusion=ZeroKnowledge(epsilon=spec.epsilon, aggregate=RandomSample(k=k, n=n)),
+        theorem=ONE_SAMPLE,
+        premises=(inner,),
+        numbers=(*names, *texts(epsilon_out=spec.epsilon)),
+        assumptions=used,
+    )
+    private = Derivation(
+        conclusion=DifferentialPrivacy(epsilon=reached, neighbours=Neighbours.REPLACE),
+        theorem=REPLACED,
+        premises=(inner,),
+        numbers=(*names, *texts(epsilon_out=reached)),
+        assumptions=used,
+    )
+    return knows, private
+
+
+def checks(spec: Questions) -> Iterator[Check]:
+    """Every mechanism, then their sum through the sample.
+
+    Guarantee: a check that passed means that the claim holds: of each question's noise by how far one person moves what
+    it is added to, or by exact laws on small tables; of all of them by Theorem A1.
+    """
+    for asked, statistic in zip(spec.asked, spec.statistics, strict=True):
+        for check in mechanism_holds(statistic):
+            yield Check(f"{asked.name}: {check.what}", check.passed, check.found)
+    reached = mixed(spec.inside, spec.share)
+    fits = not isinstance(reached, Infinite) and reached <= spec.epsilon
+    found = (
+        f"losing {to_text(spec.inside)} inside, tell no more than {spec.rows:,} of {spec.of_people:,} people, up to "
+        f"epsilon = {float(spec.epsilon):.9g} (Theorem A1)"
+    )
+    yield Check("all questions on one sample", fits, found)
