@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
 from math import exp
 from pathlib import Path
@@ -158,10 +159,11 @@ def test_a_wrong_use_is_one_sentence_and_nothing_is_spent(name: str, words: dict
 @pytest.mark.parametrize("people", [N - 1, N + 1, 2 * N])
 def test_another_number_of_people_than_declared_is_refused_in_one_fixed_sentence(people: int) -> None:
     table = opened(PEOPLE, person="id", dataset="town")
-    for release in (
+    asked: tuple[Callable[[], Release], ...] = (
         lambda: table.count(where="age > 5", zero_knowledge=1, rows=100, people=people),
         lambda: table.mean("pay:0..9:1", BY, zero_knowledge=1, rows=100, people=people),
-    ):
+    )
+    for release in asked:
         with pytest.raises(Refused) as refused:
             release()
         assert str(refused.value) == OTHER_NUMBER
@@ -173,12 +175,13 @@ def test_another_number_of_people_than_declared_is_refused_in_one_fixed_sentence
 def test_a_condition_that_nobody_meets_looks_like_any_other(ways: dict[str, Any]) -> None:
     """That nobody meets it is data: the same columns, the same keys, the same words."""
     table = open_table(PEOPLE, person="id")
-    for ask in (
+    asked: tuple[Callable[[str], Release], ...] = (
         lambda where: table.count(BY, where=where, **ways),
         lambda where: table.fraction(where=where, **ways),
         lambda where: table.mean("pay:0..49000:1000", where=where, **ways),
         lambda where: table.quantile("pay:0..49000:1000", where=where, **ways),
-    ):
+    )
+    for ask in asked:
         some, nobody = ask("age >= 65"), ask("age >= 165")
         assert some.sheet.schema == nobody.sheet.schema
         assert [each["key"] for each in answers(some)] == [each["key"] for each in answers(nobody)]
