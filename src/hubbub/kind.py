@@ -184,7 +184,7 @@ class Spec(Protocol):
 
     def reopened(self, file: Path, form: str) -> Result:
         """What the published file holds, ready to be asked, from the file and this description alone."""
-        raise WrongUse("this kind of release is read as it stands; `reopen` is for a synopsis that answers queries")
+        raise WrongUse("this kind of release is read as it stands; a synopsis (hubbub release queries) answers queries")
 
     def free(self) -> tuple[str, ...]:
         """What the publisher could write as they liked, since no promise rests on it and no file shows it."""

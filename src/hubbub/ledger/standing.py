@@ -48,7 +48,8 @@ class Standing:
         """With one more release.
 
         Guarantee: for every further release, what :func:`hubbub.ledger.accounts.totals` promises of these stand-ins
-        and it is what it promises of all releases and it, or less where a long number was rounded.
+        and it is what it promises of all releases and it, or less: where a long number was rounded, and in the delta
+        for one person replaced, which is worked out from sums of epsilons.
         """
         return Standing(
             reserved=max(self.reserved, new.number), spent=self.spent + 1, together=_merged([*self.together, new])

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
+from hubbub.exact import rounded
 from hubbub.noise.sampler import SMALLEST_EPSILON
 from hubbub.sampling import exact_count, sampled_share
 from hubbub.sampling.sanitize import Blank, inside
@@ -45,7 +46,7 @@ def by_exact_count(rows: int, people: int, epsilon: Fraction, miss: Fraction) ->
     Guarantee: with noise of this rate on the exact count the release is epsilon-zero-knowledge private with respect to
     RS(K) (Theorem A3, in whole numbers).
     """
-    rate = 1 / exact_count.scale_for(rows, people, epsilon)
+    rate = rounded(1 / exact_count.scale_for(rows, people, epsilon), up=False)  # a decimal, and so is what is promised
     if rate < SMALLEST_EPSILON:
         return None
     return Way(rate=rate, error=Fraction(min(reach(rate, miss), people)))

@@ -85,7 +85,7 @@ def _difference(
             if next(found, []) not in headers:
                 return "its columns are others"
             if not axes:
-                return None
+                return None if len(list(islice(found, 2))) == 1 else "its rows are not one"
             rows = (row[: len(axes)] for row in found)
             if sparse:
                 declared = [axis for axis in axes if not isinstance(axis, Discovered)]
@@ -174,5 +174,8 @@ def from_parquet(file: str | Path, keys: int) -> Generator[list[str | None], Non
     with parquet.ParquetFile(file) as table:
         names = table.schema_arrow.names
         yield list(names)
+        if not keys:
+            yield from ([] for _ in range(table.metadata.num_rows))
+            return
         for batch in table.iter_batches(10_000, columns=names[:keys]):
             yield from map(list, zip(*(column.to_pylist() for column in batch.columns), strict=True))

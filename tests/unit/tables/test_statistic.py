@@ -265,6 +265,17 @@ def test_sums_that_tell_nothing_have_the_whole_range() -> None:
     assert float(drawn(200, Fraction(1, 20))) == pytest.approx(0.09603, rel=1e-3)
 
 
+def test_a_file_of_one_number_has_one_row(tmp_path: Path) -> None:
+    spec = statistic("count", where="age >= 65", epsilon=1)
+    head, row = "count,estimate,low,high,status", "5,5,2,8,shown"
+    for rows, found in (([row], None), ([], "its rows are not one"), ([row, row], "its rows are not one")):
+        (tmp_path / "release.csv").write_text("\n".join([head, *rows]) + "\n")
+        assert spec.misfit(tmp_path / "release.csv", "csv") == found
+        made = pa.table({name: ["1"] * len(rows) for name in head.split(",")})
+        pq.write_table(made, tmp_path / "release.parquet")
+        assert spec.misfit(tmp_path / "release.parquet", "parquet") == found
+
+
 def test_a_specification_says_what_was_asked() -> None:
     spec = statistic("mean", of="pay:0..10:1", where="age>=65 AND sex=F", epsilon="0.5")
     assert spec.described()["where"] == "age >= 65 and sex = 'F'"

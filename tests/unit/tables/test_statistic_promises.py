@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from hubbub.exact import to_text
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
 from hubbub.sampling.amplification import crowd_blending, delta_at
 from hubbub.tables.protection import Knowledge, Route
@@ -77,6 +78,13 @@ def test_theorem_a1_prime_is_what_is_spent() -> None:
     binned = known("mean", 1000, 10**4, "0.5", of="age:0..100:1")
     y, p = exp(float(knowledge(binned).rate) / 2), 0.1
     assert log((1 - p + p * y * y) / (1 - p + p * y)) == pytest.approx(0.5)
+
+
+def test_what_the_exact_way_promises_is_a_decimal() -> None:
+    """It is shown to people, and added up in the ledger."""
+    for rows, epsilon in ((20, "5"), (100, "2"), (7, "60")):
+        for step in statistic("count", where="a = 1", zero_knowledge=epsilon, rows=rows, people=300).promises():
+            assert "/" not in to_text(getattr(step.conclusion, "epsilon"))  # noqa: B009
 
 
 def test_the_exact_way_is_the_exact_worst_case_or_more() -> None:
