@@ -54,4 +54,5 @@ def _read(file: Path, form: str) -> tuple[list[str | None], list[NDArray[np.floa
         names, columns = list(found.column_names), [each.combine_chunks() for each in found.columns]
     if not columns:
         return names, [np.empty(0) for _ in names]
-    return names, [np.array(column.slice(0, _COMPARED).cast(pa.float64()).to_pylist()) for column in columns]
+    first = (column.slice(0, _COMPARED).cast(pa.float64()) for column in columns)
+    return names, [column.to_numpy(zero_copy_only=False) for column in first]  # nothing is no number, and on no lattice

@@ -82,11 +82,12 @@ def _difference(
 
     try:
         with closing(from_csv(file) if form == "csv" else from_parquet(file, len(axes))) as found:
-            if next(found, []) not in headers:
+            head = next(found, [])
+            if head not in headers:
                 return "its columns are others"
             if not axes:
                 return None if len(list(islice(found, 2))) == 1 else "its rows are not one"
-            rows = (row[: len(axes)] for row in found)
+            rows = _keys(found, len(head) if form == "csv" else len(axes), len(axes))
             if sparse:
                 declared = [axis for axis in axes if not isinstance(axis, Discovered)]
                 right = _are_in_order(rows, [_places(axis, form, quoted) for axis in declared])
@@ -96,6 +97,13 @@ def _difference(
     except (OSError, ValueError, csv.Error, pa.ArrowException):
         return f"it cannot be read as {form}"
     return None if right else "its bins are others"
+
+
+def _keys(rows: Iterator[list[str | None]], cells: int, keys: int) -> Iterator[list[str | None]]:
+    for row in rows:
+        if len(row) != cells:
+            raise ValueError("a row has another number of cells")
+        yield row[:keys]
 
 
 def _headers(axes: Sequence[Axis], form: str, quoted: Quoted) -> list[list[str | None]]:

@@ -173,6 +173,41 @@ def test_a_margin_that_was_changed_is_noticed_beside_the_cells(form: str, tmp_pa
     assert not verify(Path(written["certificate"]).read_bytes(), folder=tmp_path).passed
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("", "has other columns or bins"),
+        ('"town","count"\nBath,60\n', "has other columns or bins"),
+        ('{head}"Bath",7,7,7,"shown"\n"Bath",60,60,60,"shown"\n"York",25,25,25,"shown"\n', "has other columns or bins"),
+        ('{head}"Bath"\n"York"\n"other"\n', "has other columns or bins"),
+    ],
+)
+def test_a_margin_of_other_columns_or_rows_is_noticed(words: str, told: str, tmp_path: Path) -> None:
+    done = enter(PEOPLE).cube(BY, margins="town", crowd=2)
+    written = save(done, tmp_path)
+    beside = Path(written["margin-town"])
+    head, *_ = beside.read_text().splitlines(keepends=True)
+    beside.write_text(words.format(head=head))
+    found = done.spec.misfit(Path(written["release"]), "csv")
+    assert found is not None
+    assert told in found
+
+
+def test_a_margin_with_noise_of_its_own_has_the_columns_and_bins_that_are_described(tmp_path: Path) -> None:
+    done = enter(PEOPLE).cube(BY, margins="town", epsilon=1)
+    written = save(done, tmp_path)
+    beside = Path(written["margin-town"])
+    assert done.spec.misfit(Path(written["release"]), "csv") is None
+    beside.write_text(beside.read_text().replace('"York"', '"Ely"'))
+    assert done.spec.misfit(Path(written["release"]), "csv") == "margin-town.csv has other columns or bins"
+
+
+def test_missing_and_empty_labels_are_added_up_alike_in_a_csv(tmp_path: Path) -> None:
+    table = pa.table({"town": [None] * 5 + [""] * 7 + ["Bath"] * 9, "sex": ["f"] * 21})
+    written = save(enter(table).cube(["town", "sex"], crowd=5), tmp_path)
+    assert verify(Path(written["certificate"]).read_bytes(), folder=tmp_path).passed
+
+
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_a_cube_too_big_to_list_can_be_verified(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hubbub.tables.bins.MOST_BINS", 8)

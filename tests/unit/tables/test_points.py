@@ -389,3 +389,10 @@ def test_where_a_point_is_put_is_said_as_it_is(lattice: str, told: str) -> None:
     assert spec.words().counts == f"each row is one of the people, {told}"
     shown = PublishedPoints(spec, moved(spec, np.array([0]), np.array([3]), SystemSource()))
     assert told in shown.grid(2).notes[0]
+
+
+@pytest.mark.parametrize("cell", ["", "nan", "inf"])
+def test_a_file_with_a_cell_that_is_no_number_is_noticed(cell: str, tmp_path: Path) -> None:
+    file = tmp_path / "release.csv"
+    file.write_text(f'"x","y"\n5.05,{cell}\n')
+    assert asked().misfit(file, "csv") == "its points are not on the lattice"

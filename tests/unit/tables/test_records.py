@@ -233,3 +233,21 @@ def test_numbers_that_cannot_be_read_are_refused_before_anything_is_spent(tmp_pa
         opened(tmp_path / "bad.csv", dataset="many").records(["age:10"], crowd=5)
     (record,) = Ledger().account("many").records
     assert not record.spent
+
+
+@pytest.mark.parametrize("row", ["Bath,f,secret", "Bath"])
+def test_a_row_with_more_or_fewer_cells_than_columns_is_noticed(row: str, tmp_path: Path) -> None:
+    file = tmp_path / "release.csv"
+    file.write_text('"town","sex"\n' + f"{row}\n" * 5)
+    assert records("town,sex", crowd=5).misfit(file, "csv") == "it cannot be read as csv"
+
+
+def test_lists_in_the_place_of_labels_are_noticed(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"town": [["Bath"]] * 5}), tmp_path / "release.parquet")
+    assert records("town", crowd=5).misfit(tmp_path / "release.parquet", "parquet") == "it cannot be read as parquet"
+
+
+def test_missing_values_of_one_column_are_rows_too(tmp_path: Path) -> None:
+    (tmp_path / "release.csv").write_text('"town"\n' + "\n" * 5)
+    assert records("town", crowd=5).misfit(tmp_path / "release.csv", "csv") is None
+    assert records("town", crowd=6).misfit(tmp_path / "release.csv", "csv") is not None

@@ -93,3 +93,11 @@ def test_the_csv_reads_back_what_went_in(tmp_path: Path) -> None:
     parse_options = pa_csv.ParseOptions(newlines_in_values=True)
     read = pa_csv.read_csv(file, parse_options=parse_options, convert_options=options)
     assert set(read.column("kind").to_pylist()) == {*safe(HOSTILE), None}
+
+
+@pytest.mark.parametrize("by", ["count=x,y", "kind"])
+def test_a_row_with_more_cells_than_columns_is_found(by: str, tmp_path: Path) -> None:
+    file, axes = published(tmp_path, "csv", by)
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join([*lines[:-1], f'{lines[-1]},"secret"', ""]))
+    assert difference(file, "csv", axes) == "it cannot be read as csv"
