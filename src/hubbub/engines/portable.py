@@ -6,7 +6,7 @@ a table: those pass through this process, and the few that it chooses are kept a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from copy import copy as copied
 from dataclasses import replace
@@ -15,7 +15,6 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from hubbub.engines import groups, portable_leaves, portable_sql
 from hubbub.engines.arrow_columns import numbers
@@ -26,7 +25,7 @@ from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables import condition
 from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps
-from hubbub.tables.engine import Counted, Joint, Question, Repeats
+from hubbub.tables.engine import Choice, Counted, Joint, Question, Repeats
 from hubbub.tables.identity import Identity
 from hubbub.tables.measure import Measure
 from hubbub.tables.reading import BOOLEAN
@@ -133,7 +132,7 @@ class Portable:
             table = self._database.fetch(portable_sql.groups(parts, self._people), _forms(parts))
         return groups.registered(table, parts, weight=groups.READ, allowed=self._allowed).together(about)
 
-    def rows(self, columns: Sequence[str], person: str | None, chosen: Callable[[int], NDArray[np.int64]]) -> pa.Table:
+    def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:
         raise WrongUse(
             "rows are handed to a mechanism of yours from files, frames and DuckDB, not from this database; take the "
             "table out as a Parquet file or a frame, and open that"

@@ -71,9 +71,7 @@ class Asked:
             raise WrongUse(f"what the question {self.name} loses must be above 0; choose another epsilon or share")
         measures = self.what in ("mean", "quantile")
         if (self.of is None) == measures or (self.q is None) == (self.what == "quantile"):
-            raise WrongUse(
-                f"the question {self.name}: of goes with a mean or quantile, q with a quantile; correct it"
-            )
+            raise WrongUse(f"the question {self.name}: of goes with a mean or quantile, q with a quantile; correct it")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

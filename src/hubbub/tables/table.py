@@ -107,7 +107,7 @@ class Table:
         """Publish the records that at least `crowd` people share, made coarser by public functions.
 
         `columns` lists them with their functions, like ``age:10`` (ranges), ``zip/3`` (first signs), ``born:year`` or
-        ``diagnosis@icd.csv/1`` (a level of a hierarchy). The functions must not be chosen by looking at these people.
+        ``diagnosis@icd.csv/1`` (a level of a hierarchy), none of them chosen by looking at these people.
 
         Guarantee: (crowd, 0)-crowd-blending and what sampling adds to it, as :meth:`histogram` has it.
         """
@@ -187,8 +187,7 @@ class Table:
         polygons of a GeoJSON file, `regions`, or those of a `quadtree`. With `within`, it is said how often no point is
         further than that from its own; with `clamp`, points that leave the box are put back on its edge.
 
-        Guarantee: (crowd, epsilon)-crowd-blending, entered in the ledger, durably, before any noise is drawn. With the
-        earlier releases of the dataset there is still a theorem that covers all of them, or the call is refused.
+        Guarantee: (crowd, epsilon)-crowd-blending, as :meth:`histogram` has it.
         """
         return self.publish(
             points(
@@ -243,16 +242,7 @@ class Table:
     def sample(
         self, *, rows: Exact, people: Exact, zero_knowledge: Exact | None = None, coverage: Exact = "0.95"
     ) -> SampledPeople:
-        """A secret sample of `rows` of the `people` in the table, to be asked several questions in a block.
-
-        ``with table.sample(rows=1000, people=40_000, zero_knowledge="0.5") as people: people.count("old", where=...)``
-        releases all questions of the block together, as one release with one entry in the ledger, when the block ends:
-        ``people.release``. `zero_knowledge` is shared among the questions (`share`, equally if not said); without it
-        each question says its `epsilon` inside the sample.
-
-        Guarantee: with E the sum of what the questions lose inside, ln(1 + (rows/people)(e^E - 1))-zero-knowledge
-        private with respect to `rows` random people; else as :meth:`histogram`.
-        """
+        """A secret sample that answers several questions. Guarantee: see :class:`SampledPeople`."""
         return SampledPeople(
             self.publish, self.person, rows=rows, people=people, zero_knowledge=zero_knowledge, coverage=coverage
         )
@@ -313,12 +303,7 @@ class Table:
     ) -> Release:
         """Publish the share of people, of all or of each bin, who meet the condition `where`.
 
-        People are protected in one of three ways: `zero_knowledge` with `rows` and `people` (whatever is learnt about
-        somebody, so many random people of all would have told as well); `crowd` with `epsilon` (people of a bin could
-        stand in each other's place; smaller bins are hidden), on a fresh secret sample with `sample`; or `epsilon`
-        (differential privacy). `where` is a condition like ``age >= 65 and sex = F``.
-
-        Guarantee: as :meth:`histogram`.
+        Guarantee: as :meth:`histogram`; people are protected in one of the ways of :meth:`count`.
         """
         return self.publish(
             statistic(
@@ -354,12 +339,7 @@ class Table:
     ) -> Release:
         """Publish the mean of a column, of all or by bins; `of` is its range and step, like ``salary:0..300000:100``.
 
-        People are protected in one of three ways: `zero_knowledge` with `rows` and `people` (whatever is learnt about
-        somebody, so many random people of all would have told as well); `crowd` with `epsilon` (people of a bin could
-        stand in each other's place; smaller bins are hidden), on a fresh secret sample with `sample`; or `epsilon`
-        (differential privacy). `where` is a condition like ``age >= 65 and sex = F``.
-
-        Guarantee: as :meth:`histogram`.
+        Guarantee: as :meth:`histogram`; people are protected in one of the ways of :meth:`count`.
         """
         return self.publish(
             statistic(
@@ -397,12 +377,7 @@ class Table:
     ) -> Release:
         """Publish a quantile of a column (its range and step declared), of all or by bins; 0.5 is the median.
 
-        People are protected in one of three ways: `zero_knowledge` with `rows` and `people` (whatever is learnt about
-        somebody, so many random people of all would have told as well); `crowd` with `epsilon` (people of a bin could
-        stand in each other's place; smaller bins are hidden), on a fresh secret sample with `sample`; or `epsilon`
-        (differential privacy). `where` is a condition like ``age >= 65 and sex = F``.
-
-        Guarantee: as :meth:`histogram`.
+        Guarantee: as :meth:`histogram`; people are protected in one of the ways of :meth:`count`.
         """
         return self.publish(
             statistic(
