@@ -31,7 +31,7 @@ from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables import condition
 from hubbub.tables.bins import Countable
-from hubbub.tables.engine import Choice, Counted, Joint, Question, Repeats
+from hubbub.tables.engine import ONE_ROW_EACH, Choice, Counted, Joint, Question, Repeats
 from hubbub.tables.identity import Identity
 from hubbub.tables.measure import Measure
 from hubbub.tables.schema import Schema, resolved
@@ -204,7 +204,7 @@ class DuckDB:
             return self._rows(question, axes, people, None)
         person, who = identifier(question.person), people.columns[question.person]
         if question.repeats is Repeats.REFUSE:
-            self._one_row_each(who, people)
+            self._one_row_each(who, people, SEVERAL_ROWS if question.plain else ONE_ROW_EACH)
             return self._rows(question, axes, people, person)
         joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
         if question.repeats is Repeats.ONE_ROW:
@@ -294,16 +294,16 @@ class DuckDB:
             pass
         raise WrongUse(_UNCOUNTABLE)
 
-    def _one_row_each(self, who: Column, people: _Relation) -> None:
+    def _one_row_each(self, who: Column, people: _Relation, several: str = ONE_ROW_EACH) -> None:
         if self._notice is None:
             person = identifier(who.name)
             groups = f"SELECT {person} AS who, count(*) AS n FROM {people.sql} GROUP BY {person}"
-            several = f"SELECT coalesce(bool_or(n > 1 OR who IS NULL), FALSE) FROM ({groups})"
-            found, chosen = self._ask(several)[0][0], None
+            asked = f"SELECT coalesce(bool_or(n > 1 OR who IS NULL), FALSE) FROM ({groups})"
+            found, chosen = self._ask(asked)[0][0], None
         else:
             found, chosen = look_at_people(self._ask, who, people.sql, self._notice)
         if found:
-            raise Refused(SEVERAL_ROWS)
+            raise Refused(several)
         if self._notice and chosen:
             self._notice.tell(chosen)
 

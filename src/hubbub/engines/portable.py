@@ -25,7 +25,7 @@ from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables import condition
 from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps
-from hubbub.tables.engine import Choice, Counted, Joint, Question, Repeats
+from hubbub.tables.engine import ONE_ROW_EACH, Choice, Counted, Joint, Question, Repeats
 from hubbub.tables.identity import Identity
 from hubbub.tables.measure import Measure
 from hubbub.tables.reading import BOOLEAN
@@ -151,7 +151,7 @@ class Portable:
             return self._every_row(question, source)
         who = portable_sql.part(self._dialect, self._fields[question.person])
         if question.repeats is Repeats.REFUSE:
-            self._one_row_each(who)
+            self._one_row_each(who, SEVERAL_ROWS if question.plain else ONE_ROW_EACH)
             return self._every_row(question, source)
         self._readable(question.axes, source)
         if self._notice is not None:
@@ -264,15 +264,15 @@ class Portable:
         if doubtful and self._allowed < 1:
             self._every_row(Question(axes=doubtful), source)
 
-    def _one_row_each(self, who: Part) -> None:
+    def _one_row_each(self, who: Part, several: str = ONE_ROW_EACH) -> None:
         if self._notice is None:
             found = self._database.fetch(portable_sql.several(who, self._people), _forms({})).column("n")
             if numbers(found)[0]:
-                raise Refused(SEVERAL_ROWS)
+                raise Refused(several)
             return
         ids = self._ids(who)
         if (numbers(ids.column("n")) > 1).any() or ids.column("who").null_count:
-            raise Refused(SEVERAL_ROWS)
+            raise Refused(several)
         told(ids, who, self._notice)
 
     def _ids(self, who: Part) -> pa.Table:
