@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy as copied
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import duckdb
@@ -22,18 +20,18 @@ from hubbub.engines.arrow_columns import numbers as whole_numbers
 from hubbub.engines.arrow_columns import stream
 from hubbub.engines.cell_sql import identifier
 from hubbub.engines.column import Column, column
+from hubbub.engines.connection import TROUBLE, UNREADABLE, described, rows_of
 from hubbub.engines.count_sql import ROW, Query, Weight, bad_row, distinct_bins, every_row, every_row_told, one_row_each
 from hubbub.engines.csv_file import MOST_REJECTS
 from hubbub.engines.identity import of_files, of_relation
 from hubbub.engines.joint_sql import answer_together, asked_together, unreadable
 from hubbub.engines.measured_sql import answer, asked, bad_cells
 from hubbub.engines.people_sql import look_at_people, look_at_rows
-from hubbub.engines.scratch import Scratch
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables import condition
 from hubbub.tables.bins import Countable
-from hubbub.tables.engine import Counted, Joint, Question, Repeats
+from hubbub.tables.engine import ONE_ROW_EACH, Choice, Counted, Joint, Question, Repeats
 from hubbub.tables.identity import Identity
 from hubbub.tables.measure import Measure
 from hubbub.tables.schema import Schema, resolved
@@ -55,8 +53,6 @@ TOO_MANY_UNREADABLE = (
 )
 """Reads the same for every such table and every share. For the steward alone: it tells something about the data."""
 
-TROUBLE = (duckdb.Error, RuntimeError)
-UNREADABLE = "the table could not be read; check that the file is what its name says"
 _UNCOUNTABLE = "the table could not be counted; check that the file is whole and that memory suffices"
 
 _T = TypeVar("_T")
@@ -156,19 +152,13 @@ class DuckDB:
             self._check_readable(int(joint.counts.sum()), bad)
         return joint
 
-    def rows(self, columns: Sequence[str], person: str | None, chosen: Callable[[int], NDArray[np.int64]]) -> pa.Table:
+    def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:
         used = list(dict.fromkeys([*columns, *([] if person is None else [person])]))
         for name in used:
             known(self.columns(), name)
-        return self._read(used, lambda people: self._chosen_rows(columns, person, people, chosen))
+        return self._read(used, lambda people: self._chosen(columns, person, people, chosen))
 
-    def _chosen_rows(
-        self,
-        columns: Sequence[str],
-        person: str | None,
-        people: _Relation,
-        chosen: Callable[[int], NDArray[np.int64]],
-    ) -> pa.Table:
+    def _chosen(self, columns: Sequence[str], person: str | None, people: _Relation, chosen: Choice) -> pa.Table:
         if person is not None:
             self._one_row_each(people.columns[person], people)
         count, numbered = rows_sql.counted(columns, person, people.sql), rows_sql.chosen(columns, person, people.sql)
@@ -215,7 +205,7 @@ class DuckDB:
             return self._rows(question, axes, people, None)
         person, who = identifier(question.person), people.columns[question.person]
         if question.repeats is Repeats.REFUSE:
-            self._one_row_each(who, people)
+            self._one_row_each(who, people, SEVERAL_ROWS if question.plain else ONE_ROW_EACH)
             return self._rows(question, axes, people, person)
         joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
         if question.repeats is Repeats.ONE_ROW:
@@ -305,16 +295,16 @@ class DuckDB:
             pass
         raise WrongUse(_UNCOUNTABLE)
 
-    def _one_row_each(self, who: Column, people: _Relation) -> None:
+    def _one_row_each(self, who: Column, people: _Relation, several: str = ONE_ROW_EACH) -> None:
         if self._notice is None:
             person = identifier(who.name)
             groups = f"SELECT {person} AS who, count(*) AS n FROM {people.sql} GROUP BY {person}"
-            several = f"SELECT coalesce(bool_or(n > 1 OR who IS NULL), FALSE) FROM ({groups})"
-            found, chosen = self._ask(several)[0][0], None
+            asked = f"SELECT coalesce(bool_or(n > 1 OR who IS NULL), FALSE) FROM ({groups})"
+            found, chosen = self._ask(asked)[0][0], None
         else:
             found, chosen = look_at_people(self._ask, who, people.sql, self._notice)
         if found:
-            raise Refused(SEVERAL_ROWS)
+            raise Refused(several)
         if self._notice and chosen:
             self._notice.tell(chosen)
 
@@ -397,41 +387,7 @@ def _relation(connection: duckdb.DuckDBPyConnection, sql: str) -> _Relation:
     return _Relation(sql, {name: column(name, kind) for name, kind in described(connection, sql)})
 
 
-def rows_of(
-    connection: duckdb.DuckDBPyConnection, sql: str, trouble: WrongUse, values: Sequence[object] = ()
-) -> list[tuple[Any, ...]]:
-    try:
-        return connection.execute(sql, list(values)).fetchall()
-    except (*TROUBLE, UnicodeDecodeError):
-        pass
-    raise trouble  # out here, where it does not drag along the engine's message, which may quote a cell
-
-
-def described(connection: duckdb.DuckDBPyConnection, relation: str) -> list[tuple[str, str]]:
-    """The columns and their types."""
-    found = rows_of(connection, f"DESCRIBE SELECT * FROM {relation}", WrongUse(UNREADABLE))
-    return [(row[0], str(row[1])) for row in found]
-
-
 # --- opening ------------------------------------------------------------------------------------------------------
-
-
-def private_connection() -> tuple[duckdb.DuckDBPyConnection, Path]:
-    """A connection that fetches and guesses nothing, and a private folder for copies that goes with it."""
-    scratch = Scratch()
-    connection = duckdb.connect(
-        ":memory:",
-        config={
-            "temp_directory": str(scratch.folder / "spill"),
-            "python_enable_replacements": "false",
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-            "pandas_analyze_sample": "0",  # a column of Python objects is text, whatever is in it
-        },
-    )
-    weakref.finalize(connection, scratch.clear)
-    connection.execute("SET TimeZone = 'UTC'")
-    return connection, scratch.copies
 
 
 def locked(connection: duckdb.DuckDBPyConnection, paths: list[str], relation: str, **words: Any) -> DuckDB:
@@ -440,17 +396,3 @@ def locked(connection: duckdb.DuckDBPyConnection, paths: list[str], relation: st
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
     return DuckDB(connection, relation, **words)
-
-
-def table_name(connection: duckdb.DuckDBPyConnection, table: str, catalog: str, schema: str) -> str:
-    found = rows_of(
-        connection,
-        f"SELECT table_catalog, table_schema, table_name FROM information_schema.tables "
-        f"WHERE table_catalog = {catalog} AND table_schema = {schema} ORDER BY ALL",
-        WrongUse(UNREADABLE),
-    )
-    for row in found:
-        if row[2] == table:
-            return ".".join(map(identifier, row))
-    names = ", ".join(repr(name) for *_, name in found) or "none"
-    raise WrongUse(f"there is no table {table!r} that other connections see; there are {names}")

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Final
 
 from hubbub.engines.cell_sql import literal
+from hubbub.engines.connection import described, private_connection, rows_of, table_name
 from hubbub.engines.csv_file import csv_header, csv_relation
 from hubbub.engines.csv_form import Form
 from hubbub.engines.csv_records import LONGEST, copy_without, giants
-from hubbub.engines.duckdb import Connection, DuckDB, described, locked, private_connection, rows_of, table_name
+from hubbub.engines.duckdb import Connection, DuckDB, locked
 from hubbub.engines.mended import mend_parquet
 from hubbub.engines.plain_copy import PACKED, kind, plain
 from hubbub.errors import WrongUse

@@ -10,7 +10,8 @@ from typing import TypeGuard
 import duckdb
 import pyarrow as pa
 
-from hubbub.engines.duckdb import TROUBLE, UNREADABLE, DuckDB, locked, private_connection, rows_of, table_name
+from hubbub.engines.connection import TROUBLE, UNREADABLE, private_connection, rows_of, table_name
+from hubbub.engines.duckdb import DuckDB, locked
 from hubbub.engines.mended import has_unreadable_text, mend_frame
 from hubbub.errors import WrongUse
 

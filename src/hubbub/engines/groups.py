@@ -13,9 +13,10 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from hubbub.engines.connection import private_connection
 from hubbub.engines.count_sql import Weight, looked_up
 from hubbub.engines.dialect import Part
-from hubbub.engines.duckdb import DuckDB, private_connection
+from hubbub.engines.duckdb import DuckDB
 from hubbub.errors import WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables.bins import Countable, Declared, Discovered, Steps, size

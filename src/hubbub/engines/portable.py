@@ -6,7 +6,7 @@ a table: those pass through this process, and the few that it chooses are kept a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from copy import copy as copied
 from dataclasses import replace
@@ -15,7 +15,6 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from hubbub.engines import groups, portable_leaves, portable_sql
 from hubbub.engines.arrow_columns import numbers
@@ -27,7 +26,7 @@ from hubbub.noise.source import Source
 from hubbub.tables import condition
 from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps
 from hubbub.tables.coarser import Ranges
-from hubbub.tables.engine import Counted, Joint, Question, Repeats
+from hubbub.tables.engine import ONE_ROW_EACH, Choice, Counted, Joint, Question, Repeats
 from hubbub.tables.identity import Identity
 from hubbub.tables.lattice import Lattice
 from hubbub.tables.measure import Measure
@@ -135,7 +134,7 @@ class Portable:
             table = self._database.fetch(portable_sql.groups(parts, self._people), _forms(parts))
         return groups.registered(table, parts, weight=groups.READ, allowed=self._allowed).together(about)
 
-    def rows(self, columns: Sequence[str], person: str | None, chosen: Callable[[int], NDArray[np.int64]]) -> pa.Table:
+    def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:
         raise WrongUse(
             "rows are handed to a mechanism of yours from files, frames and DuckDB, not from this database; take the "
             "table out as a Parquet file or a frame, and open that"
@@ -154,7 +153,7 @@ class Portable:
             return self._every_row(question, source)
         who = portable_sql.part(self._dialect, self._fields[question.person])
         if question.repeats is Repeats.REFUSE:
-            self._one_row_each(who)
+            self._one_row_each(who, SEVERAL_ROWS if question.plain else ONE_ROW_EACH)
             return self._every_row(question, source)
         self._readable(question.axes, source)
         if self._notice is not None:
@@ -267,15 +266,15 @@ class Portable:
         if doubtful and self._allowed < 1:
             self._every_row(Question(axes=doubtful), source)
 
-    def _one_row_each(self, who: Part) -> None:
+    def _one_row_each(self, who: Part, several: str = ONE_ROW_EACH) -> None:
         if self._notice is None:
             found = self._database.fetch(portable_sql.several(who, self._people), _forms({})).column("n")
             if numbers(found)[0]:
-                raise Refused(SEVERAL_ROWS)
+                raise Refused(several)
             return
         ids = self._ids(who)
         if (numbers(ids.column("n")) > 1).any() or ids.column("who").null_count:
-            raise Refused(SEVERAL_ROWS)
+            raise Refused(several)
         told(ids, who, self._notice)
 
     def _ids(self, who: Part) -> pa.Table:

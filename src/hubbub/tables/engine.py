@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol, Self
+from typing import Final, Protocol, Self, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -82,6 +82,16 @@ class Joint:
     counts: NDArray[np.int64]
 
 
+ONE_ROW_EACH: Final = (
+    "the table does not have exactly one row for each person, and this is of people with one row each; make a table "
+    "that has one, such as the sum or the latest of each person's rows, and release that"
+)
+"""Where rows are not chosen. Reads the same for every such table; for the steward alone."""
+
+Choice: TypeAlias = Callable[[int], NDArray[np.int64]]
+"""From how many people there are to the ranks of those who are drawn, in the order in which they are wanted."""
+
+
 class Engine(Protocol):
     """A table of people, somewhere."""
 
@@ -102,7 +112,7 @@ class Engine(Protocol):
         """Exact counts; `source` gives the secret choices among a person's rows."""
         ...
 
-    def rows(self, columns: Sequence[str], person: str | None, chosen: Callable[[int], NDArray[np.int64]]) -> pa.Table:
+    def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:
         """The rows with the ranks that `chosen` gives, told how many people there are, in the order of these ranks; the
         numbering is any, made without looking at them. One row for each person, or one sentence."""
         ...

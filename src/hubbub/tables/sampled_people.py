@@ -24,7 +24,14 @@ from hubbub.tables.unit import Unit
 
 
 class SampledPeople:
-    """K of N people who are drawn once, at the end of the block, and answer all questions of it."""
+    """K of N people who are drawn once, at the end of the block, and answer all questions of it.
+
+    The questions share `zero_knowledge` (by `share`, equally if not said); without it each says its `epsilon` inside.
+
+    Guarantee: with E the sum of what the questions lose inside, one row replaced, the release is
+    ln(1 + (K/N)(e^E - 1))-zero-knowledge private with respect to RS(K); it is entered in the ledger, once, durably,
+    before any noise is drawn. If the block fails nothing is released.
+    """
 
     def __init__(self, publish: Callable[[Spec], Release], person: str | None, **words: Any) -> None:
         self._publish, self._person, self._words = publish, person, words

@@ -16,7 +16,7 @@ from hubbub.noise.binomial import binomial
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.sampling import sampled_share
-from hubbub.sampling.ranks import sample_counts
+from hubbub.sampling.ranks import choose
 from hubbub.tables.condition import Condition
 from hubbub.tables.engine import Counted, Question
 from hubbub.tables.measure import Measure
@@ -93,7 +93,7 @@ def _sampled(spec: Statistic, counted: Counted, source: Source) -> Counted:
                 raise Refused(OTHER_NUMBER)
             if knowledge.route is Route.EXACT:
                 return counted
-            return Counted(counted.codes, sample_counts(counted.counts, knowledge.rows, source))
+            return Counted(counted.codes, choose(knowledge.rows, knowledge.people, source).among(counted.counts))
         case Crowd(sample=rate) if rate is not None:
             return Counted(counted.codes, binomial(counted.counts, rate, source))
         case _:

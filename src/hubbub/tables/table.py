@@ -101,7 +101,7 @@ class Table(Statistics):
         """Publish the records that at least `crowd` people share, made coarser by public functions.
 
         `columns` lists them with their functions, like ``age:10`` (ranges), ``zip/3`` (first signs), ``born:year`` or
-        ``diagnosis@icd.csv/1`` (a level of a hierarchy). The functions must not be chosen by looking at these people.
+        ``diagnosis@icd.csv/1`` (a level of a hierarchy), none of them chosen by looking at these people.
 
         Guarantee: (crowd, 0)-crowd-blending and what sampling adds to it, as :meth:`histogram` has it.
         """
@@ -181,8 +181,7 @@ class Table(Statistics):
         polygons of a GeoJSON file, `regions`, or those of a `quadtree`. With `within`, it is said how often no point is
         further than that from its own; with `clamp`, points that leave the box are put back on its edge.
 
-        Guarantee: (crowd, epsilon)-crowd-blending, entered in the ledger, durably, before any noise is drawn. With the
-        earlier releases of the dataset there is still a theorem that covers all of them, or the call is refused.
+        Guarantee: (crowd, epsilon)-crowd-blending, as :meth:`histogram` has it.
         """
         return self.publish(
             points(

@@ -1,0 +1,65 @@
+"""A private connection to DuckDB, and plain answers from one: nothing that it says about its errors leaves it."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from hubbub.engines.cell_sql import identifier
+from hubbub.engines.scratch import Scratch
+from hubbub.errors import WrongUse
+
+TROUBLE = (duckdb.Error, RuntimeError)
+UNREADABLE = "the table could not be read; check that the file is what its name says"
+
+
+def rows_of(
+    connection: duckdb.DuckDBPyConnection, sql: str, trouble: WrongUse, values: Sequence[object] = ()
+) -> list[tuple[Any, ...]]:
+    try:
+        return connection.execute(sql, list(values)).fetchall()
+    except (*TROUBLE, UnicodeDecodeError):
+        pass
+    raise trouble  # out here, where it does not drag along the engine's message, which may quote a cell
+
+
+def described(connection: duckdb.DuckDBPyConnection, relation: str) -> list[tuple[str, str]]:
+    """The columns and their types."""
+    found = rows_of(connection, f"DESCRIBE SELECT * FROM {relation}", WrongUse(UNREADABLE))
+    return [(row[0], str(row[1])) for row in found]
+
+
+def private_connection() -> tuple[duckdb.DuckDBPyConnection, Path]:
+    """A connection that fetches and guesses nothing, and a private folder for copies that goes with it."""
+    scratch = Scratch()
+    connection = duckdb.connect(
+        ":memory:",
+        config={
+            "temp_directory": str(scratch.folder / "spill"),
+            "python_enable_replacements": "false",
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "pandas_analyze_sample": "0",  # a column of Python objects is text, whatever is in it
+        },
+    )
+    weakref.finalize(connection, scratch.clear)
+    connection.execute("SET TimeZone = 'UTC'")
+    return connection, scratch.copies
+
+
+def table_name(connection: duckdb.DuckDBPyConnection, table: str, catalog: str, schema: str) -> str:
+    found = rows_of(
+        connection,
+        f"SELECT table_catalog, table_schema, table_name FROM information_schema.tables "
+        f"WHERE table_catalog = {catalog} AND table_schema = {schema} ORDER BY ALL",
+        WrongUse(UNREADABLE),
+    )
+    for row in found:
+        if row[2] == table:
+            return ".".join(map(identifier, row))
+    names = ", ".join(repr(name) for *_, name in found) or "none"
+    raise WrongUse(f"there is no table {table!r} that other connections see; there are {names}")
