@@ -21,6 +21,7 @@ from hubbub.guarantees.aggregates import (
     NeighbourhoodSample,
     RandomSample,
     RobustSample,
+    TwoSamples,
     includes,
 )
 from hubbub.guarantees.closeness import chained, exp_times, mixed, total_variation, touched
@@ -106,7 +107,8 @@ row_samples = st.builds(RandomSample, k=st.integers(0, 50), n=st.just(50))
 independent = st.one_of(st.builds(BernoulliSample, p=rates), robust)
 explorations = st.builds(ExplorationSample, k=sizes, s=sizes)
 neighbourhoods = st.builds(NeighbourhoodSample, k=sizes, radius=sizes)
-KINDS: list[st.SearchStrategy[Aggregate]] = [row_samples, independent, explorations, neighbourhoods]
+unlike = st.one_of(row_samples, independent, st.builds(TwoSamples, each=independent, some=row_samples))
+KINDS: list[st.SearchStrategy[Aggregate]] = [row_samples, independent, explorations, neighbourhoods, unlike]
 trios = st.one_of([st.tuples(kind, kind, kind) for kind in KINDS])
 
 
