@@ -34,6 +34,7 @@ from hubbub.noise.source import Record, RecordingSource, ScriptedSource, Source,
 
 _KEYS: Final = 10_000  # rows whose keys are compared
 _SAMPLING: Final = "hubbub.sampling."  # draws people
+_THINNING: Final = "hubbub.noise.binomial."  # draws some of each count
 _DOORS: Final = ("hubbub.noise.", "hubbub.channels.", _SAMPLING)  # what happens inside is noise
 _COUNTING: Final = "hubbub.engines."  # draws a word for each row where one of a person's rows is chosen
 
@@ -49,6 +50,7 @@ class Drawn:
     numbers: tuple[tuple[str, np.ndarray[Any, Any]], ...]
     words: int  # of noise that had been taken before
     sampled: bool = False  # whether it drew people, and not noise
+    thinned: bool = False  # whether it drew some of each count
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +205,9 @@ def _watching(source: _Counting, drawn: list[Drawn]) -> Iterator[None]:
             elif isinstance(value, str | int | Fraction | float | bool) or value is None:
                 parameters.append((name, value))
         sampled = module.startswith(_SAMPLING)
-        drawn.append(Drawn(code.co_qualname, tuple(parameters), tuple(numbers), source.taken, sampled))
+        drawn.append(
+            Drawn(code.co_qualname, tuple(parameters), tuple(numbers), source.taken, sampled, module == _THINNING)
+        )
 
     before = sys.getprofile()
     sys.setprofile(look)
@@ -246,6 +250,8 @@ def _compared(one: Ran, two: Ran, declared: Fraction, added: bool, sizes: bool) 
             moved = apart if moved is None else max(moved, apart)
         if apart > declared:
             return _too_far(f"what reaches {first.function}", apart, declared), moved
+        if first.thinned:
+            break  # a count more may take other words for its own coins, and what follows from them is not the same
     else:
         if len(one.drawn) != len(two.drawn):
             times = str(len(one.drawn)), str(len(two.drawn))
@@ -319,7 +325,7 @@ def _numbers_of(result: Any) -> Iterator[float | int]:
 
 
 def _notes(one: Ran, two: Ran) -> tuple[str, ...]:
-    if any(place.sampled for place in one.drawn):
+    if any(place.sampled or place.thinned for place in one.drawn):
         return ("People were drawn; what came after that was compared by its shape alone.",)
     if one.requests == two.requests:
         return ()

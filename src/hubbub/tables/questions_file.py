@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def misfit(spec: Questions, file: Path, form: str) -> str | None:
     """What in the file of all answers, or in one beside it, is not as described; None if nothing is."""
-    found = of_bins(file, form, (), COLUMNS)
+    found = of_bins(file, form, (), COLUMNS, one_row=False)
     if found is not None:
         return found
     expected = [asked.name for asked, each in zip(spec.asked, spec.statistics, strict=True) for _ in range(each.bins)]

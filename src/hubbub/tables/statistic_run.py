@@ -95,7 +95,8 @@ def _sampled(spec: Statistic, counted: Counted, source: Source) -> Counted:
                 return counted
             return Counted(counted.codes, choose(knowledge.rows, knowledge.people, source).among(counted.counts))
         case Crowd(sample=rate) if rate is not None:
-            return Counted(counted.codes, binomial(counted.counts, rate, source))
+            order = np.argsort(counted.codes)  # the draw does not follow the order in which an engine found the cells
+            return Counted(counted.codes[order], binomial(counted.counts[order], rate, source))
         case _:
             return counted
 

@@ -24,6 +24,7 @@ Quoted = Callable[[Sequence[str | None]], list[str | None]]
 
 _LONG: Final = 100_000  # bins of a range
 _COMPARED: Final = 100_000  # bins of a file
+_NOT_ONE: Final = "its rows are not one"
 _LONGEST: Final = 1 << 30  # signs of a label in a CSV
 
 
@@ -64,10 +65,16 @@ def difference(
     return None if today is None or compared(cautious) is None else today
 
 
-def misfit(file: str | Path, form: str, axes: Sequence[Axis], numbers: Sequence[str]) -> str | None:
-    """The same for a release whose columns of numbers have other names, and that may have no key column."""
+def misfit(
+    file: str | Path, form: str, axes: Sequence[Axis], numbers: Sequence[str], *, one_row: bool = True
+) -> str | None:
+    """The same for a release whose columns of numbers have other names, and that may have no key column.
+
+    Without a key column it has one row, unless that is looked at elsewhere (not `one_row`).
+    """
     keys = key_columns(axes, numbers)
-    return _difference(file, form, axes, [[*(safe(keys) if form == "csv" else keys), *numbers]], safe, sparse=False)
+    found = _difference(file, form, axes, [[*(safe(keys) if form == "csv" else keys), *numbers]], safe, sparse=False)
+    return None if found == _NOT_ONE and not one_row else found
 
 
 def _difference(
@@ -86,7 +93,7 @@ def _difference(
             if head not in headers:
                 return "its columns are others"
             if not axes:
-                return None if len(list(islice(found, 2))) == 1 else "its rows are not one"
+                return None if len(list(islice(found, 2))) == 1 else _NOT_ONE
             rows = _keys(found, len(head) if form == "csv" else len(axes), len(axes))
             if sparse:
                 declared = [axis for axis in axes if not isinstance(axis, Discovered)]

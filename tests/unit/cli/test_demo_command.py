@@ -18,6 +18,7 @@ def run(*args: str) -> Result:
 
 
 TOWN = ["millbrook.parquet", "release.csv", "certificate.json", "report.html"]
+ASKED = "questions.toml"
 NETWORK = ["friends.csv", "votes.html", *(f"network/{name}" for name in TOWN[1:]), "places.csv", "democrats.html"]
 
 
@@ -66,7 +67,17 @@ def test_without_altair_there_are_tables_and_a_word(tmp_path: Path, monkeypatch:
     assert shown.exit_code == 0
     assert "pip install 'hubbub[charts]'" in shown.stderr
     assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == sorted(
-        [*TOWN, "ledger", "publisher.key", "friends.csv", "votes.html", "network", "places.csv", "democrats.html"]
+        (
+            *TOWN,
+            "ledger",
+            "publisher.key",
+            "friends.csv",
+            "votes.html",
+            "network",
+            "places.csv",
+            "democrats.html",
+            ASKED,
+        )
     )
     assert "Open demo/report.html first" in shown.stdout
     assert "salaries.html" not in shown.stdout
