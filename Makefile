@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test check figures docs wheel audit studio bench fuzz mutants
+.PHONY: help demo test check figures docs wheel audit studio coverage bench fuzz mutants
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
@@ -41,6 +41,10 @@ wheel: .venv/with-dev,package ## build the wheel, and do the README's tour with 
 fuzz: .venv/with-charts,studio,dev ## search for a person who changes more than one count (about a quarter of an hour)
 	@$(BIN)/python -m tests.fuzz.csv_reader
 	@$(BIN)/python -m tests.fuzz.neighbours
+
+coverage: .venv/with-charts,studio,dev,coverage ## which lines the tests run, as docs/coverage.md
+	@$(BIN)/python -m pytest --dist=loadgroup --ignore=tests/browser -k "not spark and not 23_a_kill" --cov=hubbub --cov-report=json:.venv/coverage.json --cov-report=
+	@$(BIN)/python -m website.coverage .venv/coverage.json
 
 mutants: .venv/with-charts,dev ## plant faults in what carries the promises; docs/mutants.md says which go unnoticed (an hour or more)
 	@$(BIN)/python -m tests.mutation
