@@ -22,6 +22,7 @@ from hubbub.audit.finding import Depth, Finding
 from hubbub.channels.channel import Channel
 from hubbub.channels.law import Block, Dense
 from hubbub.exact import Infinite
+from hubbub.figures import short
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.guarantees.verdict import Refuted, Undecided, Verdict
 
@@ -125,7 +126,11 @@ def of_sequence(
         f"at counts {looked[0]} to {looked[-1]} the joint laws are as close as promised, to nine digits"
     )
     if worst > SLACK:
-        told = (("count", str(at)), ("neighbour", str(at - 1)), ("delta_at_least", f"{most + worst - SLACK:.6g}"))
+        told = (
+            ("count", str(at)),
+            ("neighbour", str(at - 1)),
+            ("delta_at_least", short(most + worst - SLACK, 6, up=False)),
+        )
         verdict = Refuted("all releases together tell more than is promised", told)
     return Finding(
         game=game_of(promise),
@@ -133,5 +138,5 @@ def of_sequence(
         verdict=verdict,
         claimed=str(promise),
         subject=subject or f"{len(channels)} releases of one table",
-        lower_bound=f"delta {max(most + worst - SLACK, 0):.6g}",
+        lower_bound=f"delta {short(max(most + worst - SLACK, 0), 6, up=False)}",
     )

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from hubbub.exact import rounded, to_float
+from hubbub.figures import short
 from hubbub.graphs.noise_scale import scale_for, spread
 from hubbub.graphs.paper_scale import Paper, proposition_12
 from hubbub.graphs.statistics import Sampling, Size, Statistic, bounds, most, sensitivity
@@ -83,7 +84,7 @@ class GraphPlan:
         """What the numbers are."""
         words = (
             "The count, in whole edges, gets two-sided geometric noise of that scale. "
-            f"Each row is private by itself with epsilon = {float(self.epsilon):.4g}"
+            f"Each row is private by itself with epsilon = {short(self.epsilon)}"
         )
         if self.sampling is None:
             return f"{words}, differentially, for a vertex with all its edges."

@@ -10,6 +10,7 @@ from hubbub.channels.channel import Channel
 from hubbub.channels.profile import checkable, exact_loss, loss_curve, profile
 from hubbub.charts.lines import Axes, Series, responsive_lines
 from hubbub.exact import Infinite, to_float, upper
+from hubbub.figures import short
 
 _COUNTS: Final = 48  # that are looked at
 _FURTHEST: Final = 400
@@ -57,7 +58,7 @@ def _picture(rows: list[dict[str, Any]]) -> str:
         shown = [row for row in rows if row[key] is not None and math.isfinite(row[key])]
         if shown:
             points = tuple((float(row["count"]), row[key]) for row in shown)
-            told = tuple(f"{row['count']:,} people: {row[key]:.4g}" for row in shown)
+            told = tuple(f"{row['count']:,} people: {short(row[key])}" for row in shown)
             series.append(Series(name=name, points=points, told=told, marks=not broad, broad=broad))
     if not series:
         return ""

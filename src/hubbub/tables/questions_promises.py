@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from hubbub.check import Check
 from hubbub.errors import Refused
 from hubbub.exact import Infinite, to_text
+from hubbub.figures import short
 from hubbub.guarantees import composition
 from hubbub.guarantees.closeness import mixed
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
@@ -78,6 +79,6 @@ def checks(spec: Questions) -> Iterator[Check]:
     fits = not isinstance(reached, Infinite) and reached <= spec.epsilon
     found = (
         f"losing {to_text(spec.inside)} inside, tell no more than {spec.rows:,} of {spec.of_people:,} people, up to "
-        f"epsilon = {float(spec.epsilon):.9g} (Theorem A1)"
+        f"epsilon = {short(spec.epsilon, 9)} (Theorem A1)"
     )
     yield Check("all questions on one sample", fits, found)

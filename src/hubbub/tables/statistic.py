@@ -67,7 +67,7 @@ class Statistic(Spec):
             raise WrongUse(f"a statistic has at most {MOST_BINS:,} bins; declare coarser ones, or release a histogram")
         if self.unit.chooses or not 0 < self.coverage < 1:
             raise WrongUse("a statistic is of people with one row each, and its coverage lies between 0 and 1")
-        if self.unit_loss is not None and self.unit_loss / self.steps < SMALLEST_EPSILON:
+        if self.sum_rate is not None and self.sum_rate < SMALLEST_EPSILON:
             raise WrongUse("noise wider than a million steps is not drawn; declare a coarser step, or raise epsilon")
         if isinstance(self.protection, Knowledge) and self.protection.route is Route.EXACT and not self.alone_known:
             raise WrongUse("noise on the exact number is for one share of all people; draw a sample instead")
@@ -114,6 +114,11 @@ class Statistic(Spec):
                 return knowledge.rate / 2  # a row that is replaced costs twice what one costs that comes or goes
             case Knowledge(rate=rate):
                 return rate
+
+    @property
+    def sum_rate(self) -> Fraction | None:
+        """The rate of the noise on a sum of steps, of which one person moves as many as there are."""
+        return None if self.unit_loss is None else self.unit_loss / self.steps
 
     @property
     def blank(self) -> Blank:

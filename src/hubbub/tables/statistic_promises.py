@@ -20,10 +20,13 @@ from flint import arb
 
 from hubbub.channels.catalogue import parameters
 from hubbub.channels.checks import laws
+from hubbub.channels.divergence import largest_ratio
+from hubbub.channels.geometric import Geometric
 from hubbub.channels.sampled import sampled_crowd_blending
 from hubbub.check import Check
 from hubbub.errors import Refused
-from hubbub.exact import Infinite, Loss, ball, exp, precision, to_text
+from hubbub.exact import Infinite, ball, exp, precision, to_text, upper
+from hubbub.figures import short
 from hubbub.guarantees.closeness import mixed
 from hubbub.guarantees.definitions import (
     CrowdBlending,
@@ -245,7 +248,7 @@ def checks(spec: Statistic) -> Iterator[Check]:
 
     Guarantee: a check that passed means that the claim holds: of a channel by its laws; of sums by how far one person
     moves them; of ranks by the laws on every table of at most three people over three points; of a sample by Theorem
-    A1', and for few people by the exact law over all databases.
+    A1', and for few people by the law over all databases, in floating point to nine digits.
     """
     if spec.channel is not None:
         yield from laws(spec.channel)
@@ -257,16 +260,29 @@ def checks(spec: Statistic) -> Iterator[Check]:
 
 def mechanism_holds(spec: Statistic) -> Iterator[Check]:
     """What one person more or less, or replaced, changes, whoever was drawn."""
-    loss, steps = spec.unit_loss, spec.steps
+    loss = spec.unit_loss
     assert loss is not None
     if spec.ranked is not None:
         yield _ranks_hold(targets(spec, 2), loss)
     elif not (isinstance(spec.protection, Knowledge) and spec.measured is None):
-        moved = max(loss / steps * (x + (steps - x)) for x in (0, steps))
-        found = (
-            f"one person moves both sums together by {steps:,}, and noise of rate {to_text(loss / steps)} hides that"
-        )
-        yield Check("the noise of the sums", moved <= loss, found)
+        yield _sums_hold(spec, loss)
+
+
+def _sums_hold(spec: Statistic, loss: Fraction) -> Check:
+    """A person with x of the steps moves one sum by x and the other by the rest: the laws of the noise, compared."""
+    rate, steps = spec.sum_rate, spec.steps
+    assert rate is not None
+    noise = Geometric(rate)
+
+    def lost(x: int) -> Fraction:
+        one, other = (largest_ratio(noise.law(by), noise.law(0)) for by in (x, steps - x))
+        assert isinstance(one, Fraction), "such laws are compared exactly"
+        assert isinstance(other, Fraction)
+        return one + other
+
+    right = max(lost(0), lost(steps // 2), lost(steps)) <= loss
+    found = f"one person moves both sums together by {steps:,}, and noise of rate {to_text(rate)} hides that"
+    return Check("the noise of the sums", right, found)
 
 
 def _knowledge_holds(spec: Statistic, knowledge: Knowledge) -> Iterator[Check]:
@@ -278,15 +294,11 @@ def _knowledge_holds(spec: Statistic, knowledge: Knowledge) -> Iterator[Check]:
         return
     reached = outside(k, n, rate, blank=spec.blank).epsilon_zk
     fits = not isinstance(reached, Infinite) and reached <= knowledge.epsilon
-    yield Check(what, fits, f"is all that is told, up to epsilon = {_short(reached)} (Theorem A1')")
+    yield Check(what, fits, f"is all that is told, up to epsilon = {short(reached, 9)} (Theorem A1')")
     if spec.blank is Blank.COIN and n <= LARGEST:
         found = worst_loss(n, k, float(rate), coin=True)
         right = found <= float(knowledge.epsilon) * (1 + 1e-9)
-        yield Check("the exact law over all databases", right, f"loses {found:.9g} at most")
-
-
-def _short(loss: Loss) -> str:
-    return "infinity" if isinstance(loss, Infinite) else f"{float(loss):.9g}"
+        yield Check("the law over all databases", right, f"loses {short(found, 9)} at most, in floating point")
 
 
 def _ranks_hold(aims: Sequence[tuple[Target, Fraction]], loss: Fraction) -> Check:
@@ -301,7 +313,7 @@ def _ranks_hold(aims: Sequence[tuple[Target, Fraction]], loss: Fraction) -> Chec
                     apart = [_apart(one, other, aim, share) for aim, share in aims]
                     worst = worst.max(sum(apart, arb(0)))
         right = bool(worst <= ball(loss) + ball(Fraction(1, 10**30)))
-    found = f"lose {float(worst.mid()):.9g} at most on every table of at most three people over three points"
+    found = f"lose {short(upper(worst), 9)} at most on every table of at most three people over three points"
     return Check("the ranks", right, found)
 
 

@@ -207,8 +207,8 @@ def _counts_of_sample(spec: Statistic, people: list[int], source: Source) -> lis
 
 def _of_sums(spec: Statistic, people: list[int], sums: list[int], source: Source) -> list[Answer]:
     """A and B with noise each; means are between them."""
-    assert spec.unit_loss is not None
-    rate, size, miss = spec.unit_loss / spec.steps, spec.bins, 1 - spec.coverage
+    rate, size, miss = spec.sum_rate, spec.bins, 1 - spec.coverage
+    assert rate is not None
     noise = _noise(rate, 2 * size, source)
     off = reach(rate, miss / (4 if spec.sampled else 2))
     answers = []
@@ -224,8 +224,8 @@ def _of_sums(spec: Statistic, people: list[int], sums: list[int], source: Source
 
 def _of_crowds(spec: Statistic, crowd: Crowd, people: list[int], sums: list[int], source: Source) -> list[Answer]:
     """How many they are, exactly, and their sum with noise; small ones hidden."""
-    assert crowd.epsilon is not None
-    rate, miss = crowd.epsilon / spec.steps, 1 - spec.coverage
+    rate, miss = spec.sum_rate, 1 - spec.coverage
+    assert rate is not None
     off = reach(rate, miss / 2 if crowd.sample is not None else miss)
     answers = []
     for count, total, noise in zip(people, sums, _noise(rate, spec.bins, source), strict=True):

@@ -196,3 +196,13 @@ def test_noise_that_is_too_little_is_refused_when_it_is_read_back() -> None:
         assert not all(check.passed for check in forged.checks())
         with pytest.raises(Exception, match="too little for the epsilon"):
             forged.promises()
+
+
+@pytest.mark.parametrize("ways", [{"epsilon": 1}, {"crowd": 20, "epsilon": 1}], ids=["noise", "crowd"])
+def test_noise_that_is_a_little_small_for_the_sums_is_noticed(
+    ways: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = statistic("mean", of="pay:0..49000:1000", **ways)
+    assert [check.passed for check in spec.checks() if check.what == "the noise of the sums"] == [True]
+    monkeypatch.setattr(type(spec), "sum_rate", Fraction(101, 100) * Fraction(1, spec.steps))
+    assert [check.passed for check in spec.checks() if check.what == "the noise of the sums"] == [False]
