@@ -25,15 +25,17 @@ from urllib.parse import urlsplit
 from hubbub.certificate import draft
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.exact import Exact
-from hubbub.files import check_format, write
+from hubbub.files import check_format, write, write_parquet
 from hubbub.kind import Release, Reservation, Spec
+from hubbub.ledger import durable
 from hubbub.ledger.book import Ledger
 from hubbub.ledger.charge import charge
 from hubbub.ledger.durable import sha256
 from hubbub.noise.source import Source, SystemSource, is_secure
 from hubbub.report import report as page_of
 from hubbub.report.heading import NOTHING_SAID, Heading
-from hubbub.staging import CERTIFICATE, PREFIX, REPORT, Staged, check_free, opened, publish, there
+from hubbub.staging import CERTIFICATE, PREFIX, REPORT, Staged, check_free, opened, publish, remove, there
+from hubbub.tables import manifest
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import column
 from hubbub.tables.table import Table
@@ -195,7 +197,8 @@ def save(
     replace: bool = False,
     heading: Heading = NOTHING_SAID,
 ) -> dict[str, str]:
-    """Write the release as CSV or Parquet, its report and its certificate into a folder; returns where they are.
+    """Write the release as CSV or Parquet, its report and its certificate into a folder; returns where they are. One
+    that others write (`spread`) is made now, in Parquet.
 
     A release that is in the folder already stays, unless it is to be replaced. `heading` is what the report says of its
     publisher and date.
@@ -210,7 +213,7 @@ def save(
     before = there(out)
     written = publish(stage(release, out, form=form, report=report, heading=heading))
     for name in {*before} - {Path(place).name for place in written.values()}:
-        (out / name).unlink(missing_ok=True)
+        remove(out / name)
     return written
 
 
@@ -230,8 +233,8 @@ def stage(
     ledger, out = Ledger(place.ledger), Path(folder)
     hidden = out / f"{PREFIX}{place.nonce}"
     with _given_up(ledger, place, lambda: release.drawn, unless=hidden.exists), opened(out, place) as staged:
-        digests = {}
-        for sheet in release.result.sheets():
+        digests = _parts(release, staged)
+        for sheet in () if digests else release.result.sheets():
             name = f"{sheet.name}.{form}"
             staged.add(name, partial(write, sheet, form))
             digests[name] = sha256(staged.path(name))
@@ -242,6 +245,15 @@ def stage(
                 staged.draft(draft(release, digests, place))
         staged.sign(ledger)
     return staged
+
+
+def _parts(release: Release, staged: Staged) -> dict[str, str]:
+    """What others wrote, listed: the digest of the list, none if nothing is written by others."""
+    parts = release.result.elsewhere(staged.hidden, write_parquet)
+    if parts:
+        durable.settle_folder(staged.hidden / manifest.FOLDER)
+        staged.add(manifest.NAME, lambda out: out.write(manifest.written(parts)))
+    return {manifest.NAME: sha256(staged.path(manifest.NAME))} if parts else {}
 
 
 def _page(release: Release, staged: Staged, digests: Mapping[str, str], heading: Heading) -> str:

@@ -20,11 +20,12 @@ from hubbub.engines import groups, portable_leaves, portable_sql
 from hubbub.engines.arrow_columns import numbers
 from hubbub.engines.dialect import Dialect, Field, Form, Part
 from hubbub.engines.duckdb import SEVERAL_ROWS
+from hubbub.engines.far import Asked
 from hubbub.engines.people import told
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables import condition
-from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps
+from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps, size
 from hubbub.tables.coarser import Ranges
 from hubbub.tables.engine import ONE_ROW_EACH, Choice, Counted, Joint, Question, Repeats
 from hubbub.tables.identity import Identity
@@ -165,6 +166,37 @@ class Portable:
         table = self._database.fetch(sql, _forms(parts), key=_drawn(source))
         return groups.counted(table, parts, Question(axes=self._bins(question.axes)), source)
 
+    def far(self, question: Question, source: Source) -> Any:
+        """The same counts, which stay where they are (:class:`hubbub.engines.far.FarCounts`): what is refused because
+        of the data is refused now, and nothing is counted yet."""
+        far = getattr(self._database, "far", None)
+        if far is None:
+            raise WrongUse("only Spark can write a release in parts; leave out `spread`, or open the table with Spark")
+        question = replace(question, axes=resolved(question.axes, self.columns()))
+        self._readable(question.axes, source)
+        axes, parts = question.axes, self._parts(question.axes)
+        bins, numbered = self._bins(axes), all(map(self._in_database, axes))
+        words: dict[int, pa.Table] = {}
+        key: str | None = None
+        if question.person is None:
+            sql = portable_sql.groups(parts, self._people)
+        else:
+            who = portable_sql.part(self._dialect, self._fields[question.person])
+            if question.repeats is Repeats.REFUSE:
+                self._one_row_each(who, SEVERAL_ROWS)
+                sql = portable_sql.groups(parts, self._people)
+            else:
+                if self._notice is not None:
+                    told(self._ids(who), who, self._notice)
+                if question.repeats is Repeats.DISTINCT:
+                    sql, parts, bins, words = self._distinct_asked(question, who)
+                    numbered = not any(isinstance(axis, Discovered) for axis in axes)
+                else:
+                    sql = portable_sql.one_row_each(self._dialect, parts, who, self._people)
+                key = _drawn(source)
+        sizes = tuple(size(axis) for axis in axes if not isinstance(axis, Discovered)) if numbered else None
+        return far(Asked(sql=sql, forms=_forms(parts), parts=parts, axes=bins, sizes=sizes, key=key, words=words))
+
     @property
     def _dialect(self) -> Dialect:
         return self._database.dialect
@@ -243,7 +275,15 @@ class Portable:
     # --- people with several rows ---------------------------------------------------------------------------------
 
     def _distinct(self, question: Question, who: Part, source: Source) -> Counted:
-        """The bins of what is told apart by its values are worked out here, and handed to the database."""
+        sql, bins, ready, words = self._distinct_asked(question, who)
+        table = self._database.fetch(sql, _forms(bins), key=_drawn(source), words=words)
+        return groups.counted(table, bins, Question(axes=ready), source)
+
+    def _distinct_asked(
+        self, question: Question, who: Part
+    ) -> tuple[str, dict[str, Part], tuple[Countable, ...], dict[int, pa.Table]]:
+        """The query, what it hands over, the axes of that, and the words that it looks up: the bins of what is told
+        apart by its values are worked out here, and handed to the database."""
         axes, parts, words = question.axes, self._parts(question.axes), {}
         for i, (axis, part) in enumerate(zip(axes, parts.values(), strict=True)):
             if not self._in_database(axis):
@@ -253,12 +293,11 @@ class Portable:
         relations = {i: self._dialect.dictionary(i, parts[f"g{i}"].form, ids[i]) for i in words}
         sql = portable_sql.distinct_bins(self._dialect, axes, parts, relations, who, self._people, question.most_bins)
         bins = {f"g{i}": Part("", form, pa.string() if form is Form.TEXT else pa.int64()) for i, form in enumerate(ids)}
-        table = self._database.fetch(sql, _forms(bins), key=_drawn(source), words=words)
-        ready = tuple(
+        ready: tuple[Countable, ...] = tuple(
             Discovered(f"g{i}") if isinstance(axis, Discovered) else groups.ready(axis, f"g{i}")
             for i, axis in enumerate(axes)
         )
-        return groups.counted(table, bins, Question(axes=ready), source)
+        return sql, bins, ready, words
 
     def _readable(self, axes: Sequence[Countable], source: Source) -> None:
         """Refuse if too many rows cannot be read as declared, before anything is chosen."""

@@ -22,9 +22,9 @@ from urllib.parse import unquote, urlsplit
 import pyarrow as pa
 
 from hubbub.engines.column import Number
-from hubbub.engines.dialect import ARROW, KEY, Dialect, Field, Form
+from hubbub.engines.dialect import KEY, Dialect, Field, Form
+from hubbub.engines.far import Asked, FarCounts, received
 from hubbub.engines.identity import of_files
-from hubbub.engines.mended import readable
 from hubbub.engines.portable import UNCOUNTABLE, Portable
 from hubbub.engines.portable_sql import pick
 from hubbub.errors import WrongUse
@@ -191,6 +191,18 @@ class _Frame:
         key: str | None = None,
         words: Mapping[int, pa.Table] | None = None,
     ) -> pa.Table:
+        try:
+            with self.asked(sql, forms, key=key, words=words) as answer:
+                return _fetched(answer, forms)
+        except Exception:  # of Spark, of Java, of a channel: the message may quote a cell
+            pass
+        raise WrongUse(UNCOUNTABLE)
+
+    @contextmanager
+    def asked(
+        self, sql: str, forms: Mapping[str, Form], *, key: str | None, words: Mapping[int, pa.Table] | None
+    ) -> Iterator[Any]:
+        """The answer as a frame, which can be worked with as long as the views that it looks at are there."""
         own = _own()
         views: dict[str, Any] = {self.people: self._frame}
         try:
@@ -202,14 +214,16 @@ class _Frame:
                 sql = sql.replace(f"hubbub_words_{i} ", f"hubbub_words_{i}_{own} ")
             for name, view in views.items():
                 view.createOrReplaceTempView(name)
-            return _fetched(self._session.sql(sql), forms)
-        except Exception:  # of Spark, of Java, of a channel: the message may quote a cell
-            pass
+            cast = [f"CAST({name} AS {_SPARK[form]}) AS {name}" for name, form in forms.items()]
+            yield self._session.sql(sql).selectExpr(*cast)
         finally:
             for name in views:
                 with suppress(Exception):
                     self._session.catalog.dropTempView(name)
-        raise WrongUse(UNCOUNTABLE)
+
+    def far(self, asked: Asked) -> FarCounts:
+        """Counts that stay with Spark."""
+        return FarCounts(self, asked)
 
     def _sent(self, words: pa.Table) -> Any:
         kinds = {pa.string(): "string", pa.int64(): "bigint", pa.float64(): "double"}
@@ -239,19 +253,7 @@ def _far(address: str) -> Part:
 
 def _fetched(answer: Any, forms: Mapping[str, Form]) -> pa.Table:
     """As Arrow, each column in its form."""
-    types = {name: ARROW[form] for name, form in forms.items()}
-    cast = [f"CAST({name} AS {_SPARK[form]}) AS {name}" for name, form in forms.items()]
-    answer = answer.selectExpr(*cast)
-    table = answer.toArrow()
-    columns = [
-        pa.chunked_array([_received(chunk, kind) for chunk in column.chunks], kind)
-        for column, kind in zip(table.columns, types.values(), strict=True)
-    ]
-    return pa.table(columns, names=list(types))
-
-
-def _received(cells: pa.Array, kind: pa.DataType) -> pa.Array:
-    return readable(cells.cast(kind)) if kind == pa.string() else cells.cast(kind)
+    return received(answer.toArrow(), forms)
 
 
 def is_frame(source: object) -> bool:

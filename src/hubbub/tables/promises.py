@@ -65,7 +65,7 @@ def promises(spec: Histogram) -> tuple[Derivation, ...]:
 
     Guarantee: each is a theorem applied to the one before, or the call is refused; nothing here depends on the data.
     """
-    sparse.check(spec.axes, spec.channel)
+    sparse.check(spec.axes, spec.channel, spread=True)  # what one machine can list is looked at where it is asked for
     own = _own(spec)
     if spec.unit.distinct is not None:
         return (_several_bins(_differential(own, spec) or own, spec, spec.unit.distinct),)

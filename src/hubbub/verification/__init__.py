@@ -21,6 +21,7 @@ from hubbub.kind import Spec
 from hubbub.ledger.book import dataset_name, released
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.key import ALGORITHM, signed
+from hubbub.tables import manifest
 from hubbub.verification import format_2, format_3
 from hubbub.verification.noting import Failed, Notes, printable
 from hubbub.verification.verdict import Verdict
@@ -71,7 +72,7 @@ class Checked(Verdict):
         entry = self.certificate["ledger"]
         unseen = (
             ("the names of columns and bins, and where ranges begin and end: the release file would show them",)
-            if any(name.startswith("release.") for name in self.missing)
+            if any(name.startswith("release") for name in self.missing)
             else ()
         )
         return (
@@ -184,13 +185,36 @@ def _check(
     main = next(iter(released(body)))
     if main in seen["files"]:
         file = Path(release) if release is not None else Path(folder or "") / main
-        found = spec.misfit(file, "parquet" if main.endswith(".parquet") else "csv")
+        if main == manifest.NAME:
+            found = _parts(notes, seen, spec, file)
+        else:
+            found = spec.misfit(file, "parquet" if main.endswith(".parquet") else "csv")
         wrong = f"{found}, and not those that are described; get the originals of both"
         notes.note("the columns and rows of the file", found is None, "are those described", wrong=wrong)
     layout.promises(notes, body, spec, derived)
     for check in spec.checks():
         notes.add(check)
     layout.rest(notes, body)
+
+
+def _parts(notes: Notes, seen: dict[str, Any], spec: Spec, listed: Path) -> str | None:
+    """Compare the parts of a release with their list, which is what the certificate names; what does not fit."""
+    try:
+        parts = manifest.parts_of(listed.read_bytes())
+    except (OSError, CheckFailed) as error:
+        notes.note("the list of parts", False, str(error) if isinstance(error, CheckFailed) else "it cannot be read")
+    folder = listed.parent / manifest.FOLDER
+    if not folder.is_dir():
+        seen["missing"] = (*seen["missing"], f"{manifest.FOLDER}/")
+        return None
+    try:
+        wrong = manifest.problem(folder, parts)
+    except OSError:
+        wrong = "a part cannot be read"
+    told = f"{len(parts):,} files, as they are listed"
+    notes.note(f"the parts in {manifest.FOLDER}/", wrong is None, told, wrong=f"{wrong}; get the originals")
+    seen["files"] = (*seen["files"], f"{manifest.FOLDER}/")
+    return spec.misfit_of_parts([folder / part.name for part in parts], [part.rows for part in parts])
 
 
 def check_signature(notes: Notes, body: Mapping[str, Any], signature: Any, key: str | None) -> str:
