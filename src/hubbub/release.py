@@ -198,7 +198,7 @@ def save(
     heading: Heading = NOTHING_SAID,
 ) -> dict[str, str]:
     """Write the release as CSV or Parquet, its report and its certificate into a folder; returns where they are. One
-    that others write (`spread`) is made now, in Parquet.
+    that others write (`parts`) is made now, in Parquet.
 
     A release that is in the folder already stays, unless it is to be replaced. `heading` is what the report says of its
     publisher and date.

@@ -36,7 +36,7 @@ class _OneStream(BlockKeys):
 def pairs(keys: BlockKeys, monkeypatch: pytest.MonkeyPatch) -> NDArray[np.int64]:
     """(first, second) of each bin."""
     monkeypatch.setattr(cuts, "BLOCK", BINS)
-    spec = spec_of([f"a:0..{2 * BINS}:1"], {"epsilon": 1, "spread": 1})
+    spec = spec_of([f"a:0..{2 * BINS}:1"], {"epsilon": 1, "parts": 1})
     counted = Counted(np.arange(2 * BINS), np.full(2 * BINS, COUNT))
     first, second = (each.published.values for each in published_part(spec, cut(spec), keys, 0, counted))
     return np.stack([first, second])

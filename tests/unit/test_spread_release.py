@@ -24,6 +24,7 @@ from hubbub.release import perform, save, stage
 from hubbub.staging import PREFIX, publish
 from hubbub.tables import bins, manifest
 from hubbub.tables import spread as spreading
+from hubbub.tables.cut import cut
 from hubbub.tables.engine import Counted
 from hubbub.tables.spread import Report, Spread, Task
 from hubbub.verification import Checked, load, verify
@@ -35,7 +36,7 @@ TWO = ["a:0..50:1", "t=x,y,null"]  # 150 bins
 
 
 def made(by: list[str] | None = None, running: Running = in_turn, dataset: str = "town", **words: Any) -> Release:
-    spec = spec_of(by or TWO, {"spread": 4, **(words or {"epsilon": 1})})
+    spec = spec_of(by or TWO, {"parts": 4, **(words or {"epsilon": 1})})
     return perform(spec, Cluster(opened(PEOPLE, dataset=dataset).engine, running), Ledger(), dataset)
 
 
@@ -259,9 +260,9 @@ def test_what_did_not_arrive_is_not_published(running: Running, told: str, tmp_p
 
 
 def test_a_machine_without_the_folder_says_so_and_one_of_another_version_too(tmp_path: Path) -> None:
-    spec, secret = spec_of(TWO, {"epsilon": 1, "spread": 1}), BlockKeys(ScriptedSource.from_label("there"))
+    spec, secret = spec_of(TWO, {"epsilon": 1, "parts": 1}), BlockKeys(ScriptedSource.from_label("there"))
     nothing = Counted(*(pa.array([], pa.int64()).to_numpy(),) * 2)
-    words = (spec, spreading.cut(spec), secret, lambda sheet, out: None)
+    words = (spec, cut(spec), secret, lambda sheet, out: None)
     absent = spreading.write_part(*words, str(tmp_path / "absent"), 0, nothing, hubbub.__version__)
     assert absent.state == "no folder"
     assert spreading.write_part(*words, str(tmp_path), 0, nothing, "0.0").state == "other version"
@@ -278,7 +279,7 @@ def test_parts_replace_a_release_and_are_replaced_by_one(tmp_path: Path) -> None
         save(made(dataset="two", crowd=20), out)
     save(made(dataset="three", crowd=20), out, replace=True)
     assert sorted(os.listdir(out)) == ["certificate.json", "release", "release.json", "report.html"]
-    fewer = made(dataset="four", crowd=20, spread=2)
+    fewer = made(dataset="four", crowd=20, parts=2)
     save(fewer, out, replace=True)
     assert len(os.listdir(out / "release")) == 2
     assert checked(out).passed
@@ -304,7 +305,7 @@ def test_a_release_is_written_once_and_read_after_that(tmp_path: Path) -> None:
 
 def test_noise_that_is_known_is_not_published(tmp_path: Path) -> None:
     cluster = Cluster(opened(PEOPLE, dataset="town").engine)
-    release = played(spec_of(TWO, {"epsilon": 1, "spread": 2}), cluster, ScriptedSource.from_label("known"))
+    release = played(spec_of(TWO, {"epsilon": 1, "parts": 2}), cluster, ScriptedSource.from_label("known"))
     with pytest.raises(Refused, match="operating system"):
         release.result.elsewhere(tmp_path, lambda sheet, out: None)
     assert os.listdir(tmp_path) == []
@@ -315,14 +316,14 @@ def test_noise_that_is_known_is_not_published(tmp_path: Path) -> None:
 
 def test_other_tables_than_those_of_spark_are_refused_and_nothing_is_spent() -> None:
     with pytest.raises(WrongUse, match="only Spark can write a release in parts"):
-        opened(PEOPLE, dataset="town").histogram(TWO, epsilon=1, spread=4)
+        opened(PEOPLE, dataset="town").histogram(TWO, epsilon=1, parts=4)
     assert not Ledger().account("town").records[0].drawn
 
 
 @pytest.mark.parametrize("parts", [0, 100_001])
 def test_the_number_of_parts_is_checked(parts: int) -> None:
     with pytest.raises(WrongUse, match="number of files, from 1 to 100,000"):
-        spec_of(TWO, {"epsilon": 1, "spread": parts})
+        spec_of(TWO, {"epsilon": 1, "parts": parts})
 
 
 def test_where_bins_outgrow_one_machine_the_refusal_names_the_way_on(tmp_path: Path) -> None:
@@ -330,10 +331,10 @@ def test_where_bins_outgrow_one_machine_the_refusal_names_the_way_on(tmp_path: P
     people = PEOPLE.append_column("a2", PEOPLE.column("a"))
     with pytest.raises(WrongUse, match="let Spark write them"):
         opened(people, dataset="town").histogram(million, epsilon=1)
-    spec = spec_of(million, {"epsilon": 1, "spread": 64}).resolved(opened(people, dataset="town").engine.columns())
+    spec = spec_of(million, {"epsilon": 1, "parts": 64}).resolved(opened(people, dataset="town").engine.columns())
     assert spec.promises() == spec_of(million, {"epsilon": 1}).promises()
     with pytest.raises(WrongUse, match="1,000,000,000,000 can be published"):
-        opened(people, dataset="town").histogram([*million, "b:0..1000:1"], epsilon=1, spread=64)
+        opened(people, dataset="town").histogram([*million, "b:0..1000:1"], epsilon=1, parts=64)
 
 
 def test_bins_by_the_billion_that_are_all_listed_have_a_certificate_that_holds(

@@ -171,7 +171,7 @@ class Portable:
         of the data is refused now, and nothing is counted yet."""
         far = getattr(self._database, "far", None)
         if far is None:
-            raise WrongUse("only Spark can write a release in parts; leave out `spread`, or open the table with Spark")
+            raise WrongUse("only Spark can write a release in parts; leave out `parts`, or open the table with Spark")
         question = replace(question, axes=resolved(question.axes, self.columns()))
         self._readable(question.axes, source)
         axes, parts = question.axes, self._parts(question.axes)

@@ -42,7 +42,7 @@ def histogram(
     at_delta: Exact = "1e-9",
     coverage: Exact = "0.95",
     scale_up: bool = False,
-    spread: int | str | None = None,
+    parts: int | str | None = None,
 ) -> Histogram:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
     if isinstance(by, str):
@@ -95,14 +95,14 @@ def histogram(
         coverage=level,
         scale_up=scale_up,
         lowered=bool(made.remarks),
-        spread=None if spread is None else _parts(spread),
+        parts=None if parts is None else _parts(parts),
     )
 
 
-def _parts(spread: int | str) -> int:
-    parts = whole(spread, "spread")
+def _parts(given: int | str) -> int:
+    parts = whole(given, "parts")
     if not 1 <= parts <= MOST_PARTS:
-        raise WrongUse(f"`spread` is a number of files, from 1 to {MOST_PARTS:,}, not {parts:,}; choose one like 64")
+        raise WrongUse(f"`parts` is a number of files, from 1 to {MOST_PARTS:,}, not {parts:,}; choose one like 64")
     return parts
 
 
@@ -209,7 +209,7 @@ _OWN: Final = (
     *_COLLECTED,
     Option(name="coverage", takes="C", default="0.95", help="How often an interval is right."),
     Option(
-        name="spread",
+        name="parts",
         takes="N",
         help="With Spark: its executors draw the noise and write N Parquet files, for bins by the billion.",
     ),
@@ -249,7 +249,7 @@ column:month:2024-01..2024-12 (dates). Say how people are protected: `crowd=K`; 
 `outlier=CURVE`; or `channel=NAME` with its own options.
 
 Of more than 100,000,000 declared bins only those that show a number are listed, and not listed means hidden.
-With `spread=N`, for a table in Spark, neither counts nor rows come together in this process: the executors write N
+With `parts=N`, for a table in Spark, neither counts nor rows come together in this process: the executors write N
 files into the folder release/ of the output, which must be on storage that they share with this machine, and
 release.json lists them. Promises, ledger and certificate are the same.
 
@@ -259,7 +259,7 @@ alone. What is released about the same people under one name adds up in the ledg
         "hubbub release histogram hubbub-demo/millbrook.parquet --person resident --by department --crowd 20 --out o/",
         "hubbub release histogram hubbub-demo/millbrook.parquet --rows-are-people --by age:0..90:5 --epsilon 1 --out p",
         "hubbub release histogram spark://master:7077 --table people --rows-are-people --dataset town "
-        "--by cell:0..10000000:1 --by age:0..100:1 --epsilon 1 --spread 256 --out /shared/release",
+        "--by cell:0..10000000:1 --by age:0..100:1 --epsilon 1 --parts 256 --out /shared/release",
     ),
     options=(*_OWN, CHANNEL, *OPTIONS),
     ask=ask,

@@ -64,8 +64,8 @@ Cut: TypeAlias = Listed | Sparse | Found
 
 
 def cut(spec: Histogram) -> Cut:
-    """How the bins of a release in `spread` parts are cut; there are fewer parts if there are fewer bins."""
-    total, parts = declared_size(spec.axes), spec.spread
+    """How the bins of a release in parts are cut; there are fewer parts if there are fewer bins."""
+    total, parts = declared_size(spec.axes), spec.parts
     assert parts is not None
     if total is None:
         return Found(parts)

@@ -49,7 +49,7 @@ class Histogram(Spec):
     coverage: Fraction = Fraction(19, 20)
     scale_up: bool = False
     lowered: bool = False  # whether the curve is not the one asked for, but the largest below it that never falls
-    spread: int | None = None  # in how many parts the machines of a cluster write it; no promise rests on it
+    parts: int | None = None  # in how many the machines of a cluster write it; no promise rests on it
 
     @property
     def discovered(self) -> bool:
@@ -68,7 +68,7 @@ class Histogram(Spec):
         if self.unit.person is not None:
             column(schema, self.unit.person)
         axes = resolved(self.axes, schema)
-        sparse.check(axes, self.channel, spread=self.spread is not None)
+        sparse.check(axes, self.channel, spread=self.parts is not None)
         return replace(self, axes=axes)
 
     def promises(self) -> tuple[Derivation, ...]:
@@ -126,14 +126,14 @@ class Histogram(Spec):
         if sparse.is_sparse(self):
             empty = self.channel.empty_bins()
             bins = 0 if empty is None else sparse.expected(empty, bins)
-        if self.spread is not None:
+        if self.parts is not None:
             return (1 << 20) + _BYTES_IN_PARQUET * bins
         return (1 << 20) + _BYTES_PER_BIN * min(bins, MOST_BINS)
 
     def run(self, data: Engine, source: Source) -> Result:
         from hubbub.tables import counting, spread
 
-        if self.spread is not None:
+        if self.parts is not None:
             return spread.prepared(self, data, source)
         return counting.run(self, data, source)
 

@@ -52,7 +52,7 @@ def check(axes: Sequence[Axis], channel: Channel, *, spread: bool = False) -> No
     if total is None or total <= most:
         return
     empty = channel.empty_bins()
-    further = "" if spread else "let Spark write them (`spread=N`), "
+    further = "" if spread else "let Spark write them (`parts=N`), "
     if empty is None:
         raise WrongUse(
             f"the declared bins multiply to {total:,}, and more than {most:,} can be published only where empty ones "

@@ -73,7 +73,7 @@ def prepared(spec: Histogram, engine: Engine, source: Source) -> Spread:
     """Ask what has to be known before anything is published, and draw the secret; nothing is counted yet."""
     asked: Callable[[Question, Source], Far] | None = getattr(engine, "far", None)
     if asked is None:
-        raise WrongUse("only Spark can write a release in parts; leave out `spread`, or open the table with Spark")
+        raise WrongUse("only Spark can write a release in parts; leave out `parts`, or open the table with Spark")
     counts = asked(question(spec), source)
     return Spread(spec, cut(spec), counts, BlockKeys(source))
 

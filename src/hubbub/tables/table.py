@@ -47,7 +47,7 @@ class Table(Statistics):
         exempt: Exact = 0,
         at_delta: Exact = "1e-9",
         coverage: Exact = "0.95",
-        spread: int | None = None,
+        parts: int | None = None,
     ) -> Release:
         """Count people by some columns, and publish the counts so that each person stays lost in the crowd.
 
@@ -55,7 +55,7 @@ class Table(Statistics):
         protected by `crowd` (exact counts of at least so many, the others hidden), `crowd` and `epsilon` (noise below),
         `epsilon` (plain noise), `epsilon` and `delta` (bins found in the data: noise, shown above the smallest
         threshold that delta allows), `outlier` (a loss for each crowd size) or a `channel` with its `options`. `sample`
-        draws a fresh secret sample first; `collected` declares that the table is one. With `spread`, for a table in
+        draws a fresh secret sample first; `collected` declares that the table is one. With `parts`, for a table in
         Spark, its executors draw the noise and write so many Parquet files when the release is saved, into a folder
         that they share with this machine; counts and rows never come together here.
 
@@ -86,7 +86,7 @@ class Table(Statistics):
                 exempt=exempt,
                 at_delta=at_delta,
                 coverage=coverage,
-                spread=spread,
+                parts=parts,
             )
         )
 

@@ -82,7 +82,7 @@ def alone(spec: Histogram, counted: Counted, source: Any) -> list[dict[str, Any]
 @pytest.mark.parametrize("name", CHANNELS)
 def test_theorem_one_block_is_the_release_of_one_process_with_the_same_words(name: str) -> None:
     """Law for law: both are the same function of uniform words."""
-    spec = spec_of(TWO, {**CHANNELS[name], "spread": 1})
+    spec = spec_of(TWO, {**CHANNELS[name], "parts": 1})
     assert spread(spec, declared(), keys()) == alone(spec, declared(), keys().stream(0, 0))
 
 
@@ -90,7 +90,7 @@ def test_theorem_one_block_is_the_release_of_one_process_with_the_same_words(nam
 def test_theorem_each_block_is_the_release_of_its_bins(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of several blocks each is what one process would publish of these bins alone, with words of its own."""
     monkeypatch.setattr(cuts, "BLOCK", 20)
-    spec = spec_of(TWO, {**CHANNELS[name], "spread": 5})
+    spec = spec_of(TWO, {**CHANNELS[name], "parts": 5})
     assert cut(spec) == Listed(240, 48)
     wanted = []
     for part in range(5):
@@ -109,7 +109,7 @@ def test_theorem_each_block_is_the_release_of_its_bins(name: str, monkeypatch: p
 @pytest.mark.parametrize("name", CHANNELS)
 def test_the_rows_are_those_of_all_bins_in_order_each_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cuts, "BLOCK", 7)
-    spec = spec_of(TWO, {**CHANNELS[name], "spread": 11})
+    spec = spec_of(TWO, {**CHANNELS[name], "parts": 11})
     bins_of = [(row["a"], row["b"]) for row in spread(spec, declared(), keys())]
     assert bins_of == [(row["a"], row["b"]) for row in alone(spec, declared(), keys().stream(0))]
     assert len(set(bins_of)) == 240
@@ -125,7 +125,7 @@ def test_the_order_of_counts_the_machine_and_the_attempt_change_nothing(
     if kind == "sparse":
         monkeypatch.setattr(bins, "MOST_BINS", 100)
     by, counted = (["a:0..12:1", "t"], found()) if kind == "found" else (TWO, declared())
-    spec = spec_of(by, {**CHANNELS[name], "spread": 3})
+    spec = spec_of(by, {**CHANNELS[name], "parts": 3})
     assert type(cut(spec)) is {"listed": Listed, "sparse": Sparse, "found": Found}[kind]
     once = spread(spec, counted, keys())
     backwards = some(counted, list(range(counted.codes.size))[::-1])
@@ -136,7 +136,7 @@ def test_the_order_of_counts_the_machine_and_the_attempt_change_nothing(
 @pytest.mark.parametrize("name", HIDING)
 def test_bins_that_are_not_listed_are_each_in_one_part(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bins, "MOST_BINS", 100)
-    spec = spec_of(TWO, {**CHANNELS[name], "spread": 7})
+    spec = spec_of(TWO, {**CHANNELS[name], "parts": 7})
     labels = {(row["a"], row["b"]): code for code, row in enumerate(_all_bins())}
     for part, here in in_parts(cut(spec), declared()):
         shown = rows(list(published_part(spec, cut(spec), keys(), part, here)))
@@ -154,7 +154,7 @@ def _all_bins() -> list[dict[str, Any]]:
 
 
 def test_found_bins_are_published_once_each() -> None:
-    spec = spec_of(["a:0..12:1", "t"], {"crowd": 5, "spread": 4})
+    spec = spec_of(["a:0..12:1", "t"], {"crowd": 5, "parts": 4})
     told = spread(spec, found(), keys())
     wanted = alone(spec, found(), ScriptedSource.from_label("found"))
 
@@ -167,20 +167,20 @@ def test_found_bins_are_published_once_each() -> None:
 
 @pytest.mark.parametrize("parts", [1, 2, 239, 240, 241, 100_000])
 def test_there_are_no_more_parts_than_bins(parts: int) -> None:
-    how = cut(spec_of(TWO, {"epsilon": 1, "spread": parts}))
+    how = cut(spec_of(TWO, {"epsilon": 1, "parts": parts}))
     assert isinstance(how, Listed)
     assert how.parts <= min(parts, 240)
     assert how.width * (how.parts - 1) < 240 <= how.width * how.parts
 
 
 def test_a_bin_that_was_counted_twice_is_no_count() -> None:
-    spec = spec_of(TWO, {"epsilon": 1, "spread": 1})
+    spec = spec_of(TWO, {"epsilon": 1, "parts": 1})
     with pytest.raises(CheckFailed, match="twice"):
         list(published_part(spec, cut(spec), keys(), 0, Counted(np.array([3, 3]), np.array([1, 2]))))
 
 
 def test_columns_are_those_of_one_process() -> None:
-    spec = spec_of(TWO, {"epsilon": 1, "spread": 1})
+    spec = spec_of(TWO, {"epsilon": 1, "parts": 1})
     (part,) = published_part(spec, cut(spec), keys(), 0, declared())
     assert [batch.schema for batch in part.batches()] == [
         batch.schema for batch in run(spec, Given(declared()), ScriptedSource.from_label("x")).batches()
