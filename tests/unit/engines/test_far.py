@@ -1,4 +1,4 @@
-"""Parts that Spark publishes: to the byte what one machine publishes with the same secret, whatever tasks go through."""
+"""Parts that Spark publishes: to the byte what one machine publishes with the same secret, whatever tasks suffer."""
 
 from __future__ import annotations
 
