@@ -23,10 +23,9 @@ from hubbub.noise.source import BlockKeys, ScriptedSource
 from hubbub.release import perform, save, stage
 from hubbub.staging import PREFIX, publish
 from hubbub.tables import bins, manifest
-from hubbub.tables import spread as spreading
 from hubbub.tables.cut import cut
 from hubbub.tables.engine import Counted
-from hubbub.tables.spread import Report, Spread, Task
+from hubbub.tables.spread import Report, Spread, Task, write_part
 from hubbub.verification import Checked, load, verify
 from tests.fresh import opened, played, spec_of
 from tests.spreading import Cluster, Running, everything_twice, in_turn, rows_of
@@ -262,10 +261,10 @@ def test_what_did_not_arrive_is_not_published(running: Running, told: str, tmp_p
 def test_a_machine_without_the_folder_says_so_and_one_of_another_version_too(tmp_path: Path) -> None:
     spec, secret = spec_of(TWO, {"epsilon": 1, "parts": 1}), BlockKeys(ScriptedSource.from_label("there"))
     nothing = Counted(*(pa.array([], pa.int64()).to_numpy(),) * 2)
-    words = (spec, cut(spec), secret, lambda sheet, out: None)
-    absent = spreading.write_part(*words, str(tmp_path / "absent"), 0, nothing, hubbub.__version__)
+    words = (cut(spec), secret, lambda sheet, out: None)
+    absent = write_part(*words, str(tmp_path / "absent"), 0, nothing, hubbub.__version__)
     assert absent.state == "no folder"
-    assert spreading.write_part(*words, str(tmp_path), 0, nothing, "0.0").state == "other version"
+    assert write_part(*words, str(tmp_path), 0, nothing, "0.0").state == "other version"
     assert os.listdir(tmp_path) == []
 
 

@@ -7,9 +7,10 @@
             machines share, and tells the digest of its file; the driver keeps one file for each part, as told by the
             one attempt that the job accepted, removes all others, and lists them (hubbub.tables.manifest)
 
-The secret is drawn by the driver, travels to the machines inside the task, is written to no file and stands in no plan,
-and is overwritten here when the job ends. What it cannot be kept out of is the memory of those who run tasks, and the
-network between them, which is Spark's to encrypt.
+The secret is drawn by the driver, travels to the machines inside the task, is written to no file of ours and stands in
+no plan, and is overwritten here when the job ends. What it cannot be kept out of is the memory of those who run tasks,
+and the network between them, which is Spark's to encrypt. A task of more than a megabyte Spark would send by way of a
+file; so the description of the release, which is public and may list very many labels, goes by a file of ours.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import hubbub
 from hubbub.errors import Refused, WrongUse
 from hubbub.kind import Grid, Result, Sheet, Write
 from hubbub.noise.source import BlockKeys, Source, SystemSource
-from hubbub.tables import manifest
+from hubbub.tables import description, manifest
 from hubbub.tables.counting import question
 from hubbub.tables.counts import Line, facts, hidden_words, is_exact, lined, schema
 from hubbub.tables.cut import Cut, cut, published_part
@@ -36,11 +37,13 @@ from hubbub.tables.engine import Counted, Engine, Question
 from hubbub.tables.estimands import has_estimates
 from hubbub.tables.manifest import Part
 from hubbub.tables.written import key_columns
+from hubbub.wire.canonical import canonical, read
 
 if TYPE_CHECKING:
     from hubbub.tables.histogram import Histogram
 
 _WORK: Final = "work"
+_SPEC: Final = "spec.json"
 _KEPT: Final = 1000  # rows in memory, for the report
 _NOT_YET: Final = "the machines of the cluster write this release when it is saved; call save first, and read its files"
 WRITTEN, NO_FOLDER, OTHER_VERSION = "written", "no folder", "other version"
@@ -107,7 +110,8 @@ class Spread(Result):
         for folder in (work, home):
             folder.mkdir(mode=0o700)
         try:
-            reports = self.counts.reports(self.cut, _task(self.spec, self.cut, self.keys, write, work))
+            (work / _SPEC).write_bytes(canonical(self.spec.described()))
+            reports = self.counts.reports(self.cut, going(self.cut, self.keys, write, work))
         finally:
             self.keys.forget()
         kept = tuple(sorted(reports))
@@ -199,21 +203,27 @@ def _size(file: Path) -> int:
         return -1
 
 
-def _task(spec: Histogram, cut: Cut, keys: BlockKeys, write: Write, work: Path) -> Task:
+def going(cut: Cut, keys: BlockKeys, write: Write, work: Path) -> Task:
+    """The task that goes to the machines: small, whatever the release."""
     version, folder = hubbub.__version__, str(work)
 
     def task(part: int, counted: Counted) -> Report:
-        return write_part(spec, cut, keys, write, folder, part, counted, version)
+        return write_part(cut, keys, write, folder, part, counted, version)
 
     return task
 
 
 def write_part(
-    spec: Histogram, cut: Cut, keys: BlockKeys, write: Write, folder: str, part: int, counted: Counted, version: str
+    cut: Cut, keys: BlockKeys, write: Write, folder: str, part: int, counted: Counted, version: str
 ) -> Report:
-    """Publish a part into a file of a name that no other attempt has; runs on the machines of the cluster."""
+    """Publish a part of the release that the folder describes into a file of a name that no other attempt has; runs on
+    the machines of the cluster."""
     if version != hubbub.__version__:
         return Report(part, state=OTHER_VERSION)
+    try:
+        spec = description.read(read((Path(folder) / _SPEC).read_bytes(), "the description"))
+    except OSError:
+        return Report(part, state=NO_FOLDER)
     name = f"{part}-{SystemSource().words(2).tobytes().hex()}"
     shown = rows = 0
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import signal
 import warnings
 from collections.abc import Callable
@@ -21,13 +20,13 @@ from hubbub.files import write_parquet
 from hubbub.noise.source import BlockKeys, ScriptedSource
 from hubbub.release import save
 from hubbub.tables import bins
-from hubbub.tables import spread as spreading
 from hubbub.tables.counting import question, run
 from hubbub.tables.cut import cut
 from hubbub.tables.engine import Counted, Engine
 from hubbub.tables.histogram import Histogram
-from hubbub.tables.spread import Report, Task
+from hubbub.tables.spread import Report, Task, going
 from hubbub.verification import load, verify
+from hubbub.wire.canonical import canonical
 from tests import servers
 from tests.conformance.openers import from_arrow
 from tests.fresh import spec_of
@@ -59,8 +58,9 @@ def frame(folder: Path, table: pa.Table = TABLE, start: Callable[[], Any] = serv
 
 def task(spec: Histogram, work: Path, secret: BlockKeys | None = None) -> Task:
     work.mkdir(exist_ok=True)
+    (work / "spec.json").write_bytes(canonical(spec.described()))
     keys = secret or BlockKeys(ScriptedSource.from_label("far"))
-    return spreading._task(spec, cut(spec), keys, write_parquet, work)
+    return going(cut(spec), keys, write_parquet, work)
 
 
 def reports(engine: Engine, spec: Histogram, given: Task) -> list[Report]:
@@ -107,7 +107,7 @@ def test_tasks_that_fail_or_are_killed_are_tried_again_and_publish_the_same(tmp_
 
     assert plain(reports(open_spark_frame(frame(tmp_path)), spec, fails)) == wanted
     assert sorted(file.name for file in tmp_path.glob("failed-*")) == ["failed-0", "failed-1"]
-    assert len(os.listdir(tmp_path / "work")) == 4
+    assert len(os.listdir(tmp_path / "work")) == 1 + 4  # with the description
 
 
 def test_connect_publishes_the_same(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_found_bins_are_those_that_the_driver_finds(tmp_path: Path) -> None:
     spec = spec_of(["t", "a"], {"crowd": 5, "parts": 3})
     engine = open_spark_frame(frame(tmp_path))
     reports(engine, spec, task(spec, tmp_path / "work"))
-    for file in (tmp_path / "work").iterdir():
+    for file in (tmp_path / "work").glob("?-*"):
         file.rename(file.with_suffix(".parquet"))
     told = sorted(map(repr, rows_of(tmp_path / "work")))
     alone = run(spec.resolved(engine.columns()), engine, ScriptedSource.from_label("alone"))
@@ -179,14 +179,15 @@ def test_people_with_two_rows_are_refused_before_a_secret_is_drawn(tmp_path: Pat
         people.histogram(NUMBERS, epsilon=1, parts=2)
 
 
-def test_a_task_carries_its_secret_and_nothing_says_it(tmp_path: Path) -> None:
-    """Pickled it is there, and that is what travels; in the text of a plan it is not."""
+def test_a_task_carries_its_secret_and_is_small_whatever_the_release(tmp_path: Path) -> None:
+    """Spark sends what is larger than a megabyte by way of a file, and a secret must not lie in one."""
     secret = BlockKeys(ScriptedSource.from_label("far"))
-    spec = spec_of(NUMBERS, {"epsilon": 1, "parts": 1})
+    spec = spec_of([f"t={','.join(f'a town with the number {i}' for i in range(100_000))}"], {"crowd": 5, "parts": 1})
     given = task(spec, tmp_path / "work", secret)
     from pyspark import cloudpickle
 
     raw = bytes(secret._secret)
     assert raw in cloudpickle.dumps(given)
+    assert len(cloudpickle.dumps(given)) < 10_000
+    assert (tmp_path / "work" / "spec.json").stat().st_size > 1 << 20
     assert raw.hex() not in repr(given)
-    assert pickle.loads(pickle.dumps(secret))._secret == secret._secret
