@@ -38,6 +38,7 @@ from hubbub import release as releasing
 from hubbub.files import write_parquet
 from hubbub.kind import Sheet
 from hubbub.noise.source import BlockKeys, Source
+from hubbub.staging import PREFIX
 from hubbub.tables import spread
 from hubbub.verification import load, verify
 
@@ -174,7 +175,7 @@ def killing(out: Path, after: int) -> Iterator[list[int]]:
 
     def watch() -> None:
         while not stop.is_set() and not killed:
-            if len(list(out.glob(".hubbub-*/work/*"))) >= after:
+            if len(list(out.glob(f"{PREFIX}*/{spread.WORK}/*"))) >= after:
                 victim = executors()[0]
                 os.kill(victim, signal.SIGKILL)
                 killed.append(victim)
@@ -233,7 +234,7 @@ def check(out: Path, size: Size) -> dict[str, object]:
         ends = _ends(file)
         assert last < ends[0] <= ends[1]
         last = ends[1]
-    assert os.listdir(out / "release") and not list(out.glob(".hubbub-*"))
+    assert not list(out.glob(f"{PREFIX}*"))
     return {"rows": sum(rows), "parts": len(files), "bytes": sum(file.stat().st_size for file in files)}
 
 

@@ -42,7 +42,7 @@ from hubbub.wire.canonical import canonical, read
 if TYPE_CHECKING:
     from hubbub.tables.histogram import Histogram
 
-_WORK: Final = "work"
+WORK: Final = "work"  # the folder that the machines write to
 _SPEC: Final = "spec.json"
 _KEPT: Final = 1000  # rows in memory, for the report
 _NOT_YET: Final = "the machines of the cluster write this release when it is saved; call save first, and read its files"
@@ -106,7 +106,7 @@ class Spread(Result):
         if self.begun:
             raise Refused("this release was written once and its secret is forgotten; copy its files, or make another")
         self.begun = True
-        work, home = hidden / _WORK, hidden / manifest.FOLDER
+        work, home = hidden / WORK, hidden / manifest.FOLDER
         for folder in (work, home):
             folder.mkdir(mode=0o700)
         try:
