@@ -285,7 +285,7 @@ def _umask() -> int:
 
 
 def _role(name: str) -> str:
-    known = {CERTIFICATE: "certificate", REPORT: "report", manifest.FOLDER: "parts"}
+    known = {CERTIFICATE: "certificate", REPORT: "report", manifest.FOLDER: "folder"}
     return known.get(name, name.partition(".")[0])
 
 

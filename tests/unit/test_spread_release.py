@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import hubbub
+from hubbub.cli.release import answer
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.finishing import finish
 from hubbub.kind import Release
@@ -48,7 +50,7 @@ def test_the_parts_their_list_and_the_certificate_are_published(tmp_path: Path) 
     assert "written when it is saved" in repr(release)
     assert "written when it is saved" in release._repr_html_()
     written = save(release, tmp_path / "out")
-    assert list(written) == ["release", "certificate", "parts", "report"]
+    assert list(written) == ["release", "certificate", "folder", "report"]
     assert sorted(os.listdir(tmp_path / "out")) == ["certificate.json", "release", "release.json", "report.html"]
     assert sorted(os.listdir(tmp_path / "out" / "release")) == [f"part-0000{i}.parquet" for i in range(4)]
     assert stat.S_IMODE((tmp_path / "out" / "release").stat().st_mode) & 0o700 == 0o700
@@ -102,6 +104,32 @@ def test_attempts_that_ran_twice_leave_nothing(tmp_path: Path) -> None:
     save(made(running=everything_twice), tmp_path / "out")
     assert len(os.listdir(tmp_path / "out" / "release")) == 4
     assert [name for name in os.listdir(tmp_path / "out") if name.startswith(".")] == []
+    assert checked(tmp_path / "out").passed
+
+
+def test_the_terminal_and_the_json_tell_what_and_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    release = made(crowd=20, parts="3")
+    written = save(release, tmp_path / "out")
+    answer(release, written, as_json=False)
+    told = " ".join(capsys.readouterr().out.split())
+    assert "3 Parquet files in the folder release/" in told
+    assert "and 138 more rows" in told
+    answer(release, written, as_json=True)
+    found = json.loads(capsys.readouterr().out)
+    assert (found["parts"], found["bins"], found["rows_published"] + found["rows_suppressed"]) == (3, 150, 150)
+    assert found["release"] == str(tmp_path / "out" / "release.json")
+    assert found["folder"] == str(tmp_path / "out" / "release")
+
+
+def test_a_folder_is_named_in_full_to_machines_that_work_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def elsewhere(task: Task, parts: list[tuple[int, Counted]]) -> list[Report]:
+        with contextlib.chdir("/"):
+            return in_turn(task, parts)
+
+    monkeypatch.chdir(tmp_path)
+    save(made(running=elsewhere), "out")
     assert checked(tmp_path / "out").passed
 
 
@@ -171,7 +199,7 @@ def test_a_release_that_was_ready_is_brought_out_whole(tmp_path: Path) -> None:
     assert [name for name in os.listdir(tmp_path / "out") if not name.startswith(".")] == []
     (hidden,) = (tmp_path / "out").glob(f"{PREFIX}*")
     written = finish(hidden)
-    assert Path(written["parts"]).is_dir()
+    assert Path(written["folder"]).is_dir()
     assert checked(tmp_path / "out").passed
 
 

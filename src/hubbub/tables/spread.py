@@ -205,7 +205,7 @@ def _size(file: Path) -> int:
 
 def going(cut: Cut, keys: BlockKeys, write: Write, work: Path) -> Task:
     """The task that goes to the machines: small, whatever the release."""
-    version, folder = hubbub.__version__, str(work)
+    version, folder = hubbub.__version__, os.path.abspath(work)  # wherever the machines work
 
     def task(part: int, counted: Counted) -> Report:
         return write_part(cut, keys, write, folder, part, counted, version)
