@@ -18,7 +18,9 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, Protocol
@@ -118,7 +120,7 @@ class Spread(Result):
         _check(kept, self.cut.parts, work)
         for report in kept:
             os.replace(work / report.name, home / manifest.part_name(report.part))
-        shutil.rmtree(work, ignore_errors=True)
+        _removed(work)
         self.done, self.homes = kept, (home, hidden.parent / manifest.FOLDER)
         self.head = tuple(self._first(_KEPT))
         return tuple(Part(manifest.part_name(report.part), report.sha256, report.rows) for report in kept)
@@ -194,6 +196,16 @@ def _check(reports: Sequence[Report], parts: int, work: Path) -> None:
         )
     if [report.part for report in reports] != list(range(parts)):
         raise Refused("the cluster did not write each part of the release once; try again")
+
+
+def _removed(work: Path) -> None:
+    """Remove what other attempts left; one that was given up may still be writing there for a moment."""
+    for patience in (0.1, 0.5, 2.0):
+        with suppress(OSError):
+            shutil.rmtree(work)
+            return
+        time.sleep(patience)
+    shutil.rmtree(work)  # or nothing is published
 
 
 def _size(file: Path) -> int:
