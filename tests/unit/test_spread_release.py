@@ -253,6 +253,26 @@ def test_a_job_that_fails_leaves_nothing_and_counts_as_spent(tmp_path: Path) -> 
         save(release, tmp_path / "other")
 
 
+def test_parts_of_a_driver_that_died_are_cleared_away_and_nothing_was_visible(tmp_path: Path) -> None:
+    out, kept = tmp_path / "out", tmp_path / "kept"
+
+    def dies(task: Task, parts: list[tuple[int, Counted]]) -> list[Report]:
+        in_turn(task, parts[:2])
+        (hidden,) = out.glob(f"{PREFIX}*")
+        shutil.copytree(hidden, kept / hidden.name)  # what lies there at this moment
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        save(made(running=dies), out)
+    shutil.copytree(kept, out, dirs_exist_ok=True)
+    (hidden,) = out.glob(f"{PREFIX}*")
+    assert len(list((hidden / "work").glob("?-*"))) == 2
+    assert [name for name in os.listdir(out) if not name.startswith(".")] == []
+    with pytest.raises(Refused, match="cut short before it was whole"):
+        finish(hidden)
+    assert os.listdir(out) == []
+
+
 # --- what is told by the machines -----------------------------------------------------------------------------------
 
 
