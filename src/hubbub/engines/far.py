@@ -88,8 +88,7 @@ class FarCounts:
             ):
                 warnings.simplefilter("ignore")  # of Spark, about versions of pandas, which is not used
                 told = _laid_out(_numbered(groups, asked), cut).mapInArrow(_published(task), _REPORTS)
-                answer = told.toArrow()
-            return tuple(Report(**row) for row in answer.to_pylist())
+                return tuple(Report(*row) for row in told.collect())
         except Exception as error:  # of Spark, of Java, of a channel: the message may quote a cell
             said = str(error)
         if "Pandas >=" in said:
@@ -154,7 +153,8 @@ def _coding(forms: Mapping[str, Form], parts: Mapping[str, Part], axes: tuple[Co
         from hubbub.engines import groups
 
         for table in _gathered(batches):
-            counted = groups.counted(received(table, columns), parts, Question(axes=axes), SystemSource())
+            engine = groups.registered(received(table, columns), parts, weight=groups.WEIGHT)
+            counted = engine.count(Question(axes=axes), SystemSource())
             arrays = [whole(counted.codes), whole(counted.counts), *map(texts, counted.found)]
             names = ["code", "n", *(f"f{i}" for i in range(len(counted.found)))]
             yield pa.record_batch(arrays, names=names)
