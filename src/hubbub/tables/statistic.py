@@ -167,10 +167,9 @@ class Statistic(Spec):
         return statistic_promises.checks(self)
 
     def misfit(self, file: Path, form: str) -> str | None:
-        from hubbub.tables.statistic_answers import columns
-        from hubbub.tables.written import misfit
+        from hubbub.tables.statistic_file import misfit
 
-        return misfit(file, form, self.axes, columns(self))
+        return misfit(self, file, form)
 
     def free(self) -> tuple[str, ...]:
         told = ["how often an interval is right: no promise to people rests on it"]

@@ -9,23 +9,20 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.channels.estimate import intervals
-from hubbub.channels.law import SUPPRESSED
 from hubbub.errors import Refused
 from hubbub.noise.binomial import binomial
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
-from hubbub.sampling import sampled_share
 from hubbub.sampling.ranks import choose
 from hubbub.tables.condition import Condition
 from hubbub.tables.engine import Counted, Question
 from hubbub.tables.measure import Measure
 from hubbub.tables.protection import Crowd, Knowledge, Route
 from hubbub.tables.quantile_draw import draw, weights
-from hubbub.tables.scaling import population_estimate, population_intervals
 from hubbub.tables.statistic import Quantile, Share, Statistic
-from hubbub.tables.statistic_answers import HIDDEN, SHOWN, UNTOLD, Answer, Answers
-from hubbub.tables.statistic_intervals import drawn, of_sums, reach, targets, widened
+from hubbub.tables.statistic_answers import HIDDEN, SHOWN, Answer, Answers
+from hubbub.tables.statistic_intervals import targets
+from hubbub.tables.statistic_told import Row, told
 
 if TYPE_CHECKING:
     from hubbub.tables.engine import Engine
@@ -74,15 +71,18 @@ def published(spec: Statistic, found: Counted, source: Source, *, by_value: bool
     if isinstance(spec, Quantile):
         return Answers(spec, _quantiles(spec, _tables(spec, found), source))
     people, sums = _added(spec, found, by_value)
+    return Answers(spec, told(spec, _integers(spec, people, sums, source)))
+
+
+def _integers(spec: Statistic, people: list[int], sums: list[int] | None, source: Source) -> list[Row]:
+    """What is published of every bin; all else follows from it."""
     if spec.channel is not None:
-        return Answers(spec, _through_channel(spec, people, source))
-    if spec.alone_known and isinstance(spec.protection, Knowledge):
-        return Answers(spec, _of_all(spec, spec.protection, people if sums is None else sums, source))
-    if sums is None:
-        return Answers(spec, _counts_of_sample(spec, people, source))
+        return _through_channel(spec, people, source)
+    if sums is None or (spec.alone_known and isinstance(spec.protection, Knowledge)):
+        return _counts(spec, people if sums is None else sums, source)
     if isinstance(spec.protection, Crowd):
-        return Answers(spec, _of_crowds(spec, spec.protection, people, sums, source))
-    return Answers(spec, _of_sums(spec, people, sums, source))
+        return _of_crowds(spec, spec.protection, people, sums, source)
+    return _of_sums(spec, people, sums, source)
 
 
 def _sampled(spec: Statistic, counted: Counted, source: Source) -> Counted:
@@ -145,109 +145,36 @@ def _noise(rate: Fraction, size: int, source: Source) -> list[int]:
 # --- counts -------------------------------------------------------------------------------------------------------
 
 
-def _through_channel(spec: Statistic, people: list[int], source: Source) -> list[Answer]:
+def _through_channel(spec: Statistic, people: list[int], source: Source) -> list[Row]:
     assert spec.channel is not None
     published = spec.channel.release(np.array(people, dtype=np.int64), source)
-    rate = spec.protection.sample if isinstance(spec.protection, Crowd) else None
-    if rate is None:
-        low, high = intervals(spec.channel, published, spec.coverage)
-    else:
-        low, high = population_intervals(spec.channel, published, rate, spec.coverage)
-    told = []
-    for i in range(spec.bins):
-        value, tag = published.outcome(i)
-        about = None if value is None else max(value, 0) if rate is None else population_estimate(value, rate)
-        ends = Fraction(int(low[i])), None if high[i] < 0 else Fraction(int(high[i]))
-        status = HIDDEN if tag.startswith(SUPPRESSED) else SHOWN
-        told.append(
-            Answer(
-                (value,),
-                None if value is None else Fraction(value),
-                None if about is None else Fraction(about),
-                *ends,
-                status,
-            )
-        )
-    return told
+    return [(published.outcome(i)[0],) for i in range(spec.bins)]
 
 
-def _of_all(spec: Statistic, knowledge: Knowledge, have: list[int], source: Source) -> list[Answer]:
-    """One count of all people, in a sample or exact, and the share that it is."""
-    (noise,) = _noise(knowledge.rate, 1, source)
-    told, n, miss = have[0] + noise, knowledge.people, 1 - spec.coverage
-    if knowledge.route is Route.EXACT:
-        off, scale = reach(knowledge.rate, miss), Fraction(1)
-        low, high = max(told - off, 0), min(told + off, n)
-        low, high = (low, high) if low <= high else (0, n)
-    else:
-        scale = 1 / knowledge.share
-        low, high = sampled_share.interval(n, knowledge.rows, knowledge.rate, told, miss)
-    unit = Fraction(1, n) if isinstance(spec, Share) else Fraction(1)
-    about = min(max(told * scale, Fraction(low)), Fraction(high)) * unit
-    return [Answer((told,), told * scale * unit, about, low * unit, high * unit, SHOWN)]
-
-
-def _counts_of_sample(spec: Statistic, people: list[int], source: Source) -> list[Answer]:
-    """Counts of K people by bins."""
-    knowledge, rate = spec.protection, spec.unit_loss
-    assert isinstance(knowledge, Knowledge)
+def _counts(spec: Statistic, people: list[int], source: Source) -> list[Row]:
+    """Of K people, by bins or in all; or of all people."""
+    rate = spec.unit_loss
     assert rate is not None
-    answers = []
-    for count, noise in zip(people, _noise(rate, len(people), source), strict=True):
-        told = count + noise
-        low, high = sampled_share.interval(knowledge.people, knowledge.rows, rate, told, 1 - spec.coverage)
-        value = told / knowledge.share
-        about = min(max(value, Fraction(low)), Fraction(high))
-        answers.append(Answer((told,), value, about, Fraction(low), Fraction(high), SHOWN))
-    return answers
+    return [(count + noise,) for count, noise in zip(people, _noise(rate, len(people), source), strict=True)]
 
 
 # --- sums ---------------------------------------------------------------------------------------------------------
 
 
-def _of_sums(spec: Statistic, people: list[int], sums: list[int], source: Source) -> list[Answer]:
-    """A and B with noise each; means are between them."""
-    rate, size, miss = spec.sum_rate, spec.bins, 1 - spec.coverage
+def _of_sums(spec: Statistic, people: list[int], sums: list[int], source: Source) -> list[Row]:
+    """A and B with noise each, told as A and A + B."""
+    rate, size = spec.sum_rate, spec.bins
     assert rate is not None
     noise = _noise(rate, 2 * size, source)
-    off = reach(rate, miss / (4 if spec.sampled else 2))
-    answers = []
-    for i in range(size):
-        part = sums[i] + noise[i]
-        whole = spec.steps * people[i] + noise[i] + noise[size + i]
-        ends = of_sums(part, whole, off)
-        if spec.sampled:
-            ends = widened(ends, drawn((whole - 2 * off) // spec.steps, miss / 2))
-        answers.append(_mean(spec, (part, whole), part, whole, ends))
-    return answers
+    return [(sums[i] + noise[i], spec.steps * people[i] + noise[i] + noise[size + i]) for i in range(size)]
 
 
-def _of_crowds(spec: Statistic, crowd: Crowd, people: list[int], sums: list[int], source: Source) -> list[Answer]:
+def _of_crowds(spec: Statistic, crowd: Crowd, people: list[int], sums: list[int], source: Source) -> list[Row]:
     """How many they are, exactly, and their sum with noise; small ones hidden."""
-    rate, miss = spec.sum_rate, 1 - spec.coverage
+    rate = spec.sum_rate
     assert rate is not None
-    off = reach(rate, miss / 2 if crowd.sample is not None else miss)
-    answers = []
-    for count, total, noise in zip(people, sums, _noise(rate, spec.bins, source), strict=True):
-        if count < crowd.k:
-            answers.append(Answer((None, None), None, None, spec.value(Fraction(0)), spec.value(Fraction(1)), HIDDEN))
-            continue
-        part, whole = total + noise, spec.steps * count
-        ends = of_sums(part, whole, off)
-        if crowd.sample is not None:
-            ends = widened(ends, drawn(count, miss / 2))
-        answers.append(_mean(spec, (count, part), part, whole, ends))
-    return answers
-
-
-def _mean(
-    spec: Statistic, published: tuple[int, ...], part: int, whole: int, ends: tuple[Fraction, Fraction]
-) -> Answer:
-    low, high = map(spec.value, ends)
-    if whole <= 0:
-        return Answer(published, None, None, low, high, UNTOLD)
-    value = Fraction(part, whole)
-    return Answer(published, spec.value(value), spec.value(min(max(value, ends[0]), ends[1])), low, high, SHOWN)
+    both = zip(people, sums, _noise(rate, spec.bins, source), strict=True)
+    return [(None, None) if count < crowd.k else (count, total + noise) for count, total, noise in both]
 
 
 # --- quantiles ----------------------------------------------------------------------------------------------------
