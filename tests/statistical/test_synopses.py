@@ -18,7 +18,7 @@ from hubbub.sampling.ranks import sample_counts
 from hubbub.synopses.boosting import Boosting
 from hubbub.synopses.choice import MAKERS
 from hubbub.synopses.classes import Halfspaces, Listed, parse
-from hubbub.synopses.selection import exponential
+from hubbub.synopses.selection import exponential, several
 from hubbub.synopses.setting import Cells, Method, Setting
 from hubbub.synopses.small_databases import SmallDatabase
 from hubbub.synopses.tree import Tree
@@ -145,7 +145,9 @@ def law(rate: float) -> NDArray[np.float64]:
 
 def test_the_exponential_mechanism_has_its_law() -> None:
     source = ScriptedSource.from_label("choice")
-    seen = np.bincount([exponential(LOSSES, Fraction(1, 2), source) for _ in range(DRAWS)], minlength=len(LOSSES))
+    some = [several(LOSSES, Fraction(1, 2), DRAWS // 10, source) for _ in range(9)]
+    ones = [exponential(LOSSES, Fraction(1, 2), source) for _ in range(DRAWS // 10)]
+    seen = np.bincount(np.concatenate([*some, ones]), minlength=len(LOSSES))
     statistic = float(((seen - DRAWS * law(0.5)) ** 2 / (DRAWS * law(0.5))).sum())
     limit = float(stats.chi2.isf(SIZE, len(LOSSES) - 1))
     assert statistic < limit, f"n = {DRAWS}: {statistic}, allowed {limit}"

@@ -231,18 +231,18 @@ def transcripts(
 
 
 BOOSTED = {
-    "three rounds of one draw": boosting.Boosting(3, 1, 2, 0, 2),
-    "two rounds of two draws": boosting.Boosting(2, 2, 2, 0, 3),
-}
+    "two rounds": ((2, 2), boosting.Boosting(2, 1, 2, 0, 3), Fraction(3, 2)),
+    "two rounds of two draws": ((2,), boosting.Boosting(2, 2, 2, 0, 3), Fraction(2)),
+    "three rounds": ((2,), boosting.Boosting(3, 1, 1, 0, 3), Fraction(2)),
+}  # the domain, the method, and how many times its tilt is noticed
 
 
 @pytest.mark.parametrize("name", BOOSTED)
 def test_drv10_boosting_loses_no_more_than_it_says_over_whole_runs(name: str) -> None:
-    """Runs of two bins, every draw and measurements of 0 to 3 (or 2), for every pair of neighbours: draws by weights that
-    depend on the data included. With a tilt that costs three times as much the claim would not hold."""
-    shape, method = (2,), BOOSTED[name]
-    among = range(4 if method.draws == 1 else 3)
-    at = setting("intervals", shape)
+    """Every draw of a query, measurements of 0 to 3, for every pair of neighbours. The weights depend on the data, and
+    cost something: more than the measurements alone. With a larger tilt the claim does not hold."""
+    shape, method, larger = BOOSTED[name]
+    at = setting("marginals:1", shape)
     assert method.spends(at) == LOSS
 
     def worst(tilt: Fraction) -> float:
@@ -250,17 +250,17 @@ def test_drv10_boosting_loses_no_more_than_it_says_over_whole_runs(name: str) ->
 
         def drawn(table: tuple[int, ...]) -> NDArray[np.float64]:
             if table[:-1] not in cache:  # nobody sees those in no cell
-                cells = np.array(table[:-1], dtype=np.int64)
-                cache[table[:-1]] = transcripts(at, method, cells, among, tilt, method.rate(at))
+                cells = np.array(table[:-1], dtype=np.int64).reshape(shape)
+                cache[table[:-1]] = transcripts(at, method, cells, range(4), tilt, method.rate(at))
             return cache[table[:-1]]
 
-        pairs = {(one[:-1], two[:-1]): (one, two) for one, two, _ in neighbours(2) if one <= two}
+        every = neighbours(int(np.prod(shape)))
+        pairs = {(one[:-1], two[:-1]): (one, two) for one, two, _ in every if one <= two}
         return max(worst_ratio(drawn(one), drawn(two)) for one, two in pairs.values())
 
     measured = float(method.moved(at) * method.rate(at))
-    found = worst(method.tilt(at))
-    assert measured + 0.1 < found <= float(LOSS) + 1e-12  # the weights cost something, and no more than is said
-    assert worst(3 * method.tilt(at)) > float(LOSS)
+    assert measured + 0.2 < worst(method.tilt(at)) <= float(LOSS) + 1e-12
+    assert worst(larger * method.tilt(at)) > float(LOSS)
 
 
 def test_the_databases_of_boosting_follow_from_what_is_published() -> None:
