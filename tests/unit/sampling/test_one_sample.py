@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import exp, log
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +27,18 @@ def test_one_question_alone_is_what_sample_and_sanitize_says_of_it(
     alone = outside(k, n, loss, blank=blank).epsilon_zk
     assert isinstance(alone, Fraction)
     assert abs(together(k, n, [(loss, blank)]) - alone) <= NEAR * max(alone, 1)
+
+
+def test_the_theorem_in_plain_numbers() -> None:
+    """Four of ten rows, a table that loses 1 and two coins that lose 1/2 and 2."""
+    half, first, second = 1.0, 0.5, 2.0
+    whole = half + first + second
+    up = half / 2 + log(2 / (1 + exp(-first))) + log(2 / (1 + exp(-second)))
+    down = half / 2 + log((1 + exp(first)) / 2) + log((1 + exp(second)) / 2)
+    real, simulated = (0.6 + 0.4 * exp(whole)) / (0.6 + 0.4 * exp(whole - up)), 0.6 + 0.4 * exp(down)
+    coins = [(Fraction(1, 2), Blank.COIN), (Fraction(2), Blank.COIN)]
+    assert simulated > real
+    assert float(together(4, 10, [(Fraction(1), Blank.HALF_WAY), *coins])) == pytest.approx(log(simulated), rel=1e-12)
 
 
 @given(SIZES, PARTS)

@@ -263,6 +263,27 @@ def test_drv10_boosting_loses_no_more_than_it_says_over_whole_runs(name: str) ->
     assert worst(larger * method.tilt(at)) > float(LOSS)
 
 
+@pytest.mark.parametrize(("of", "shape"), CLASSES)
+@pytest.mark.parametrize("draws", [1, 2, 100])
+def test_one_person_moves_no_more_measured_answers_than_boosting_says(
+    of: str, shape: tuple[int, ...], draws: int
+) -> None:
+    """Whichever queries are measured, over all neighbours; and each answer, and so each error, by one at most."""
+    at, method = setting(of, shape), boosting.Boosting(3, draws, 2, 0, 2)
+    queries: Listed = at.queries  # type: ignore[assignment]
+    database = small_databases.databases_of(at.cells, 2)[at.cells]
+    worst = 0
+    for one, two, _ in neighbours(int(np.prod(shape))):
+        truths = [queries.answers(np.array(each[:-1], dtype=np.int64).reshape(shape)) for each in (one, two)]
+        moved = np.sort(np.abs(truths[0] - truths[1]))[::-1]
+        worst = max(worst, int(moved[: 3 * draws].sum()))
+        errors = [method.errors(at, truth, database) for truth in truths]
+        assert np.abs(errors[0] - errors[1]).max() <= 1
+    assert worst <= method.moved(at)
+    runs = of in ("intervals", "boxes")  # which share the runs that hold two people both
+    assert worst == method.moved(at) or (runs and draws == 100)
+
+
 def test_the_databases_of_boosting_follow_from_what_is_published() -> None:
     at = setting("intervals", (3,), rows=40)
     cells = Cells((3,), np.arange(3), np.array([20, 5, 10], dtype=np.int64), 5)
