@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 ENDS: Final = ("estimate", "low", "high")
 NO_NUMBERS: Final = "its numbers are none that such a release publishes"
 _LAST_PLACE: Final = 10**6
+_MOST_PEOPLE: Final = 10**10
 _LONGEST: Final = 4_000  # signs of a number
 UNREADABLE: Final = (OSError, ValueError, ArithmeticError, csv.Error, pa.ArrowException)
 
@@ -40,7 +41,7 @@ def misfit(spec: Statistic, file: Path, form: str) -> str | None:
         return found
     try:
         rows = list(rows_in(file, form, columns(spec)))
-        answers = _of_points(spec, rows) if spec.ranked is not None else told(spec, [_integers(spec, r) for r in rows])
+        answers = _of_points(spec, rows) if spec.ranked is not None else told(spec, _published(spec, rows))
     except UNREADABLE:
         return NO_NUMBERS
     (batch,) = Answers(spec, answers).sheets()[0].batches()
@@ -67,6 +68,15 @@ def rows_in(file: Path, form: str, names: Sequence[str]) -> Iterator[dict[str, A
     cells = [table.column(i).to_pylist() for i in range(table.num_columns - len(names), table.num_columns)]
     for row in zip(*cells, strict=True):
         yield dict(zip(names, row, strict=True))
+
+
+def _published(spec: Statistic, rows: Sequence[dict[str, Any]]) -> list[Row]:
+    """The integers of every bin; a ValueError if a sample has more people than there are: that would take for ever."""
+    found = [_integers(spec, row) for row in rows]
+    sampled = isinstance(spec.protection, Crowd) and spec.protection.sample is not None
+    if sampled and sum(row[0] or 0 for row in found) > _MOST_PEOPLE:
+        raise ValueError("so many people were not sampled")
+    return found
 
 
 def _integers(spec: Statistic, row: dict[str, Any]) -> Row:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import exp, log
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hubbub.guarantees.closeness import mixed
@@ -53,6 +53,7 @@ def test_together_they_lose_no_more_than_theorem_a1_says_and_no_less_than_each_a
     assert all(together(k, n, [part]) <= found + NEAR * max(found, 1) for part in parts)
 
 
+@settings(max_examples=25)
 @given(SIZES, PARTS, st.fractions(min_value=Fraction(1, 100), max_value=5, max_denominator=100))
 def test_what_may_be_lost_for_a_target_reaches_it_and_not_more(
     sizes: tuple[int, int], shares: list[tuple[Fraction, Blank]], target: Fraction

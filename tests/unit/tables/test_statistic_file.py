@@ -58,7 +58,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "quantiles of crowds": ("quantile", {"by": BY, **AGE, "q": "0.25", **CROWD}),
     "quantiles of a sample": ("quantile", {"by": BY, **AGE, "q": "0.5", **KNOWN}),
 }
-RUNS = 4
+RUNS = 3
 
 
 def made(name: str) -> Release:
@@ -118,7 +118,7 @@ def test_an_integer_that_is_another_does_not_fit_its_interval(name: str, tmp_pat
     release = made(name)
     file = written(release, tmp_path)
     column = file.read_text().splitlines()[0].replace('"', "").split(",")[-5]
-    for change in ("x", "1.5", "nan", "9" * 5000, "9" * 40, "-" + "9" * 40):
+    for change in ("x", "1.5", "nan", "9" * 5000, "9" * 40, "-" + "9" * 40, str(2**61), str(-(2**61))):
         forge(written(release, tmp_path), 0, column, lambda _, to=change: to)  # type: ignore[misc]
         assert release.spec.misfit(file, "csv"), change
     forge(written(release, tmp_path), 0, column, lambda text: str(int(text or 30) + 37))
