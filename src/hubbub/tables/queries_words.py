@@ -98,7 +98,8 @@ def sentences(spec: Queries) -> tuple[str, ...]:
     best = all_offers(asked)[0]
     if best.bound is not None and best.name != spec.method.name and asked.everybody(best.bound) < spec.bound:
         least = ceil(asked.everybody(best.bound))
-        told.append(f"It was asked for by name; {best.name} is proved to be within {least:,} people.")
+        whom = "person" if least == 1 else "people"
+        told.append(f"It was asked for by name; {best.name} is proved to be within {least:,} {whom}.")
     if asked.rows is not None:
         told.append(
             f"Of that, {ceil(asked.sampling_error()):,} people are for the sample: the VC dimension of the class is at "

@@ -200,7 +200,7 @@ def test_answers_to_questions_are_those_of_their_own_files(tmp_path: Path) -> No
 
 
 def test_a_thousand_groups_are_checked_number_by_number(tmp_path: Path) -> None:
-    """How long that takes stands in the benchmarks; here that the last of them is looked at too."""
+    """The last of them too."""
     towns = [f"t{i}" for i in range(1000)]
     table = pa.table({"id": list(range(4000)), "town": [towns[i % 1000] for i in range(4000)], "age": [1] * 4000})
     release = open_table(table, person="id").mean("age:0..90:1", [f"town={','.join(towns)}"], epsilon=1)
