@@ -178,6 +178,13 @@ class Spec(Protocol):
         """What in the published file is not as it is described, in words; None if all that can be seen fits."""
         return None
 
+    def impossible(self, file: Path, form: str) -> str | None:
+        """What among the numbers of the published file this mechanism never writes, in words; None if nothing is seen.
+
+        It is asked of certificates in the format of today: an earlier version may have told other intervals.
+        """
+        return None
+
     def beside(self, file: Path) -> Check:
         """Whether a public file that the release stands beside, such as an official record, is the one described."""
         raise WrongUse("this kind of release stands beside no official record; leave out `official`")

@@ -95,6 +95,11 @@ class Histogram(Spec):
     def misfit(self, file: Path, form: str) -> str | None:
         return difference(file, form, self.axes, sparse=is_sparse(self))
 
+    def impossible(self, file: Path, form: str) -> str | None:
+        from hubbub.tables.counts_file import impossible
+
+        return impossible(self, file, form)
+
     def free(self) -> tuple[str, ...]:
         told = [f"how often an interval is right, {to_text(self.coverage)}: no promise to people rests on it"]
         if self.sample is None and self.collected is None:

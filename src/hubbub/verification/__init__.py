@@ -187,6 +187,10 @@ def _check(
         found = spec.misfit(file, "parquet" if main.endswith(".parquet") else "csv")
         wrong = f"{found}, and not those that are described; get the originals of both"
         notes.note("the columns and rows of the file", found is None, "are those described", wrong=wrong)
+        if form == FORMAT:
+            never = spec.impossible(file, "parquet" if main.endswith(".parquet") else "csv")
+            wrong = f"{never}; get the originals of both"
+            notes.note("the numbers of the file", never is None, "are such as it publishes", wrong=wrong)
     layout.promises(notes, body, spec, derived)
     for check in spec.checks():
         notes.add(check)
