@@ -109,10 +109,11 @@ def _outcomes(spec: Histogram, rows: list[Row]) -> str | None:
         about = estimates(spec, values)
     except _BEYOND:
         return "a count is none that this mechanism can show"
+    beside = has_estimates(spec)
     for (value, tag), least, most, middle in zip(worked, low.tolist(), high.tolist(), about.tolist(), strict=True):
         for row in different[value, status(tag)]:
             assert row.low is not None
-            if has_estimates(spec) and row.estimate != (None if tag.startswith(SUPPRESSED) else middle):
+            if beside and row.estimate != (None if tag.startswith(SUPPRESSED) else middle):
                 return "an estimate does not follow from its count"
             if row.low > least or (row.high is not None and (most < 0 or row.high < most)):
                 return "an interval is narrower than the one that follows from its count"
