@@ -21,7 +21,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -137,6 +137,20 @@ def prepare(folder: Path, room_needed: int, *, replace: bool = False) -> None:
         raise WrongUse(f"another release is being written to {str(folder)!r}; wait for it, or choose another folder")
     if not replace:
         check_free(folder)
+
+
+@contextmanager
+def prepared(folder: Path, room_needed: int, *, replace: bool = False) -> Iterator[None]:
+    """As :func:`prepare`, while a release is made; a folder that was made for one that is refused goes again."""
+    new = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        prepare(folder, room_needed, replace=replace)
+        yield
+    except BaseException:
+        with suppress(OSError):  # something lies in it
+            for each in new:
+                each.rmdir()
+        raise
 
 
 @contextmanager

@@ -52,6 +52,9 @@ def histogram(
     if len(set(columns)) != len(columns):
         raise WrongUse("each column can be used once; combine its bins into one `by`")
     who = unit or Unit()
+    if channel is None:  # a channel names its own parameters
+        crowd = None if crowd is None else whole(crowd, "`crowd`", least=2)
+        epsilon = None if epsilon is None else rational(epsilon, "`epsilon`")
     if who.distinct is not None and epsilon is not None:
         epsilon = rational(epsilon, "epsilon") / who.distinct  # what is said is the total, over all bins of a person
         delta = None if delta is None else rational(delta, "delta") / who.distinct

@@ -25,7 +25,8 @@ def discovery_cost(channel: Channel) -> arb:
     if hidden != [SUPPRESSED]:
         raise Refused(
             "bins may be found in the data only where an absent bin looks like a hidden one, and this channel "
-            "publishes a number for every bin; declare the values, like `by=department=Police,Fire,other`"
+            "publishes a number for every bin; declare the values, like `by=department=Police,Fire,other`, or hide "
+            "small numbers, with `crowd=20` or with `delta=1e-6` beside `epsilon`"
         )
     shown = ball(law.missing) + sum((block.total() for block in law.blocks if block.tag != SUPPRESSED), arb(0))
     shown += sum((sum(table.masses, arb(0)) for table in law.dense if table.tag != SUPPRESSED), arb(0))

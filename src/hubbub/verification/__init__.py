@@ -21,6 +21,7 @@ from hubbub.kind import Spec
 from hubbub.ledger.book import dataset_name, released
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.key import ALGORITHM, signed
+from hubbub.staging import CERTIFICATE
 from hubbub.verification import format_2, format_3
 from hubbub.verification.noting import Failed, Notes, printable
 from hubbub.verification.verdict import Verdict
@@ -112,6 +113,9 @@ class Checked(Verdict):
 
 def load(path: str | Path) -> bytes:
     """The bytes of a certificate file."""
+    inside = Path(path) / CERTIFICATE
+    if inside.is_file():
+        raise CheckFailed(f"{str(path)[:200]!r} is a folder; give the certificate in it, {str(inside)[:300]}")
     try:
         with open(path, "rb") as file:
             return file.read(LARGEST + 1)
