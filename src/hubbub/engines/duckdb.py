@@ -41,9 +41,8 @@ from hubbub.tables.sketch import Notice
 _WORDS = "hubbub_words"
 
 SEVERAL_ROWS = (
-    "the table does not have exactly one row for each person; give one that has, or publish a histogram: keep one "
-    "row of each, chosen secretly (`one_row_per_person=True`), or count each person once in at most B bins "
-    "(`distinct=B`)"
+    "the table does not have exactly one row for each person; give one that has, or let a histogram keep one row of "
+    "each, chosen secretly (`one_row_per_person=True`), or count each person once in at most B bins (`distinct=B`)"
 )
 """Reads the same for every such table. It is for the steward alone: it tells something about the data."""
 
