@@ -11,7 +11,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -594,7 +594,7 @@ def test_several_questions_at_once_count_everybody_where_each_of_them_does(opene
             for text in ("age:0..100:20", "fee:0..100:0.05", "gain:-1..1:0.25")
         ),
     )
-    joint = engine.together(asked_)
+    joint = engine.together(asked_, SystemSource())
     assert joint.counts.min() > 0
     assert int(joint.counts.sum()) == len(PEOPLE)
     for question, codes in zip(asked_, joint.codes, strict=True):
@@ -612,6 +612,72 @@ def test_several_questions_at_once_count_everybody_where_each_of_them_does(opene
     for *place, count in zip(*(codes.tolist() for codes in joint.codes[:3]), joint.counts.tolist(), strict=True):
         cells[tuple(place)] += count
     assert cells == right
+
+
+def spread(*questions: Question, engine: Engine) -> list[Counter[object]]:
+    """What each question counts by itself, where it is declared: codes, and labels that were found."""
+    told = []
+    for question in questions:
+        found = engine.count(question, SystemSource())
+        keys = zip(found.codes.tolist(), *found.found, strict=True)
+        sums = found.sums or (0,) * found.counts.size
+        told.append(Counter({(key, total): n for key, total, n in zip(keys, sums, found.counts.tolist(), strict=True)}))
+    return told
+
+
+@every_engine
+def test_one_row_of_several_alike_is_as_one_row(opened: Opener, tmp_path: Path) -> None:
+    """Whichever is kept: conditions, sums, values, everybody, found bins, several questions; rows of nobody are not."""
+    nobody = [{**row, "id": None} for row in PEOPLE[:7]]
+    for name in ("once", "thrice"):
+        (tmp_path / name).mkdir()
+    once = opened(arrow(PEOPLE), tmp_path / "once")
+    thrice = opened(arrow([*PEOPLE, *nobody, *reversed(PEOPLE), *PEOPLE]), tmp_path / "thrice")
+    city = resolved((parse("city=Bath,York,null"),), once.columns())
+    found = resolved((parse("city"), parse("member=true,null")), once.columns())
+    old, rule = condition("not (age < 10 or gain > 0.1)"), condition("born > 2023-12-31 or city != Bath")
+    questions = (
+        Question(axes=(), person="id"),
+        Question(axes=(), where=old, everybody=True, person="id"),
+        Question(axes=city, where=old, measure=measured("fee:0..100:0.05"), person="id"),
+        Question(axes=found, where=old, measure=measured("gain:-1..1:0.25"), by_value=True, person="id"),
+        Question(axes=found, measure=rule, person="id"),
+    )
+    kept = tuple(replace(question, repeats=Repeats.ONE_ROW) for question in questions)
+    assert spread(*kept, engine=thrice) == spread(*questions, engine=once)
+    at_once = tuple(replace(each, by_value=each.measure is not None, everybody=True) for each in questions[1:3])
+    joint = [
+        engine.together(tuple(replace(each, repeats=repeats) for each in at_once), SystemSource())
+        for engine, repeats in ((once, Repeats.REFUSE), (thrice, Repeats.ONE_ROW))
+    ]
+    cells = [
+        Counter(
+            dict(zip(zip(*(codes.tolist() for codes in each.codes), strict=True), each.counts.tolist(), strict=True))
+        )
+        for each in joint
+    ]
+    assert cells[0] == cells[1]
+
+
+@every_engine
+def test_one_row_is_chosen_before_it_is_looked_at_and_is_one_for_all_questions(opened: Opener, tmp_path: Path) -> None:
+    """Two people of three rows for each thousand: (a, 1), (a, 7) and (b, 7); a row that does not count is as likely."""
+    many = 3000
+    rows = {"id": np.repeat(np.arange(many), 3), "bin": ["a", "a", "b"] * many, "x": [1, 7, 7] * many}
+    engine = opened(pa.table(rows), tmp_path)
+    axes = resolved((parse("bin=a,b"),), engine.columns())
+    where = Question(axes=(), where=condition("bin = b"), person="id", repeats=Repeats.ONE_ROW, everybody=True)
+    counted = engine.count(where, SystemSource())
+    counts = dict(zip(counted.codes.tolist(), counted.counts.tolist(), strict=True))
+    assert sum(counts.values()) == many
+    assert stats.binomtest(counts[0], many, 1 / 3).pvalue > SIZE, counts
+    value = replace(where, axes=axes, where=None, measure=measured("x:0..10:1"), by_value=True)
+    joint = engine.together((where, value), SystemSource())
+    cells = {(one, other): n for one, other, n in zip(*map(list, joint.codes), joint.counts.tolist(), strict=True)}
+    assert sum(cells.values()) == many
+    assert set(cells) == {(-1, 1), (-1, 7), (0, 11 + 7)}
+    for cell, n in cells.items():
+        assert stats.binomtest(n, many, 1 / 3).pvalue > SIZE, (cell, n)
 
 
 @every_engine
@@ -634,7 +700,7 @@ def test_a_question_about_columns_that_are_not_there_or_do_not_fit_is_one_senten
         {"where": condition("nobody = 1")},
         {"where": condition("city < 1 and height = 2")},
         {"measure": measured("height:0..2:1")},
-        {"where": condition("age = 1"), "repeats": Repeats.ONE_ROW, "person": "id"},
+        {"where": condition("age = 1"), "repeats": Repeats.DISTINCT, "person": "id"},
     ):
         with pytest.raises(WrongUse):
             asked(engine, (), **question)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from hubbub.engines.bin_sql import code, code_where, key, value
-from hubbub.engines.cell_sql import literal, unreadable
+from hubbub.engines.cell_sql import identifier, literal, unreadable
 from hubbub.engines.column import Column
 from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps, Values, size
 from hubbub.tables.coarser import REST, Grouped
@@ -31,6 +31,7 @@ class Weight:
 
 
 ROW: Final = Weight("count(*)", "sum({x})")
+KEPT: Final = "hubbub_kept"
 
 
 def bad_row(axes: Sequence[Countable], columns: Columns) -> str:
@@ -89,6 +90,20 @@ def one_row_each(axes: Sequence[Countable], columns: Columns, people: str, perso
     kept = f"SELECT {row} AS g FROM {people} WHERE {person} IS NOT NULL GROUP BY {person}"
     groups = ", ".join(f"g[{i + 1}] AS g{i}" for i in range(len(axes)))
     return _summed(axes, f"SELECT {groups}, count(*) AS n FROM ({kept}) GROUP BY ALL")
+
+
+def kept_rows(columns: Sequence[str], people: str, person: str, word: str) -> str:
+    """The row with the smallest word of each person, as a table of these columns; asked once, by one query."""
+    # arg_min skips a row that is NULL, and a struct of cells never is.
+    row = f"arg_min(row({', '.join(map(identifier, columns))}), {word})"
+    kept = f"SELECT {row} AS hubbub_row FROM {people} WHERE {person} IS NOT NULL GROUP BY {person}"
+    cells = ", ".join(f"hubbub_row[{i + 1}] AS {identifier(name)}" for i, name in enumerate(columns))
+    return f"SELECT {cells} FROM ({kept})"
+
+
+def with_kept(kept: str, query: Query) -> Query:
+    """A query about the kept rows, which it may read as often as it likes: they are chosen once."""
+    return f"WITH {KEPT} AS MATERIALIZED ({kept}) {query[0]}", query[1]
 
 
 def distinct_bins(axes: Sequence[Countable], columns: Columns, people: str, person: str, word: str, most: int) -> Query:

@@ -21,7 +21,19 @@ from hubbub.engines.arrow_columns import stream
 from hubbub.engines.cell_sql import identifier
 from hubbub.engines.column import Column, column
 from hubbub.engines.connection import TROUBLE, UNREADABLE, described, rows_of
-from hubbub.engines.count_sql import ROW, Query, Weight, bad_row, distinct_bins, every_row, every_row_told, one_row_each
+from hubbub.engines.count_sql import (
+    KEPT,
+    ROW,
+    Query,
+    Weight,
+    bad_row,
+    distinct_bins,
+    every_row,
+    every_row_told,
+    kept_rows,
+    one_row_each,
+    with_kept,
+)
 from hubbub.engines.csv_file import MOST_REJECTS
 from hubbub.engines.identity import of_files, of_relation
 from hubbub.engines.joint_sql import answer_together, asked_together, unreadable
@@ -31,7 +43,16 @@ from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables import condition
 from hubbub.tables.bins import Countable
-from hubbub.tables.engine import ONE_ROW_EACH, Choice, Counted, Joint, Question, Repeats
+from hubbub.tables.engine import (
+    ONE_ROW_EACH,
+    ONE_ROW_OF_SEVERAL,
+    SEVERAL_BINS,
+    Choice,
+    Counted,
+    Joint,
+    Question,
+    Repeats,
+)
 from hubbub.tables.identity import Identity
 from hubbub.tables.measure import Measure
 from hubbub.tables.schema import Schema, resolved
@@ -41,9 +62,9 @@ from hubbub.tables.sketch import Notice
 _WORDS = "hubbub_words"
 
 SEVERAL_ROWS = (
-    "the table does not have exactly one row for each person; give one that has, or publish a histogram: keep one "
-    "row of each, chosen secretly (`one_row_per_person=True`), or count each person once in at most B bins "
-    "(`distinct=B`)"
+    "the table does not have exactly one row for each person; give one that has, or keep one row of each, chosen "
+    "secretly (`one_row_per_person=True`, where the release has it); a histogram can also count each person once in "
+    "at most B bins (`distinct=B`)"
 )
 """Reads the same for every such table. It is for the steward alone: it tells something about the data."""
 
@@ -130,19 +151,27 @@ class DuckDB:
         axes = resolved(question.axes, self.columns())
         if question.person is None and question.repeats is not Repeats.REFUSE:
             raise WrongUse("without a person column each row is a person; name the column with `person`")
-        if not question.plain and question.repeats is not Repeats.REFUSE:
-            raise WrongUse("a condition or a measure goes with one row for each person; keep to such tables")
+        if not question.plain and question.repeats is Repeats.DISTINCT:
+            raise WrongUse(SEVERAL_BINS)
         used = self._used(replace(question, axes=axes))
         return self._read(used, lambda people: self._count(question, axes, source, people, used))
 
-    def together(self, questions: tuple[Question, ...]) -> Joint:
+    def together(self, questions: tuple[Question, ...], source: Source) -> Joint:
         asked = tuple(replace(each, axes=resolved(each.axes, self.columns())) for each in questions)
-        return self._read(self._used(*asked), lambda people: self._together(asked, people))
+        used = self._used(*asked)
+        return self._read(used, lambda people: self._together(asked, source, people, used))
 
-    def _together(self, questions: tuple[Question, ...], people: _Relation) -> Joint:
+    def _together(
+        self, questions: tuple[Question, ...], source: Source, people: _Relation, used: Sequence[str]
+    ) -> Joint:
         person = questions[0].person
+        if person is not None and questions[0].repeats is Repeats.ONE_ROW:
+            query = asked_together(questions, people.columns, KEPT, None, told=False)
+            wrong = unreadable(questions, people.columns)
+            found = self._of_kept(query, person, source, people, used, wrong)
+            return answer_together(found, len(questions))[0]
         if person is not None:
-            self._one_row_each(people.columns[person], people)
+            self._one_row_each(people.columns[person], people, ONE_ROW_OF_SEVERAL)
         told = self._allowed < 1 and (self._taken_out is not None or unreadable(questions, people.columns) != "FALSE")
         who = None if person is None else identifier(person)
         query = asked_together(questions, people.columns, people.sql, who, told=told, weight=self._weight)
@@ -205,16 +234,38 @@ class DuckDB:
             return self._rows(question, axes, people, None)
         person, who = identifier(question.person), people.columns[question.person]
         if question.repeats is Repeats.REFUSE:
-            self._one_row_each(who, people, SEVERAL_ROWS if question.plain else ONE_ROW_EACH)
+            self._one_row_each(who, people, SEVERAL_ROWS if question.plain else ONE_ROW_OF_SEVERAL)
             return self._rows(question, axes, people, person)
+        bad = bad_cells(question, axes, people.columns)
+        if question.repeats is Repeats.ONE_ROW and not (question.plain and axes):
+            if question.plain:
+                query = every_row(axes, people.columns, KEPT)
+            else:
+                query = asked(question, axes, people.columns, KEPT, None, told=False)
+            found = self._of_kept(query, question.person, source, people, used, bad)
+            return answer(found, question, told=False)[0]
         joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
         if question.repeats is Repeats.ONE_ROW:
             query = one_row_each(axes, people.columns, joined, person, self._word)
         else:
             query = distinct_bins(axes, people.columns, joined, person, self._word, question.most_bins)
-        self._connection.register(_WORDS, stream(self._count_rows(axes, who, used, people), self._word, source))
-        try:
+        with self._words(self._count_rows(bad, who, used, people), source):
             return self._collect(query)
+
+    def _of_kept(
+        self, query: Query, person: str, source: Source, people: _Relation, used: Sequence[str], bad: str
+    ) -> pa.Table:
+        """What a query about the kept rows says, one row of each person being chosen now."""
+        kept = kept_rows(used, f"{people.sql} POSITIONAL JOIN {_WORDS}", identifier(person), self._word)
+        with self._words(self._count_rows(bad, people.columns[person], used, people), source):
+            return self.arrow(with_kept(kept, query))
+
+    @contextmanager
+    def _words(self, rows: int, source: Source) -> Iterator[None]:
+        """A secret word for each row, for one reading."""
+        self._connection.register(_WORDS, stream(rows, self._word, source))
+        try:
+            yield
         finally:
             with suppress(*TROUBLE):  # after an error that is fatal to DuckDB nothing can be unregistered
                 self._connection.unregister(_WORDS)
@@ -332,9 +383,8 @@ class DuckDB:
             pass
         raise _Failed(_UNCOUNTABLE)
 
-    def _count_rows(self, axes: tuple[Countable, ...], who: Column, used: Sequence[str], people: _Relation) -> int:
+    def _count_rows(self, bad: str, who: Column, used: Sequence[str], people: _Relation) -> int:
         """In one reading: how many there are, whether they can be read, and who is in the table."""
-        bad = bad_row(axes, people.columns)
         self._forget_rejects()
         if self._notice is None:
             # A line of a CSV may be left out for a cell that is read, so the same cells are read here.

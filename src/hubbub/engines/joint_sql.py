@@ -70,7 +70,7 @@ def asked_together(
     return f"SELECT {cells}, {', '.join(sums)} FROM ({shown}) WHERE n > 0 GROUP BY {cells}", parameters
 
 
-def answer_together(table: pa.Table, questions: int, *, told: bool) -> tuple[Joint, int]:
+def answer_together(table: pa.Table, questions: int, *, told: bool = False) -> tuple[Joint, int]:
     """What the query said; with `told`, also how many rows cannot be read."""
     codes = tuple(whole_numbers(table.column(j)) for j in range(questions))
     counts = whole_numbers(table.column(questions))

@@ -26,7 +26,16 @@ from hubbub.noise.source import Source
 from hubbub.tables import condition
 from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps
 from hubbub.tables.coarser import Ranges
-from hubbub.tables.engine import ONE_ROW_EACH, Choice, Counted, Joint, Question, Repeats
+from hubbub.tables.engine import (
+    ONE_ROW_EACH,
+    ONE_ROW_OF_SEVERAL,
+    SEVERAL_BINS,
+    Choice,
+    Counted,
+    Joint,
+    Question,
+    Repeats,
+)
 from hubbub.tables.identity import Identity
 from hubbub.tables.lattice import Lattice
 from hubbub.tables.measure import Measure
@@ -91,8 +100,8 @@ class Portable:
         axes = resolved(question.axes, self.columns())
         if question.person is None and question.repeats is not Repeats.REFUSE:
             raise WrongUse("without a person column each row is a person; name the column with `person`")
-        if not question.plain and question.repeats is not Repeats.REFUSE:
-            raise WrongUse("a condition or a measure goes with one row for each person; keep to such tables")
+        if not question.plain and question.repeats is Repeats.DISTINCT:
+            raise WrongUse(SEVERAL_BINS)
         if question.person is not None:
             known(self.columns(), question.person)
         for rule in (question.where, question.measure):
@@ -103,7 +112,7 @@ class Portable:
         with self._database.snapshot():
             return self._count(replace(question, axes=axes), source)
 
-    def together(self, questions: tuple[Question, ...]) -> Joint:
+    def together(self, questions: tuple[Question, ...], source: Source) -> Joint:
         """The database counts groups of all that the questions look at; their places are read off here."""
         person, columns = questions[0].person, self.columns()
         axes = tuple(dict.fromkeys(axis for each in questions for axis in resolved(each.axes, columns)))
@@ -123,16 +132,26 @@ class Portable:
                 each,
                 axes=tuple(bins[axis] for axis in resolved(each.axes, columns)),
                 person=None,
+                repeats=Repeats.REFUSE,
                 where=None if each.where is None else here[each.where],
                 measure=None if each.measure is None else here[each.measure],
             )
             for each in questions
         )
+        chooses = questions[0].repeats is Repeats.ONE_ROW
         with self._database.snapshot():
+            if chooses and self._allowed < 1 and any(map(self._is_doubtful, questions)):
+                every = self._groups(replace(questions[0], repeats=Repeats.REFUSE), parts, source)
+                groups.registered(every, parts, weight=groups.READ, allowed=self._allowed).together(about, source)
             if person is not None:
-                self._one_row_each(portable_sql.part(self._dialect, self._fields[person]))
-            table = self._database.fetch(portable_sql.groups(parts, self._people), _forms(parts))
-        return groups.registered(table, parts, weight=groups.READ, allowed=self._allowed).together(about)
+                who = portable_sql.part(self._dialect, self._fields[person])
+                if chooses:
+                    self._told_of(who)
+                else:
+                    self._one_row_each(who, ONE_ROW_OF_SEVERAL)
+            table = self._groups(questions[0], parts, source)
+        allowed = Fraction(1) if chooses else self._allowed
+        return groups.registered(table, parts, weight=groups.READ, allowed=allowed).together(about, source)
 
     def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:
         raise WrongUse(
@@ -153,17 +172,13 @@ class Portable:
             return self._every_row(question, source)
         who = portable_sql.part(self._dialect, self._fields[question.person])
         if question.repeats is Repeats.REFUSE:
-            self._one_row_each(who, SEVERAL_ROWS if question.plain else ONE_ROW_EACH)
+            self._one_row_each(who, SEVERAL_ROWS if question.plain else ONE_ROW_OF_SEVERAL)
             return self._every_row(question, source)
-        self._readable(question.axes, source)
-        if self._notice is not None:
-            told(self._ids(who), who, self._notice)
+        self._readable(question, source)
+        self._told_of(who)
         if question.repeats is Repeats.DISTINCT:
             return self._distinct(question, who, source)
-        parts = self._parts(question.axes)
-        sql = portable_sql.one_row_each(self._dialect, parts, who, self._people)
-        table = self._database.fetch(sql, _forms(parts), key=_drawn(source))
-        return groups.counted(table, parts, Question(axes=self._bins(question.axes)), source)
+        return self._every_row(question, source)
 
     @property
     def _dialect(self) -> Dialect:
@@ -193,23 +208,37 @@ class Portable:
             for i, axis in enumerate(axes)
         )
 
-    # --- each row is a person -------------------------------------------------------------------------------------
+    # --- each row is a person, or one of each is kept ----------------------------------------------------------------
+
+    def _groups(
+        self, question: Question, parts: Mapping[str, Part], source: Source, total: Part | None = None
+    ) -> pa.Table:
+        """Groups of all rows, or of the row that is kept of each person, with the sum of a part if that is asked."""
+        forms = {name: part.form for name, part in parts.items()}
+        forms |= {"n": Form.WHOLE} if total is None else {_HAS: Form.WHOLE, "n": Form.WHOLE, "s": Form.WHOLE}
+        every, name = (parts, None) if total is None else ({**parts, _STEPS: total}, _STEPS)
+        if question.repeats is not Repeats.ONE_ROW or question.person is None:
+            return self._database.fetch(portable_sql.groups(every, self._people, name), forms)
+        who = portable_sql.part(self._dialect, self._fields[question.person])
+        sql = portable_sql.one_row_each(self._dialect, every, who, self._people, name)
+        return self._database.fetch(sql, forms, key=_drawn(source))
 
     def _every_row(self, question: Question, source: Source) -> Counted:
         if question.plain and not question.axes:
-            total = numbers(self._database.fetch(portable_sql.groups({}, self._people), _forms({})).column("n"))
+            total = numbers(self._groups(question, {}, source).column("n"))
             return Counted(np.zeros(int(total[0] > 0), np.int64), total[total > 0])
         parts = self._parts(question.axes)
-        about = replace(question, axes=self._bins(question.axes), person=None)
+        about = replace(question, axes=self._bins(question.axes), person=None, repeats=Repeats.REFUSE)
         if question.where is not None:
             about = replace(about, where=self._tested(question.where, parts))
-        words: dict[str, Any] = {"allowed": self._allowed}
+        # Of kept rows it was looked at before they were chosen how many cannot be read.
+        words: dict[str, Any] = {} if question.repeats is Repeats.ONE_ROW else {"allowed": self._allowed}
         if isinstance(question.measure, condition.Condition):
             about, words["weight"] = replace(about, measure=self._tested(question.measure, parts)), groups.READ
         if not isinstance(question.measure, Measure):
-            table = self._database.fetch(portable_sql.groups(parts, self._people), _forms(parts))
+            table = self._groups(question, parts, source)
         else:
-            table, measure = self._measured(question.measure, parts, by_value=question.by_value)
+            table, measure = self._measured(question, question.measure, parts, source)
             about = replace(about, measure=measure)
             words |= {} if measure.column == _HAS else {"weight": groups.READ}
         return groups.counted(table, parts, about, source, **words)
@@ -224,20 +253,20 @@ class Portable:
         here = {leaf for leaf in names if portable_leaves.is_read_here(leaf, self._fields[leaf.column])}
         return portable_leaves.renamed(where, names, here)
 
-    def _measured(self, measure: Measure, parts: dict[str, Part], *, by_value: bool) -> tuple[pa.Table, Measure]:
+    def _measured(
+        self, question: Question, measure: Measure, parts: dict[str, Part], source: Source
+    ) -> tuple[pa.Table, Measure]:
         """Groups with a measure, and what that is about them: the database adds it up unless it is text, or groups by
         its value."""
         field = self._fields[measure.column]
         steps = portable_leaves.steps(self._dialect, field, measure)
-        if by_value or field.kind is Holds.TEXT:
+        if question.by_value or field.kind is Holds.TEXT:
             parts[_STEPS] = steps
             here = replace(measure, column=_STEPS)
             there = _whole_steps(_STEPS, measure)
-            table = self._database.fetch(portable_sql.groups(parts, self._people), _forms(parts))
-            return table, here if field.kind is Holds.TEXT else there
-        sql = portable_sql.groups({**parts, _STEPS: steps}, self._people, total=_STEPS)
+            return self._groups(question, parts, source), here if field.kind is Holds.TEXT else there
+        table = self._groups(question, parts, source, total=steps)
         parts[_HAS] = replace(steps, sql="")
-        table = self._database.fetch(sql, _forms(parts) | {"s": Form.WHOLE})
         return table, Measure(_HAS, Fraction(0), Fraction(1), 1)
 
     # --- people with several rows ---------------------------------------------------------------------------------
@@ -260,11 +289,30 @@ class Portable:
         )
         return groups.counted(table, bins, Question(axes=ready), source)
 
-    def _readable(self, axes: Sequence[Countable], source: Source) -> None:
+    def _readable(self, question: Question, source: Source) -> None:
         """Refuse if too many rows cannot be read as declared, before anything is chosen."""
-        doubtful = tuple(axis for axis in axes if _may_be_unreadable(axis, self._fields[axis.column].kind))
-        if doubtful and self._allowed < 1:
-            self._every_row(Question(axes=doubtful), source)
+        if self._allowed < 1 and self._is_doubtful(question):
+            doubted = tuple(axis for axis in question.axes if self._is_doubted(axis))
+            every = replace(question, axes=doubted, person=None, repeats=Repeats.REFUSE, everybody=not question.plain)
+            self._every_row(every, source)
+
+    def _is_doubted(self, axis: Countable) -> bool:
+        return _may_be_unreadable(axis, self._fields[axis.column].kind)
+
+    def _is_doubtful(self, question: Question) -> bool:
+        """Whether there may be cells that cannot be read as declared."""
+        rules = (question.where, question.measure)
+        leaves = [leaf for rule in rules if isinstance(rule, condition.Condition) for leaf in rule.leaves()]
+        measure = question.measure if isinstance(question.measure, Measure) else None
+        return (
+            any(map(self._is_doubted, question.axes))
+            or any(portable_leaves.is_read_here(leaf, self._fields[leaf.column]) for leaf in leaves)
+            or (measure is not None and self._fields[measure.column].kind is Holds.TEXT)
+        )
+
+    def _told_of(self, who: Part) -> None:
+        if self._notice is not None:
+            told(self._ids(who), who, self._notice)
 
     def _one_row_each(self, who: Part, several: str = ONE_ROW_EACH) -> None:
         if self._notice is None:

@@ -64,10 +64,15 @@ def in_database(field: Field, axis: Countable) -> bool:
 def groups(parts: Mapping[str, Part], people: str, total: str | None = None) -> str:
     """Each row is a person: how many there are of each group, and with `total` the sum of that part in it, which then
     is no part of the group but for whether it is missing (`has`)."""
-    names = [name for name in parts if name != total]
-    rows = f"SELECT {', '.join(f'{part.sql} AS {name}' for name, part in parts.items())} FROM {people}"
     if not parts:
         return f"SELECT count(*) AS n FROM {people}"
+    return _grouped(
+        f"SELECT {', '.join(f'{part.sql} AS {name}' for name, part in parts.items())} FROM {people}", parts, total
+    )
+
+
+def _grouped(rows: str, parts: Mapping[str, Part], total: str | None) -> str:
+    names = [name for name in parts if name != total]
     if total is None:
         return f"SELECT {', '.join(names)}, count(*) AS n FROM ({rows}) AS t GROUP BY {', '.join(names)}"
     has = f"CASE WHEN {total} IS NULL THEN NULL ELSE 0 END"
@@ -76,8 +81,8 @@ def groups(parts: Mapping[str, Part], people: str, total: str | None = None) -> 
     return f"SELECT {keys}, count(*) AS n, coalesce(sum({total}), 0) AS s FROM ({inner}) AS t GROUP BY {keys}"
 
 
-def one_row_each(dialect: Dialect, parts: Mapping[str, Part], who: Part, people: str) -> str:
-    """How many people have their one row in each group.
+def one_row_each(dialect: Dialect, parts: Mapping[str, Part], who: Part, people: str, total: str | None = None) -> str:
+    """How many people have their one row in each group, and with `total` the sum of that part, as :func:`groups`.
 
     A person's n rows are put in order by what is handed over of them, the missing last, and the r-th is kept (from 0),
     where r = h mod n, and h are the first 120 bits of the SHA-256 of the key and the person's text. Which of two equal
@@ -87,9 +92,10 @@ def one_row_each(dialect: Dialect, parts: Mapping[str, Part], who: Part, people:
     like a random function, each row is kept with a probability that differs from 1/n by at most 2^-120.
     """
     names = list(parts)
+    if not names:  # whichever row it is
+        return f"SELECT count(*) AS n FROM ({people_of(who, people)}) AS p WHERE who IS NOT NULL"
     rows = f"SELECT * FROM ({_rows(parts, who, people)}) AS t WHERE who IS NOT NULL"
-    kept = dialect.chosen(rows, names) or _by_window(dialect, rows, names)
-    return f"SELECT {', '.join(names)}, count(*) AS n FROM ({kept}) AS kept GROUP BY {', '.join(names)}"
+    return _grouped(dialect.chosen(rows, names) or _by_window(dialect, rows, names), parts, total)
 
 
 def pick(dialect: Dialect, who: str, word: str, n: str) -> str:

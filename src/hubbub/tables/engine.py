@@ -36,8 +36,8 @@ class Question:
     those only who have a value, and the sum of their steps comes back beside each count; a condition as a measure is 1
     for whoever meets it and 0 for the others, W = 1, and everybody has a value. With `by_value` there is no sum, and
     the steps 0..W are one more axis, the last and fastest. With `everybody`, all who are in no bin, do not meet the
-    condition or have no value come back too, together, under the code -1. These go with one row for each person
-    (REFUSE); others an engine refuses in one sentence.
+    condition or have no value come back too, together, under the code -1. With ONE_ROW all of that is about the kept
+    rows: a row is chosen among all rows of a person, and then looked at. With DISTINCT an engine refuses it.
     """
 
     axes: tuple[Countable, ...]
@@ -88,6 +88,17 @@ ONE_ROW_EACH: Final = (
 )
 """Where rows are not chosen. Reads the same for every such table; for the steward alone."""
 
+ONE_ROW_OF_SEVERAL: Final = (
+    "the table does not have exactly one row for each person; make a table that has one, such as the sum or the latest "
+    "of each person's rows, and release that, or keep one row of each, chosen secretly (`one_row_per_person=True`)"
+)
+"""The same where they can be."""
+
+SEVERAL_BINS: Final = (
+    "a person in several bins goes with bins alone; drop the condition and the measure, or keep one row of each person "
+    "(`one_row_per_person=True`)"
+)
+
 Choice: TypeAlias = Callable[[int], NDArray[np.int64]]
 """From how many people there are to the ranks of those who are drawn, in the order in which they are wanted."""
 
@@ -117,7 +128,8 @@ class Engine(Protocol):
         numbering is any, made without looking at them. One row for each person, or one sentence."""
         ...
 
-    def together(self, questions: tuple[Question, ...]) -> Joint:
+    def together(self, questions: tuple[Question, ...], source: Source) -> Joint:
         """Exact counts of everybody, in one reading, by where several questions count them at once: questions about
-        one row of each person, with declared bins, and measures by value."""
+        one row of each person (the same one for all of them, if `source` has to choose it), with declared bins, and
+        measures by value."""
         ...

@@ -27,7 +27,7 @@ def run(spec: Questions, engine: Engine, source: Source) -> Replies:
     is drawn.
     """
     asked = tuple(question(each, by_value=each.measured is not None) for each in spec.statistics)
-    joint = engine.together(asked)
+    joint = engine.together(asked, source)
     if int(joint.counts.sum()) != spec.of_people:
         raise Refused(OTHER_NUMBER)
     drawn = choose(spec.rows, spec.of_people, source).among(joint.counts)
