@@ -106,6 +106,12 @@ def with_kept(kept: str, query: Query) -> Query:
     return f"WITH {KEPT} AS MATERIALIZED ({kept}) {query[0]}", query[1]
 
 
+def any_row(test: str, people: str, person: str) -> str:
+    """How many people there are, and how many have a row that passes the test."""
+    each = f"SELECT bool_or(coalesce({test}, FALSE)) AS met FROM {people} WHERE {person} IS NOT NULL GROUP BY {person}"
+    return f"SELECT count(*), count_if(met) FROM ({each})"
+
+
 def distinct_bins(axes: Sequence[Countable], columns: Columns, people: str, person: str, word: str, most: int) -> Query:
     """Each person is once in each of at most `most` of their bins, those with the smallest words."""
     groups = _groups(axes)

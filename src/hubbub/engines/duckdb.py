@@ -20,12 +20,14 @@ from hubbub.engines.arrow_columns import numbers as whole_numbers
 from hubbub.engines.arrow_columns import stream
 from hubbub.engines.cell_sql import identifier
 from hubbub.engines.column import Column, column
+from hubbub.engines.condition_sql import holds
 from hubbub.engines.connection import TROUBLE, UNREADABLE, described, rows_of
 from hubbub.engines.count_sql import (
     KEPT,
     ROW,
     Query,
     Weight,
+    any_row,
     bad_row,
     distinct_bins,
     every_row,
@@ -52,6 +54,7 @@ from hubbub.tables.engine import (
     Joint,
     Question,
     Repeats,
+    of_any_row,
 )
 from hubbub.tables.identity import Identity
 from hubbub.tables.measure import Measure
@@ -237,6 +240,10 @@ class DuckDB:
             self._one_row_each(who, people, SEVERAL_ROWS if question.plain else ONE_ROW_OF_SEVERAL)
             return self._rows(question, axes, people, person)
         bad = bad_cells(question, axes, people.columns)
+        if question.repeats is Repeats.ANY_ROW:
+            self._count_rows(bad, who, used, people)
+            many, met = self._ask(any_row(holds(question.rule, people.columns), people.sql, person))[0]
+            return of_any_row(question, int(many), int(met))
         if question.repeats is Repeats.ONE_ROW and not (question.plain and axes):
             if question.plain:
                 query = every_row(axes, people.columns, KEPT)

@@ -35,6 +35,7 @@ from hubbub.tables.engine import (
     Joint,
     Question,
     Repeats,
+    of_any_row,
 )
 from hubbub.tables.identity import Identity
 from hubbub.tables.lattice import Lattice
@@ -178,6 +179,8 @@ class Portable:
         self._told_of(who)
         if question.repeats is Repeats.DISTINCT:
             return self._distinct(question, who, source)
+        if question.repeats is Repeats.ANY_ROW:
+            return self._any_row(question, who, source)
         return self._every_row(question, source)
 
     @property
@@ -288,6 +291,21 @@ class Portable:
             for i, axis in enumerate(axes)
         )
         return groups.counted(table, bins, Question(axes=ready), source)
+
+    def _any_row(self, question: Question, who: Part, source: Source) -> Counted:
+        """The database looks at the rows of each person; where text has to be read, what differs of them comes here."""
+        parts: dict[str, Part] = {}
+        rule = self._tested(question.rule, parts)
+        if not any(part.type == pa.string() for part in parts.values()):
+            sql = portable_sql.any_row(portable_leaves.flagged(rule), parts, who, self._people)
+            found = self._database.fetch(sql, {"n": Form.WHOLE, "s": Form.WHOLE})
+            return of_any_row(question, *(int(numbers(found.column(name))[0]) for name in ("n", "s")))
+        every = {"who": who, **parts}
+        table = self._database.fetch(portable_sql.groups(every, self._people), _forms(every))
+        about = replace(question, person="who", where=rule, measure=None, everybody=True)
+        told = groups.counted(table, every, about, source)
+        people, met = int(told.counts.sum()), int(told.counts[told.codes == 0].sum())
+        return of_any_row(question, people, met)
 
     def _readable(self, question: Question, source: Source) -> None:
         """Refuse if too many rows cannot be read as declared, before anything is chosen."""

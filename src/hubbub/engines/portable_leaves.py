@@ -54,6 +54,23 @@ def renamed(condition: Condition, names: dict[Leaf, str], here: set[Leaf]) -> Co
     return Condition(node(condition.node))
 
 
+def flagged(condition: Condition) -> str:
+    """A condition about what was handed over as 1 or 0, for the database itself."""
+
+    def node(given: Node) -> str:
+        match given:
+            case Not(inner):
+                return f"(NOT {node(inner)})"
+            case Both(parts):
+                return f"({' AND '.join(map(node, parts))})"
+            case Either(parts):
+                return f"({' OR '.join(map(node, parts))})"
+            case _:
+                return f"({given.column} = 1)"
+
+    return node(condition.node)
+
+
 def _leaf(dialect: Dialect, field: Field, leaf: Leaf) -> str:
     cell = dialect.name(field.name)
     match leaf:

@@ -118,6 +118,13 @@ def _by_window(dialect: Dialect, rows: str, names: Sequence[str]) -> str:
     return f"SELECT {', '.join(names)} FROM ({ranked}) AS t CROSS JOIN {dialect.key()} WHERE i = {drawn}"
 
 
+def any_row(test: str, parts: Mapping[str, Part], who: Part, people: str) -> str:
+    """How many people there are, and how many have a row that passes the test of its parts."""
+    met = f"max(CASE WHEN {test} THEN 1 ELSE 0 END)"
+    each = f"SELECT who, {met} AS met FROM ({_rows(parts, who, people)}) AS t WHERE who IS NOT NULL GROUP BY who"
+    return f"SELECT count(*) AS n, coalesce(sum(met), 0) AS s FROM ({each}) AS p"
+
+
 def values(part: Part, people: str) -> str:
     """Every value, once."""
     return f"SELECT DISTINCT g FROM (SELECT {part.sql} AS g FROM {people}) AS t"

@@ -21,6 +21,7 @@ from hubbub.exact import to_text
 from hubbub.kind import Grid, Result, Sheet
 from hubbub.tables import picture, wording
 from hubbub.tables.bins import Axis, Discovered, all_labels, declared_size, size
+from hubbub.tables.discovery import FOUND
 from hubbub.tables.estimands import Estimand, estimates, has_estimates, of_interval, of_number
 from hubbub.tables.intervals import of_published
 from hubbub.tables.labels import labels, labels_at
@@ -151,10 +152,7 @@ class Counts(Result):
     def sentences(self) -> tuple[str, ...]:
         declared = declared_size(self.axes)
         if declared is None:
-            return (
-                "The bins were found in the data. A bin that had to be hidden is absent, just like one with nobody in "
-                "it, and how many are absent is not told.",
-            )
+            return (FOUND,)
         shown = int(self.shown.sum())
         if shown == declared:
             empty = "; an empty one would be hidden" if hides(self.spec.channel) else ", empty ones too"

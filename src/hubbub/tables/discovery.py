@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Final
 
 from flint import arb
 
@@ -12,6 +13,11 @@ from hubbub.channels.warped import Warped
 from hubbub.errors import Refused, WrongUse
 from hubbub.exact import Exact, ball, positive, rounded, to_text
 from hubbub.guarantees.curve import flat
+
+FOUND: Final = (
+    "The bins were found in the data. A bin that had to be hidden is absent, just like one with nobody in it, and how "
+    "many are absent is not told."
+)
 
 
 def discovery_cost(channel: Channel) -> arb:

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from hubbub.errors import WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables.bins import Countable
 from hubbub.tables.condition import Condition
@@ -26,6 +27,7 @@ class Repeats(Enum):
     REFUSE = "refuse"
     ONE_ROW = "keep one row, chosen secretly and uniformly"
     DISTINCT = "count once in each of at most so many bins, chosen secretly"
+    ANY_ROW = "count once, and meet the condition if any row does"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +39,8 @@ class Question:
     for whoever meets it and 0 for the others, W = 1, and everybody has a value. With `by_value` there is no sum, and
     the steps 0..W are one more axis, the last and fastest. With `everybody`, all who are in no bin, do not meet the
     condition or have no value come back too, together, under the code -1. With ONE_ROW all of that is about the kept
-    rows: a row is chosen among all rows of a person, and then looked at. With DISTINCT an engine refuses it.
+    rows: a row is chosen among all rows of a person, and then looked at. With ANY_ROW there are no bins and one
+    condition, as `where` or as the measure, which a person meets if any row does. With DISTINCT there are bins alone.
     """
 
     axes: tuple[Countable, ...]
@@ -48,6 +51,14 @@ class Question:
     measure: Measure | Condition | None = None
     by_value: bool = False
     everybody: bool = False
+
+    @property
+    def rule(self) -> Condition:
+        """The condition of ANY_ROW, or one sentence."""
+        rules = [each for each in (self.where, self.measure) if isinstance(each, Condition)]
+        if len(rules) != 1 or self.axes or self.by_value or isinstance(self.measure, Measure):
+            raise WrongUse("any row of a person goes with one condition and no bins; leave out the rest")
+        return rules[0]
 
     @property
     def plain(self) -> bool:
@@ -69,6 +80,16 @@ class Counted:
     counts: NDArray[np.int64]
     found: tuple[list[str | None], ...] = ()
     sums: tuple[int, ...] | None = None
+
+
+def of_any_row(question: Question, people: int, met: int) -> Counted:
+    """What a question with ANY_ROW counts, of so many people of whom so many meet the condition."""
+    if question.measure is not None:
+        found, sums = {0: people}, (met,) if people else ()
+    else:
+        found, sums = {-1: people - met if question.everybody else 0, 0: met}, None
+    some = {code: count for code, count in found.items() if count}
+    return Counted(np.array(list(some), dtype=np.int64), np.array(list(some.values()), dtype=np.int64), (), sums)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -40,8 +40,8 @@ from hubbub.tables.condition import Condition
 from hubbub.tables.condition import parse as parse_condition
 from hubbub.tables.measure import measured
 from hubbub.tables.questions import Asked, Questions, cost, read
-from hubbub.tables.statistic_asking import MOST_PEOPLE, declared
-from hubbub.tables.unit import Unit
+from hubbub.tables.statistic_asking import EXPECTED, MOST_PEOPLE, ONE_ROW, declared
+from hubbub.tables.unit import Unit, of_numbers
 
 KINDS: Final = ("count", "fraction", "mean", "quantile")
 _TOP: Final = ("zero_knowledge", "rows", "people", "coverage", "question")
@@ -156,12 +156,19 @@ def from_file(spec: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Any
     return found
 
 
-def ask(*, spec: Any = None, person: str | None = None) -> Questions:
+def ask(
+    *,
+    spec: Any = None,
+    person: str | None = None,
+    one_row_per_person: bool = False,
+    expected_rows: bool = False,
+) -> Questions:
     """The release that the words of a command ask for."""
     if spec is None:
         raise WrongUse("say which questions are asked: add `spec=FILE`, a TOML file with a table [[question]] for each")
     found = from_file(spec)
-    return questions(found.pop("question"), unit=Unit(person=person), **found)
+    unit = of_numbers(person, one_row_per_person=one_row_per_person, expected_rows=expected_rows)
+    return questions(found.pop("question"), unit=unit, **found)
 
 
 KIND: Final = Kind(
@@ -179,12 +186,13 @@ do, ln(1 + (K/N)(e^E - 1)) more at most, E being what the questions lose inside,
 questions, and it is one entry in the ledger. What fresh samples would have cost is shown beside it.
 
 N is declared and public. A table of another number of people is refused with exit code 3 and one sentence before
-anything is spent; that it was refused is information, and for you alone. Each person has one row.""",
+anything is spent; that it was refused is information, and for you alone. A person with several rows counts by one of
+them, the same one for all questions (`one_row_per_person=True`).""",
     examples=(
         "hubbub release questions hubbub-demo/millbrook.parquet --person resident --spec hubbub-demo/questions.toml "
         "--out questions/",
     ),
-    options=(Option(name="spec", takes="FILE", help="The questions, in TOML."),),
+    options=(Option(name="spec", takes="FILE", help="The questions, in TOML."), ONE_ROW, EXPECTED),
     ask=ask,
     read=read,
 )

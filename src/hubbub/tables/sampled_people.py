@@ -33,8 +33,8 @@ class SampledPeople:
     before any noise is drawn. If the block fails nothing is released.
     """
 
-    def __init__(self, publish: Callable[[Spec], Release], person: str | None, **words: Any) -> None:
-        self._publish, self._person, self._words = publish, person, words
+    def __init__(self, publish: Callable[[Spec], Release], unit: Unit, **words: Any) -> None:
+        self._publish, self._unit, self._words = publish, unit, words
         self._asked: list[dict[str, Any]] = []
         self._open = False
         self._release: Release | None = None
@@ -50,7 +50,7 @@ class SampledPeople:
     ) -> None:
         self._open = False
         if kind is None:
-            spec = questions(self._asked, unit=Unit(person=self._person), **self._words)
+            spec = questions(self._asked, unit=self._unit, **self._words)
             self._release = self._publish(spec)
 
     @property

@@ -10,7 +10,7 @@ from hubbub.kind import Release, Spec
 from hubbub.tables.engine import Engine
 from hubbub.tables.sampled_people import SampledPeople
 from hubbub.tables.statistic_asking import statistic
-from hubbub.tables.unit import Unit
+from hubbub.tables.unit import of_numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -26,6 +26,9 @@ class Statistics:
         by: Sequence[str] = (),
         *,
         where: str | None = None,
+        one_row_per_person: bool = False,
+        any_row: bool = False,
+        expected_rows: bool = False,
         zero_knowledge: Exact | None = None,
         rows: Exact | None = None,
         people: Exact | None = None,
@@ -42,6 +45,9 @@ class Statistics:
         stand in each other's place; smaller bins are hidden), on a fresh secret sample with `sample`; or `epsilon`
         (differential privacy). `where` is a condition like ``age >= 65 and sex = F``.
 
+        `one_row_per_person` keeps one row of a person with several, chosen secretly, and `expected_rows` gives
+        intervals for what is kept on average; `any_row` counts a person of whom any row meets the condition.
+
         Guarantee: as :meth:`histogram`.
         """
         return self.publish(
@@ -57,7 +63,9 @@ class Statistics:
                 sample=sample,
                 at_delta=at_delta,
                 coverage=coverage,
-                unit=Unit(person=self.person),
+                unit=of_numbers(
+                    self.person, one_row_per_person=one_row_per_person, any_row=any_row, expected_rows=expected_rows
+                ),
             )
         )
 
@@ -66,6 +74,9 @@ class Statistics:
         by: Sequence[str] = (),
         *,
         where: str | None = None,
+        one_row_per_person: bool = False,
+        any_row: bool = False,
+        expected_rows: bool = False,
         zero_knowledge: Exact | None = None,
         rows: Exact | None = None,
         people: Exact | None = None,
@@ -82,6 +93,9 @@ class Statistics:
         stand in each other's place; smaller bins are hidden), on a fresh secret sample with `sample`; or `epsilon`
         (differential privacy). `where` is a condition like ``age >= 65 and sex = F``.
 
+        `one_row_per_person` keeps one row of a person with several, chosen secretly, and `expected_rows` gives
+        intervals for what is kept on average; `any_row` counts a person of whom any row meets the condition.
+
         Guarantee: as :meth:`histogram`.
         """
         return self.publish(
@@ -97,7 +111,9 @@ class Statistics:
                 sample=sample,
                 at_delta=at_delta,
                 coverage=coverage,
-                unit=Unit(person=self.person),
+                unit=of_numbers(
+                    self.person, one_row_per_person=one_row_per_person, any_row=any_row, expected_rows=expected_rows
+                ),
             )
         )
 
@@ -107,6 +123,8 @@ class Statistics:
         by: Sequence[str] = (),
         *,
         where: str | None = None,
+        one_row_per_person: bool = False,
+        expected_rows: bool = False,
         zero_knowledge: Exact | None = None,
         rows: Exact | None = None,
         people: Exact | None = None,
@@ -122,6 +140,9 @@ class Statistics:
         somebody, so many random people of all would have told as well); `crowd` with `epsilon` (people of a bin could
         stand in each other's place; smaller bins are hidden), on a fresh secret sample with `sample`; or `epsilon`
         (differential privacy). `where` is a condition like ``age >= 65 and sex = F``.
+
+        `one_row_per_person` keeps one row of a person with several, chosen secretly, and `expected_rows` gives
+        intervals for what is kept on average.
 
         Guarantee: as :meth:`histogram`.
         """
@@ -139,7 +160,7 @@ class Statistics:
                 sample=sample,
                 at_delta=at_delta,
                 coverage=coverage,
-                unit=Unit(person=self.person),
+                unit=of_numbers(self.person, one_row_per_person=one_row_per_person, expected_rows=expected_rows),
             )
         )
 
@@ -150,6 +171,7 @@ class Statistics:
         *,
         q: Exact = "0.5",
         where: str | None = None,
+        one_row_per_person: bool = False,
         zero_knowledge: Exact | None = None,
         rows: Exact | None = None,
         people: Exact | None = None,
@@ -165,6 +187,8 @@ class Statistics:
         somebody, so many random people of all would have told as well); `crowd` with `epsilon` (people of a bin could
         stand in each other's place; smaller bins are hidden), on a fresh secret sample with `sample`; or `epsilon`
         (differential privacy). `where` is a condition like ``age >= 65 and sex = F``.
+
+        `one_row_per_person` keeps one row of a person with several, chosen secretly.
 
         Guarantee: as :meth:`histogram`.
         """
@@ -183,23 +207,32 @@ class Statistics:
                 sample=sample,
                 at_delta=at_delta,
                 coverage=coverage,
-                unit=Unit(person=self.person),
+                unit=of_numbers(self.person, one_row_per_person=one_row_per_person),
             )
         )
 
     def sample(
-        self, *, rows: Exact, people: Exact, zero_knowledge: Exact | None = None, coverage: Exact = "0.95"
+        self,
+        *,
+        rows: Exact,
+        people: Exact,
+        zero_knowledge: Exact | None = None,
+        coverage: Exact = "0.95",
+        one_row_per_person: bool = False,
+        expected_rows: bool = False,
     ) -> SampledPeople:
         """A secret sample of `rows` of the `people` in the table, to be asked several questions in a block.
 
         ``with table.sample(rows=1000, people=40_000, zero_knowledge="0.5") as people: people.count("old", where=...)``
         releases all questions of the block together, as one release with one entry in the ledger, when the block ends:
         ``people.release``. `zero_knowledge` is shared among the questions (`share`, equally if not said); without it
-        each question says its `epsilon` inside the sample.
+        each question says its `epsilon` inside the sample. `one_row_per_person` keeps one row of a person with several,
+        the same one for all questions.
 
         Guarantee: with E the sum of what the questions lose inside, ln(1 + (rows/people)(e^E - 1))-zero-knowledge
         private with respect to `rows` random people; else as :meth:`histogram`.
         """
+        unit = of_numbers(self.person, one_row_per_person=one_row_per_person, expected_rows=expected_rows)
         return SampledPeople(
-            self.publish, self.person, rows=rows, people=people, zero_knowledge=zero_knowledge, coverage=coverage
+            self.publish, unit, rows=rows, people=people, zero_knowledge=zero_knowledge, coverage=coverage
         )
