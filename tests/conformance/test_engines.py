@@ -614,14 +614,16 @@ def test_several_questions_at_once_count_everybody_where_each_of_them_does(opene
     assert cells == right
 
 
-def spread(*questions: Question, engine: Engine) -> list[Counter[object]]:
+def spread(*questions: Question, engine: Engine) -> list[Counter[Any]]:
     """What each question counts by itself, where it is declared: codes, and labels that were found."""
     told = []
     for question in questions:
         found = engine.count(question, SystemSource())
         keys = zip(found.codes.tolist(), *found.found, strict=True)
         sums = found.sums or (0,) * found.counts.size
-        told.append(Counter({(key, total): n for key, total, n in zip(keys, sums, found.counts.tolist(), strict=True)}))
+        told.append(
+            Counter[Any]({(key, total): n for key, total, n in zip(keys, sums, found.counts.tolist(), strict=True)})
+        )
     return told
 
 
@@ -678,6 +680,29 @@ def test_one_row_is_chosen_before_it_is_looked_at_and_is_one_for_all_questions(o
     assert set(cells) == {(-1, 1), (-1, 7), (0, 11 + 7)}
     for cell, n in cells.items():
         assert stats.binomtest(n, many, 1 / 3).pvalue > SIZE, (cell, n)
+
+
+@every_engine
+def test_any_row_of_a_person_is_enough(opened: Opener, tmp_path: Path) -> None:
+    """People of several rows by whether one of them meets a condition, also one that is read from text."""
+    rows = [{**row, "id": i // 3 if i % 50 else None, "note": str(row["age"])} for i, row in enumerate(PEOPLE)]
+    engine = opened(arrow(rows, SCHEMA.append(pa.field("note", pa.string()))), tmp_path)
+    everybody = {row["id"] for row in rows if row["id"] is not None}
+    old = compared("age", lambda age: age >= 41)
+    for text, holds in (
+        ("not (age < 41 or age is missing) and city != Bath", lambda row: old(row) and row["city"] != "Bath"),
+        ("note >= 41", old),
+        ("age > 1000000000000", lambda row: False),
+    ):
+        met = {row["id"] for row in rows if row["id"] is not None and holds(row)}
+        known = {"person": "id", "repeats": Repeats.ANY_ROW}
+        _, counted = asked(engine, (), where=condition(text), everybody=True, **known)
+        found = dict(zip(counted.codes.tolist(), counted.counts.tolist(), strict=True))
+        assert (found.get(0, 0), found.get(-1, 0)) == (len(met), len(everybody - met)), text
+        _, share = asked(engine, (), measure=condition(text), **known)
+        assert (share.counts.tolist(), share.sums) == ([len(everybody)], (len(met),)), text
+    with pytest.raises(WrongUse):
+        asked(engine, ["city=Bath"], where=condition("age > 1"), **known)
 
 
 @every_engine
