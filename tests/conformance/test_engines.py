@@ -703,6 +703,11 @@ def test_any_row_of_a_person_is_enough(opened: Opener, tmp_path: Path) -> None:
         assert (share.counts.tolist(), share.sums) == ([len(everybody)], (len(met),)), text
     with pytest.raises(WrongUse):
         asked(engine, ["city=Bath"], where=condition("age > 1"), **known)
+    (tmp_path / "empty").mkdir()
+    nobody = opened(arrow(rows[:1]), tmp_path / "empty")  # whose row has no person
+    for repeats in (Repeats.ANY_ROW, Repeats.ONE_ROW):
+        _, none = asked(nobody, (), where=condition("age > 1"), everybody=True, person="id", repeats=repeats)
+        assert none.counts.tolist() == []
 
 
 @every_engine

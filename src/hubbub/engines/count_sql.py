@@ -95,9 +95,10 @@ def one_row_each(axes: Sequence[Countable], columns: Columns, people: str, perso
 def kept_rows(columns: Sequence[str], people: str, person: str, word: str) -> str:
     """The row with the smallest word of each person, as a table of these columns; asked once, by one query."""
     # arg_min skips a row that is NULL, and a struct of cells never is.
-    row = f"arg_min(row({', '.join(map(identifier, columns))}), {word})"
-    kept = f"SELECT {row} AS hubbub_row FROM {people} WHERE {person} IS NOT NULL GROUP BY {person}"
-    cells = ", ".join(f"hubbub_row[{i + 1}] AS {identifier(name)}" for i, name in enumerate(columns))
+    row = f"row({', '.join(map(identifier, columns))})"
+    rows = f"SELECT {person} AS who, {row} AS cells, {word} AS word FROM {people}"
+    kept = f"SELECT arg_min(cells, word) AS kept FROM ({rows}) WHERE who IS NOT NULL GROUP BY who"
+    cells = ", ".join(f"kept[{i + 1}] AS {identifier(name)}" for i, name in enumerate(columns))
     return f"SELECT {cells} FROM ({kept})"
 
 
@@ -109,7 +110,7 @@ def with_kept(kept: str, query: Query) -> Query:
 def any_row(test: str, people: str, person: str) -> str:
     """How many people there are, and how many have a row that passes the test."""
     each = f"SELECT bool_or(coalesce({test}, FALSE)) AS met FROM {people} WHERE {person} IS NOT NULL GROUP BY {person}"
-    return f"SELECT count(*), count_if(met) FROM ({each})"
+    return f"SELECT count(*), coalesce(count_if(met), 0) FROM ({each})"
 
 
 def distinct_bins(axes: Sequence[Countable], columns: Columns, people: str, person: str, word: str, most: int) -> Query:

@@ -323,12 +323,23 @@ def check_found(spec: Statistic) -> None:
 
 
 def _check_any_row(spec: Statistic) -> None:
-    is_one = spec.kind.name in ("count", "fraction") and spec.where is not None and not spec.axes
-    if not is_one or spec.unit.distinct != 1 or spec.unit.expected_rows:
+    if (spec.measured is not None and spec.measured is not spec.where) or spec.unit.distinct != 1:
         raise WrongUse(
-            "`any_row` is for a count or a fraction of people, with `where` and without `by`: whether any row of "
-            "theirs meets the condition; keep one row of each instead (`one_row_per_person=True`)"
+            "`any_row` is for counts and fractions of people; keep one row of each (`one_row_per_person=True`)"
         )
+    if spec.where is None:
+        raise WrongUse(
+            "`any_row` counts people of whom any row meets a condition; say it, like `where='age >= 65'`, or count all "
+            "people by one row of each (`one_row_per_person=True`)"
+        )
+    if spec.axes:
+        raise WrongUse(
+            "with rows in two bins somebody would be in both, so `any_row` goes without `by`; publish a histogram, "
+            "which counts a person in at most B bins (`distinct=B`), or keep one row of each person "
+            "(`one_row_per_person=True`)"
+        )
+    if spec.unit.expected_rows:
+        raise WrongUse("whether any row counts is no choice, and nothing is kept; leave out `expected_rows`")
 
 
 def _check_expected(spec: Statistic) -> None:

@@ -229,13 +229,14 @@ COUNT: Final = _kind(
     "Count people who meet a condition, in all or by bins.",
     (_BY, _WHERE, ONE_ROW, EXPECTED, _ANY_ROW),
     f'{_TOWN} --where "age >= 65" --zero-knowledge 0.5 --rows 1000 --people 40000 --out count/',
+    f'{_TOWN} --where "salary >= 200000" --any-row --epsilon 1 --out ever/',
 )
 FRACTION: Final = _kind(
     "fraction",
     Share,
     "Publish the share of people who meet a condition, of all or of each bin.",
     (_BY, _WHERE, ONE_ROW, EXPECTED, _ANY_ROW),
-    f'{_TOWN} --where "age >= 65" --by department=Police,Fire,other --crowd 20 --epsilon 1 --out fraction/',
+    f'{_TOWN} --where "age >= 65" --by department --crowd 20 --epsilon 1 --out fraction/',
 )
 MEAN: Final = _kind(
     "mean",
@@ -247,6 +248,7 @@ as HIGH, all to the nearest STEP; people without a value are left out.
 """,
     (_OF, _BY, _WHERE, ONE_ROW, EXPECTED),
     f"{_TOWN} --of salary:0..300000:1000 --epsilon 1 --out mean/",
+    f"{_TOWN} --of salary:0..300000:1000 --by department=Police,Fire --one-row-per-person --epsilon 1 --out kept/",
 )
 QUANTILE: Final = _kind(
     "quantile",

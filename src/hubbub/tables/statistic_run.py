@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from hubbub.tables.engine import Engine
 
 OTHER_NUMBER: Final = (
-    "the table is not of as many people as were declared; declare how many it is of (that it was refused is itself "
-    "information, and for you alone); nothing was drawn"
+    "the table is not of as many people as were declared; declare how many people it is of, not how many rows (that it "
+    "was refused is itself information, and for you alone); nothing was drawn"
 )
 """Reads the same for every such table. For the steward alone: it tells something about the data."""
 

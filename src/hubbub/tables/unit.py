@@ -84,6 +84,8 @@ def of_numbers(
     expected_rows: bool = False,
 ) -> Unit:
     """The unit of a count, share, mean or quantile: of several rows one is kept, or any of them is enough."""
+    if not all(isinstance(each, bool) for each in (one_row_per_person, any_row, expected_rows)):
+        raise WrongUse("`one_row_per_person`, `any_row` and `expected_rows` are True or False; write them so")
     if any_row and one_row_per_person:
         raise WrongUse("`any_row` and `one_row_per_person` exclude each other; choose one of them")
     if any_row and person is None:

@@ -262,9 +262,14 @@ def test_json_words_and_files_say_what_is_counted(
 
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
+    ("count", {"where": "ill = true", "any_row": "yes", "epsilon": 1}, "are True or False"),
     ("count", {"where": "ill = true", "any_row": True, "one_row_per_person": True, "epsilon": 1}, "exclude each other"),
-    ("count", {"any_row": True, "epsilon": 1}, "any_row is for a count or a fraction of people, with where"),
-    ("count", {"where": "pay > 1", "any_row": True, "by": ["town=Bath"], "epsilon": 1}, "without by"),
+    ("count", {"any_row": True, "epsilon": 1}, "any_row counts people of whom any row meets a condition; say it"),
+    (
+        "count",
+        {"where": "pay > 1", "any_row": True, "by": ["town=Bath"], "epsilon": 1},
+        "so any_row goes without by; publish a histogram",
+    ),
     (
         "count",
         {"where": "pay > 1", "expected_rows": True, "epsilon": 1},
