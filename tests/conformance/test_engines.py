@@ -22,12 +22,11 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from hubbub.engines.duckdb import SEVERAL_ROWS
 from hubbub.errors import Refused, WrongUse, in_python
 from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.tables.bins import Axis, Discovered, all_labels, parse, size
 from hubbub.tables.condition import parse as condition
-from hubbub.tables.engine import Counted, Engine, Question, Repeats
+from hubbub.tables.engine import SEVERAL_ROWS, Counted, Engine, Question, Repeats
 from hubbub.tables.lattice import Lattice
 from hubbub.tables.measure import measured
 from hubbub.tables.schema import Holds, resolved

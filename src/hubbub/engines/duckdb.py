@@ -15,32 +15,19 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hubbub.engines import rows_sql
+from hubbub.engines import count_sql, rows_sql
 from hubbub.engines.arrow_columns import numbers as whole_numbers
 from hubbub.engines.arrow_columns import stream
 from hubbub.engines.cell_sql import identifier
 from hubbub.engines.column import Column, column
 from hubbub.engines.condition_sql import holds
 from hubbub.engines.connection import TROUBLE, UNREADABLE, described, rows_of
-from hubbub.engines.count_sql import (
-    KEPT,
-    ROW,
-    Query,
-    Weight,
-    any_row,
-    bad_row,
-    distinct_bins,
-    every_row,
-    every_row_told,
-    kept_rows,
-    one_row_each,
-    with_kept,
-)
-from hubbub.engines.csv_file import MOST_REJECTS
+from hubbub.engines.count_sql import KEPT, ROW, Query, Weight
 from hubbub.engines.identity import of_files, of_relation
 from hubbub.engines.joint_sql import answer_together, asked_together, unreadable
 from hubbub.engines.measured_sql import answer, asked, bad_cells
 from hubbub.engines.people_sql import look_at_people, look_at_rows
+from hubbub.engines.unread import Unread
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables import condition
@@ -48,7 +35,7 @@ from hubbub.tables.bins import Countable
 from hubbub.tables.engine import (
     ONE_ROW_EACH,
     ONE_ROW_OF_SEVERAL,
-    SEVERAL_BINS,
+    SEVERAL_ROWS,
     Choice,
     Counted,
     Joint,
@@ -63,19 +50,6 @@ from hubbub.tables.schema import column as known
 from hubbub.tables.sketch import Notice
 
 _WORDS = "hubbub_words"
-
-SEVERAL_ROWS = (
-    "the table does not have exactly one row for each person; give one that has, or keep one row of each, chosen "
-    "secretly (`one_row_per_person=True`, where the release has it); a histogram can also count each person once in "
-    "at most B bins (`distinct=B`)"
-)
-"""Reads the same for every such table. It is for the steward alone: it tells something about the data."""
-
-TOO_MANY_UNREADABLE = (
-    "more rows than `unreadable` allows cannot be read as declared; see which and why with hubbub check, then say how "
-    "they are written (`encoding`, `delimiter`, or money, decimal=, or date= in the bins), or allow a larger share"
-)
-"""Reads the same for every such table and every share. For the steward alone: it tells something about the data."""
 
 _UNCOUNTABLE = "the table could not be counted; check that the file is whole and that memory suffices"
 
@@ -121,10 +95,9 @@ class DuckDB:
     ) -> None:
         self._connection, self._mend, self._spoilt = connection, mend, spoilt
         self._files, self._catalog = files, catalog  # where the rows are: in files, or in a database of that name
-        self._allowed = allowed  # the share of rows that may be unreadable
+        self._unread = Unread(connection, allowed, taken_out)
         self._table = table  # kept as long as it is read
         self._weight = weight  # of a row: itself, or how many people it stands for
-        self._taken_out = taken_out  # records that were too long for DuckDB; None if this is no CSV
         self._columns_are_public = columns_are_public
         self._notice: Notice | None = None
         self._whole = _relation(connection, relation)
@@ -152,10 +125,6 @@ class DuckDB:
 
     def count(self, question: Question, source: Source) -> Counted:
         axes = resolved(question.axes, self.columns())
-        if question.person is None and question.repeats is not Repeats.REFUSE:
-            raise WrongUse("without a person column each row is a person; name the column with `person`")
-        if not question.plain and question.repeats is Repeats.DISTINCT:
-            raise WrongUse(SEVERAL_BINS)
         used = self._used(replace(question, axes=axes))
         return self._read(used, lambda people: self._count(question, axes, source, people, used))
 
@@ -175,13 +144,13 @@ class DuckDB:
             return answer_together(found, len(questions))[0]
         if person is not None:
             self._one_row_each(people.columns[person], people, ONE_ROW_OF_SEVERAL)
-        told = self._allowed < 1 and (self._taken_out is not None or unreadable(questions, people.columns) != "FALSE")
+        told = self._unread.told(unreadable(questions, people.columns))
         who = None if person is None else identifier(person)
         query = asked_together(questions, people.columns, people.sql, who, told=told, weight=self._weight)
-        self._forget_rejects()
+        self._unread.forget()
         joint, bad = answer_together(self.arrow(query), len(questions), told=told)
         if told:
-            self._check_readable(int(joint.counts.sum()), bad)
+            self._unread.check(int(joint.counts.sum()), bad)
         return joint
 
     def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:
@@ -242,20 +211,20 @@ class DuckDB:
         bad = bad_cells(question, axes, people.columns)
         if question.repeats is Repeats.ANY_ROW:
             self._count_rows(bad, who, used, people)
-            many, met = self._ask(any_row(holds(question.rule, people.columns), people.sql, person))[0]
+            many, met = self._ask(count_sql.any_row(holds(question.rule, people.columns), people.sql, person))[0]
             return of_any_row(question, int(many), int(met))
         if question.repeats is Repeats.ONE_ROW and not (question.plain and axes):
             if question.plain:
-                query = every_row(axes, people.columns, KEPT)
+                query = count_sql.every_row(axes, people.columns, KEPT)
             else:
                 query = asked(question, axes, people.columns, KEPT, None, told=False)
             found = self._of_kept(query, question.person, source, people, used, bad)
             return answer(found, question, told=False)[0]
         joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
         if question.repeats is Repeats.ONE_ROW:
-            query = one_row_each(axes, people.columns, joined, person, self._word)
+            query = count_sql.one_row_each(axes, people.columns, joined, person, self._word)
         else:
-            query = distinct_bins(axes, people.columns, joined, person, self._word, question.most_bins)
+            query = count_sql.distinct_bins(axes, people.columns, joined, person, self._word, question.most_bins)
         with self._words(self._count_rows(bad, who, used, people), source):
             return self._collect(query)
 
@@ -263,9 +232,9 @@ class DuckDB:
         self, query: Query, person: str, source: Source, people: _Relation, used: Sequence[str], bad: str
     ) -> pa.Table:
         """What a query about the kept rows says, one row of each person being chosen now."""
-        kept = kept_rows(used, f"{people.sql} POSITIONAL JOIN {_WORDS}", identifier(person), self._word)
+        kept = count_sql.kept_rows(used, f"{people.sql} POSITIONAL JOIN {_WORDS}", identifier(person), self._word)
         with self._words(self._count_rows(bad, people.columns[person], used, people), source):
-            return self.arrow(with_kept(kept, query))
+            return self.arrow(count_sql.with_kept(kept, query))
 
     @contextmanager
     def _words(self, rows: int, source: Source) -> Iterator[None]:
@@ -281,23 +250,22 @@ class DuckDB:
         """Each row is a person."""
         if question.plain:
             return self._every_row(axes, people, person)
-        bad = bad_cells(question, axes, people.columns)
-        told = self._allowed < 1 and (self._taken_out is not None or bad != "FALSE")
+        told = self._unread.told(bad_cells(question, axes, people.columns))
         query = asked(question, axes, people.columns, people.sql, person, told=told, weight=self._weight)
-        self._forget_rejects()
+        self._unread.forget()
         counted, rows, unreadable = answer(self.arrow(query), question, told=told)
         if told:
-            self._check_readable(rows, unreadable)
+            self._unread.check(rows, unreadable)
         return counted
 
     def _every_row(self, axes: tuple[Countable, ...], people: _Relation, person: str | None) -> Counted:
         """Where every cell can be read, the plain query; else one that tells in the same pass how many cannot."""
-        if self._allowed >= 1 or not axes or (self._taken_out is None and bad_row(axes, people.columns) == "FALSE"):
-            return self._collect(every_row(axes, people.columns, people.sql, person, self._weight))
-        self._forget_rejects()
-        told = every_row_told(axes, people.columns, people.sql, person, self._weight)
+        if not axes or not self._unread.told(count_sql.bad_row(axes, people.columns)):
+            return self._collect(count_sql.every_row(axes, people.columns, people.sql, person, self._weight))
+        self._unread.forget()
+        told = count_sql.every_row_told(axes, people.columns, people.sql, person, self._weight)
         (codes, people_in, bad), found = self._fetched(told, 2)
-        self._check_readable(int(people_in.sum()), int(bad.sum()))
+        self._unread.check(int(people_in.sum()), int(bad.sum()))
         binned = codes >= 0
         kept = np.flatnonzero(binned).tolist()
         return Counted(codes[binned], people_in[binned], tuple([labels[i] for i in kept] for labels in found))
@@ -327,18 +295,14 @@ class DuckDB:
 
         A CSV is read into memory, and what does not fit there into the private folder; others are read where they are.
         """
-        if self._taken_out is None:
+        if self._unread.taken_out is None:
             yield self, []
             return
         names = ", ".join(map(identifier, columns))
-        self._forget_rejects()
+        self._unread.forget()
         self.ask(f"CREATE OR REPLACE TEMP TABLE {_LOOK} AS SELECT {names} FROM {self.sql}")
         try:
-            rejected = []
-            with suppress(*TROUBLE):
-                rejected = self._connection.execute(_REJECTED_WHY).fetchall()
-            if self._taken_out:
-                rejected.append(("LINE SIZE OVER MAXIMUM", self._taken_out))
+            rejected = self._unread.why()
             yield DuckDB(self._connection, _LOOK, columns_are_public=self._columns_are_public), rejected
         finally:
             self.ask(f"DROP TABLE {_LOOK}")
@@ -392,52 +356,24 @@ class DuckDB:
 
     def _count_rows(self, bad: str, who: Column, used: Sequence[str], people: _Relation) -> int:
         """In one reading: how many there are, whether they can be read, and who is in the table."""
-        self._forget_rejects()
+        self._unread.forget()
         if self._notice is None:
             # A line of a CSV may be left out for a cell that is read, so the same cells are read here.
             cells = ", ".join(f"count({identifier(name)})" for name in used)
             asked = f"SELECT count(*), count(*) FILTER (WHERE {bad}), {cells} FROM {people.sql}"
             rows, unreadable, *_ = self._ask(asked)[0]
-            self._check_readable(int(rows), int(unreadable))
+            self._unread.check(int(rows), int(unreadable))
             return int(rows)
         rows, unreadable, chosen = look_at_rows(self._ask, who, used, bad, people.sql, self._notice)
-        self._check_readable(rows, unreadable)
+        self._unread.check(rows, unreadable)
         self._notice.tell(chosen)
         return rows
 
     def _ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         return rows_of(self._connection, sql, _Failed(_UNCOUNTABLE), values)
 
-    def _check_readable(self, rows: int, unreadable: int) -> None:
-        """Refuse if too many rows cannot be read. One alone never is: nobody stops a release by a row of their own."""
-        lost = self._left_out()
-        bad = unreadable + lost
-        if self._allowed < 1 and bad > 1 and (bad > self._allowed * (rows + lost) or lost >= MOST_REJECTS):
-            raise Refused(TOO_MANY_UNREADABLE)
-
-    def _left_out(self) -> int:
-        """Records of a CSV that the last reading left out."""
-        if self._taken_out is None:
-            return 0
-        try:
-            found = self._connection.execute(_REJECTED).fetchall()
-        except TROUBLE:  # there is no such table before the first reading
-            return self._taken_out
-        listed, lines = found[0]
-        return self._taken_out + (MOST_REJECTS if listed >= MOST_REJECTS else lines)
-
-    def _forget_rejects(self) -> None:
-        if self._taken_out is not None:
-            with suppress(*TROUBLE):
-                self._connection.execute("DELETE FROM reject_errors")
-
 
 _LOOK = "hubbub_look"
-_REJECTED_WHY = (
-    "SELECT CAST(error_type AS VARCHAR), count(DISTINCT (scan_id, file_id, line)) FROM reject_errors "
-    "GROUP BY 1 ORDER BY 2 DESC"
-)
-_REJECTED = "SELECT count(*), count(DISTINCT (scan_id, file_id, line)) FROM reject_errors"
 
 
 def _relation(connection: duckdb.DuckDBPyConnection, sql: str) -> _Relation:

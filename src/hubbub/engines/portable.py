@@ -19,7 +19,6 @@ import pyarrow as pa
 from hubbub.engines import groups, portable_leaves, portable_sql
 from hubbub.engines.arrow_columns import numbers
 from hubbub.engines.dialect import Dialect, Field, Form, Part
-from hubbub.engines.duckdb import SEVERAL_ROWS
 from hubbub.engines.people import told
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
@@ -29,7 +28,7 @@ from hubbub.tables.coarser import Ranges
 from hubbub.tables.engine import (
     ONE_ROW_EACH,
     ONE_ROW_OF_SEVERAL,
-    SEVERAL_BINS,
+    SEVERAL_ROWS,
     Choice,
     Counted,
     Joint,
@@ -99,10 +98,6 @@ class Portable:
 
     def count(self, question: Question, source: Source) -> Counted:
         axes = resolved(question.axes, self.columns())
-        if question.person is None and question.repeats is not Repeats.REFUSE:
-            raise WrongUse("without a person column each row is a person; name the column with `person`")
-        if not question.plain and question.repeats is Repeats.DISTINCT:
-            raise WrongUse(SEVERAL_BINS)
         if question.person is not None:
             known(self.columns(), question.person)
         for rule in (question.where, question.measure):

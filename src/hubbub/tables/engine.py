@@ -52,6 +52,17 @@ class Question:
     by_value: bool = False
     everybody: bool = False
 
+    def __post_init__(self) -> None:
+        if self.person is None and self.repeats is not Repeats.REFUSE:
+            raise WrongUse("without a person column each row is a person; name the column with `person`")
+        if not self.plain and self.repeats is Repeats.DISTINCT:
+            raise WrongUse(
+                "a person in several bins goes with bins alone; drop the condition and the measure, or keep one row of "
+                "each person (`one_row_per_person=True`)"
+            )
+        if self.repeats is Repeats.ANY_ROW:
+            self.rule  # noqa: B018  # refuses what has none
+
     @property
     def rule(self) -> Condition:
         """The condition of ANY_ROW, or one sentence."""
@@ -103,6 +114,13 @@ class Joint:
     counts: NDArray[np.int64]
 
 
+SEVERAL_ROWS: Final = (
+    "the table does not have exactly one row for each person; give one that has, or keep one row of each, chosen "
+    "secretly, where the release can (`one_row_per_person=True`); a histogram can also count each person once in at "
+    "most B bins (`distinct=B`)"
+)
+"""Reads the same for every such table. It is for the steward alone: it tells something about the data."""
+
 ONE_ROW_EACH: Final = (
     "the table does not have exactly one row for each person, and this is of people with one row each; make a table "
     "that has one, such as the sum or the latest of each person's rows, and release that"
@@ -114,11 +132,6 @@ ONE_ROW_OF_SEVERAL: Final = (
     "of each person's rows, and release that, or keep one row of each, chosen secretly (`one_row_per_person=True`)"
 )
 """The same where they can be."""
-
-SEVERAL_BINS: Final = (
-    "a person in several bins goes with bins alone; drop the condition and the measure, or keep one row of each person "
-    "(`one_row_per_person=True`)"
-)
 
 Choice: TypeAlias = Callable[[int], NDArray[np.int64]]
 """From how many people there are to the ranks of those who are drawn, in the order in which they are wanted."""
