@@ -672,6 +672,12 @@ def test_one_row_is_chosen_before_it_is_looked_at_and_is_one_for_all_questions(o
     counts = dict(zip(counted.codes.tolist(), counted.counts.tolist(), strict=True))
     assert sum(counts.values()) == many
     assert stats.binomtest(counts[0], many, 1 / 3).pvalue > SIZE, counts
+    source = SystemSource()
+    for ask in (lambda other: engine.count(other, source), lambda other: engine.together((other,), source)):
+        with pytest.raises(Refused, match="not of as many people"):
+            ask(replace(where, people=many + 1))
+    assert not source.used  # nothing was chosen
+    where = replace(where, people=many)
     value = replace(where, axes=axes, where=None, measure=measured("x:0..10:1"), by_value=True)
     joint = engine.together((where, value), SystemSource())
     cells = {(one, other): n for one, other, n in zip(*map(list, joint.codes), joint.counts.tolist(), strict=True)}

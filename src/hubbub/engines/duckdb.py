@@ -35,6 +35,7 @@ from hubbub.tables.bins import Countable
 from hubbub.tables.engine import (
     ONE_ROW_EACH,
     ONE_ROW_OF_SEVERAL,
+    OTHER_NUMBER,
     SEVERAL_ROWS,
     Choice,
     Counted,
@@ -140,7 +141,7 @@ class DuckDB:
         if person is not None and questions[0].repeats is Repeats.ONE_ROW:
             query = asked_together(questions, people.columns, KEPT, None, told=False)
             wrong = unreadable(questions, people.columns)
-            found = self._of_kept(query, person, source, people, used, wrong)
+            found = self._of_kept(query, questions[0], source, people, used, wrong)
             return answer_together(found, len(questions))[0]
         if person is not None:
             self._one_row_each(people.columns[person], people, ONE_ROW_OF_SEVERAL)
@@ -218,7 +219,7 @@ class DuckDB:
                 query = count_sql.every_row(axes, people.columns, KEPT)
             else:
                 query = asked(question, axes, people.columns, KEPT, None, told=False)
-            found = self._of_kept(query, question.person, source, people, used, bad)
+            found = self._of_kept(query, question, source, people, used, bad)
             return answer(found, question, told=False)[0]
         joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
         if question.repeats is Repeats.ONE_ROW:
@@ -229,11 +230,18 @@ class DuckDB:
             return self._collect(query)
 
     def _of_kept(
-        self, query: Query, person: str, source: Source, people: _Relation, used: Sequence[str], bad: str
+        self, query: Query, question: Question, source: Source, people: _Relation, used: Sequence[str], bad: str
     ) -> pa.Table:
         """What a query about the kept rows says, one row of each person being chosen now."""
-        kept = count_sql.kept_rows(used, f"{people.sql} POSITIONAL JOIN {_WORDS}", identifier(person), self._word)
-        with self._words(self._count_rows(bad, people.columns[person], used, people), source):
+        assert question.person is not None
+        who = identifier(question.person)
+        kept = count_sql.kept_rows(used, f"{people.sql} POSITIONAL JOIN {_WORDS}", who, self._word)
+        rows = self._count_rows(bad, people.columns[question.person], used, people)
+        if question.people is not None:
+            cells = ", ".join(f"count({identifier(name)})" for name in used)  # as where rows are counted
+            if self._ask(f"SELECT count(DISTINCT {who}), {cells} FROM {people.sql}")[0][0] != question.people:
+                raise Refused(OTHER_NUMBER)
+        with self._words(rows, source):
             return self.arrow(count_sql.with_kept(kept, query))
 
     @contextmanager

@@ -28,6 +28,7 @@ from hubbub.tables.coarser import Ranges
 from hubbub.tables.engine import (
     ONE_ROW_EACH,
     ONE_ROW_OF_SEVERAL,
+    OTHER_NUMBER,
     SEVERAL_ROWS,
     Choice,
     Counted,
@@ -219,6 +220,10 @@ class Portable:
             return self._database.fetch(portable_sql.groups(every, self._people, name), forms)
         who = portable_sql.part(self._dialect, self._fields[question.person])
         sql = portable_sql.one_row_each(self._dialect, every, who, self._people, name)
+        if question.people is not None:
+            there = self._database.fetch(portable_sql.one_row_each(self._dialect, {}, who, self._people), _forms({}))
+            if numbers(there.column("n"))[0] != question.people:
+                raise Refused(OTHER_NUMBER)
         return self._database.fetch(sql, forms, key=_drawn(source))
 
     def _every_row(self, question: Question, source: Source) -> Counted:

@@ -51,6 +51,7 @@ class Question:
     measure: Measure | Condition | None = None
     by_value: bool = False
     everybody: bool = False
+    people: int | None = None  # how many there are, as declared: another number is refused before a row is chosen
 
     def __post_init__(self) -> None:
         if self.person is None and self.repeats is not Repeats.REFUSE:
@@ -120,6 +121,12 @@ SEVERAL_ROWS: Final = (
     "most B bins (`distinct=B`)"
 )
 """Reads the same for every such table. It is for the steward alone: it tells something about the data."""
+
+OTHER_NUMBER: Final = (
+    "the table is not of as many people as were declared; declare how many people it is of, not how many rows (that it "
+    "was refused is itself information, and for you alone); nothing was drawn"
+)
+"""Reads the same for every such table. For the steward alone: it tells something about the data."""
 
 ONE_ROW_EACH: Final = (
     "the table does not have exactly one row for each person, and this is of people with one row each; make a table "

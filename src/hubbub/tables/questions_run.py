@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from hubbub.errors import Refused
 from hubbub.noise.source import Source
 from hubbub.sampling.ranks import choose
-from hubbub.tables.engine import Counted, Engine
+from hubbub.tables.engine import OTHER_NUMBER, Counted, Engine
 from hubbub.tables.questions_result import Replies
-from hubbub.tables.statistic_run import OTHER_NUMBER, published, question
+from hubbub.tables.statistic_run import published, question
 
 if TYPE_CHECKING:
     from hubbub.tables.questions import Questions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from hubbub.noise.source import Source
 from hubbub.sampling import sampled_share
 from hubbub.sampling.ranks import choose
 from hubbub.tables.condition import Condition
-from hubbub.tables.engine import Counted, Question, Repeats
+from hubbub.tables.engine import OTHER_NUMBER, Counted, Question, Repeats
 from hubbub.tables.expected_rows import expected_intervals, expected_mean, expected_of_known
 from hubbub.tables.measure import Measure
 from hubbub.tables.protection import Crowd, Knowledge, Route
@@ -30,12 +30,6 @@ from hubbub.tables.statistic_intervals import drawn, of_sums, reach, targets, wi
 
 if TYPE_CHECKING:
     from hubbub.tables.engine import Engine
-
-OTHER_NUMBER: Final = (
-    "the table is not of as many people as were declared; declare how many people it is of, not how many rows (that it "
-    "was refused is itself information, and for you alone); nothing was drawn"
-)
-"""Reads the same for every such table. For the steward alone: it tells something about the data."""
 
 Integers = NDArray[np.int64]
 
@@ -64,6 +58,7 @@ def question(spec: Statistic, *, by_value: bool) -> Question:
         measure=spec.measured,
         by_value=by_value,
         everybody=isinstance(spec.protection, Knowledge),
+        people=spec.protection.people if isinstance(spec.protection, Knowledge) else None,
     )
 
 

@@ -20,8 +20,8 @@ from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
 from hubbub.ledger.book import Ledger
 from hubbub.noise.source import ScriptedSource, SystemSource
+from hubbub.tables.engine import OTHER_NUMBER
 from hubbub.tables.own_mechanism import FAILED, Sanitizing
-from hubbub.tables.statistic_run import OTHER_NUMBER
 from hubbub.tables.unit import Unit
 from tests.fresh import opened
 

@@ -22,10 +22,10 @@ from hubbub.cli.main import commands
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.definitions import RandomSample, ZeroKnowledge
 from hubbub.ledger.book import Ledger
+from hubbub.tables.engine import OTHER_NUMBER
 from hubbub.tables.questions import MOST_NUMBERS, Questions
 from hubbub.tables.questions_asking import questions
 from hubbub.tables.questions_result import Replies
-from hubbub.tables.statistic_run import OTHER_NUMBER
 from tests.fresh import open as open_table
 from tests.fresh import opened
 

@@ -21,10 +21,10 @@ from hubbub.kind import Release
 from hubbub.ledger.book import Ledger
 from hubbub.noise.source import ScriptedSource
 from hubbub.report import report
+from hubbub.tables.engine import OTHER_NUMBER
 from hubbub.tables.quantile_draw import Target, draw, weights
 from hubbub.tables.statistic_asking import statistic
 from hubbub.tables.statistic_intervals import drawn, of_sums, reach
-from hubbub.tables.statistic_run import OTHER_NUMBER
 from tests.fresh import open as open_table
 from tests.fresh import opened
 
