@@ -46,12 +46,12 @@ def words(spec: Questions) -> Words:
 def whom(spec: Questions) -> str:
     """Whom the numbers are about."""
     if spec.unit.expected_rows:
-        told = "the rows kept on average, each row of a person counting for one over how many rows the person has,"
+        told = "as they are kept on average (each row of a person counts for one over how many rows the person has)"
     elif spec.unit.one_row_per_person:
-        told = "the rows that this release kept, one of each person, and the same one for all questions,"
+        told = "of those that this release kept, one of each person and the same one for all questions"
     else:
         return "the people in the table whom each question is about, told from one secret sample of them"
-    return f"{told} of which each question is, told from one secret sample of the people"
+    return f"the rows that each question is about, {told}, told from one secret sample of the people"
 
 
 def route(spec: Questions) -> str:

@@ -87,7 +87,7 @@ def _whom(spec: Statistic) -> str:
     """Who they are, sampled or not."""
     told = "the people in the table"
     if spec.unit.expected_rows:
-        told = "the rows kept on average, each row of a person counting for one over how many rows the person has,"
+        told = "the rows kept on average (each row of a person counts for one over how many rows the person has)"
     elif spec.unit.one_row_per_person:
         told = "the rows that this release kept, one of each person,"
     if spec.kind.name != "fraction" and spec.where is not None:
@@ -239,7 +239,10 @@ def interval_words(spec: Statistic) -> str:
     """What an interval means, and what it is for."""
     percent = to_text(100 * spec.coverage)
     what = "a value that is" if spec.kind.name == "quantile" else "the true"
-    told = f"An interval holds {what} {heading(spec)} of {_whom(spec)}, with a chance of at least {percent} %"
+    about = f"{heading(spec)} of {_whom(spec)}"
+    if spec.kind.name == "count":
+        about = f"number of {_whom(spec).removeprefix('the ')}"
+    told = f"An interval holds {what} {about}, with a chance of at least {percent} %"
     if isinstance(spec.protection, Crowd):
         return f"{told}, where a number is shown"
     return f"{told}, if there is anybody" if spec.kind.name != "count" and spec.axes else told
