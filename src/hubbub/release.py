@@ -20,7 +20,6 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from hubbub.certificate import draft
 from hubbub.errors import HubbubError, Refused, WrongUse
@@ -80,7 +79,12 @@ def open(
     if dataset is None and isinstance(source, str | os.PathLike) and not (address(source) and table and " " in table):
         dataset = named_after(source, table)  # but not after a query
     books = Ledger(ledger)
-    return Table(engine, person, lambda spec: perform(spec, engine, books, dataset, other_people=other_people))
+    return Table(
+        engine,
+        person,
+        lambda spec: perform(spec, engine, books, dataset, other_people=other_people),
+        lambda by: opening.looked(engine, by, person),
+    )
 
 
 def open_graph(
@@ -146,12 +150,13 @@ def named_after(source: str | os.PathLike[str], table: str | None = None) -> str
 
     >>> named_after("data/town 2024.parquet"), named_after("city.duckdb", "people")
     ('town-2024', 'city.people')
-    >>> named_after("postgresql://steward:secret@host/city", "people")
-    'city.people'
+    >>> named_after("postgresql://steward:secret@host/city", "people"), named_after("sc://host/;token=secret", "people")
+    ('city.people', 'people')
     """
     name = os.fspath(source)
-    if address(name):  # nothing of it but the last step of its path: before that there may be a password
-        name = urlsplit(name).path.rpartition("/")[2]
+    if address(name):  # nothing of it but the last step of its path: before and after that there may be a secret
+        place = name.partition("://")[2].rpartition("@")[2]
+        name = re.split(r"[?;#]", place, maxsplit=1)[0].partition("/")[2].rpartition("/")[2]
     stem = re.sub(r"\.(csv|tsv|txt)$", "", Path(name).stem, flags=re.IGNORECASE)
     text = re.sub(r"[^\w.*-]+", "-", stem if table is None else f"{stem}.{table}").strip("-_.*")
     return text[:100] or "table"

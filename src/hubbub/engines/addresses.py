@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from fractions import Fraction
 from importlib import import_module
 from typing import Any, Final
@@ -19,6 +20,22 @@ _EXTRAS: Final = {"psycopg": "postgresql", "pyspark": "spark"}
 def is_address(source: str | os.PathLike[str]) -> bool:
     """Whether it is an address and not a path."""
     return "://" in os.fspath(source)
+
+
+def without_secrets(url: str) -> str:
+    """An address as it may be shown: nothing after the user's name up to the last @, and no parameters.
+
+    >>> without_secrets("postgresql://steward:open@sesame@host/city?sslmode=require&password=open")
+    'postgresql://steward@host/city'
+    >>> without_secrets("sc://host:15002/;token=open;user_id=steward"), without_secrets("sqlite:////tmp/a@b.sqlite")
+    ('sc://host:15002/', 'sqlite:////tmp/a@b.sqlite')
+    """
+    if url.startswith(_SQLITE):
+        return url
+    scheme, mark, rest = url.partition("://")
+    user, at, place = rest.rpartition("@")
+    place = re.split(r"[?;#]", place, maxsplit=1)[0]
+    return f"{scheme}{mark}{re.split(r'[:?;#/]', user, maxsplit=1)[0]}{at}{place}"
 
 
 def open_address(url: str, table: str | None, *, unreadable: Fraction = Fraction(1)) -> Portable:

@@ -270,7 +270,9 @@ class DuckDB:
         A CSV is read into memory, and what does not fit there into the private folder; others are read where they are.
         """
         if self._taken_out is None:
-            yield self, []
+            here = copied(self)
+            here._allowed, here._notice = Fraction(1), None
+            yield here, []
             return
         names = ", ".join(map(identifier, columns))
         self._forget_rejects()

@@ -11,6 +11,7 @@ from hubbub.engines import duckdb, files, frames, spark
 from hubbub.engines.addresses import is_address, open_address
 from hubbub.engines.csv_form import form
 from hubbub.engines.looking import look
+from hubbub.engines.portable import Portable
 from hubbub.errors import WrongUse
 from hubbub.exact import Exact, rational
 from hubbub.noise.source import SystemSource
@@ -53,12 +54,14 @@ def open_source(
 
 def look_at(source: object, specs: Sequence[str], person: str | None, **how: Any) -> Look:
     """A private look at a table for its steward; `how` it is opened, as above."""
+    return looked(open_source(source, **how), specs, person)
+
+
+def looked(table: Engine, specs: Sequence[str], person: str | None) -> Look:
+    """The same of a table that is open."""
     axes = tuple(parse(spec) for spec in specs)
-    table = open_source(source, **how)
-    if not isinstance(table, duckdb.DuckDB):
-        raise WrongUse(
-            "a look is for files and frames; for a table of a database, look at a file with some of its rows"
-        )
+    if not isinstance(table, duckdb.DuckDB | Portable):
+        raise WrongUse("this table cannot be looked at; open it from a file, a frame or a database")
     return look(table, specs, axes, person, SystemSource())
 
 

@@ -6,8 +6,8 @@ a table: those pass through this process, and the few that it chooses are kept a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from copy import copy as copied
 from dataclasses import replace
 from fractions import Fraction
@@ -21,6 +21,7 @@ from hubbub.engines.arrow_columns import numbers
 from hubbub.engines.dialect import Dialect, Field, Form, Part
 from hubbub.engines.duckdb import SEVERAL_ROWS
 from hubbub.engines.people import told
+from hubbub.engines.portable_look import InDatabase
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables import condition
@@ -102,6 +103,14 @@ class Portable:
                 condition.resolved(rule, self.columns())
         with self._database.snapshot():
             return self._count(replace(question, axes=axes), source)
+
+    @contextmanager
+    def looked_at(self, columns: Sequence[str]) -> Iterator[InDatabase]:
+        """For a look by its steward: one state of the table, however much of it can be read."""
+        here = copied(self)
+        here._allowed, here._notice = Fraction(1), None
+        with self._database.snapshot():
+            yield InDatabase(self._database, self._fields, here._count)
 
     def together(self, questions: tuple[Question, ...]) -> Joint:
         """The database counts groups of all that the questions look at; their places are read off here."""

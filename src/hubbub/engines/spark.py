@@ -59,6 +59,9 @@ class Spark(Dialect):
     def literal(self, text: str) -> str:
         return f"CAST(X'{text.encode().hex()}' AS STRING)"
 
+    def different(self, cell: str) -> str:
+        return f"approx_count_distinct({cell})"  # of several columns at once, exact ones would multiply the rows
+
     def quotient(self, a: str, b: int) -> str:
         return f"({a} div {b})"
 

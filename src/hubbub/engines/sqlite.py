@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from hubbub.engines.arrow_columns import table as arrow_table
 from hubbub.engines.column import Number
-from hubbub.engines.dialect import ARROW, KEY, Dialect, Field, Form
+from hubbub.engines.dialect import ARROW, BLANKS, KEY, Dialect, Field, Form
 from hubbub.engines.identity import of_files
 from hubbub.engines.portable import UNCOUNTABLE, Portable
 from hubbub.errors import WrongUse
@@ -53,6 +53,9 @@ class SQLite(Dialect):
 
     def literal(self, text: str) -> str:
         return f"CAST(X'{text.encode().hex()}' AS TEXT)"
+
+    def trimmed(self, cell: str) -> str:
+        return f"trim({cell}, {self.literal(BLANKS)})"
 
     def rest(self, a: str, b: str) -> str:
         return f"(({a}) % ({b}))"

@@ -11,6 +11,7 @@ from hubbub.exact import Exact
 from hubbub.kind import Release
 from hubbub.tables.asking import histogram
 from hubbub.tables.cube_asking import cube
+from hubbub.tables.look import Look
 from hubbub.tables.points_asking import points
 from hubbub.tables.queries_asking import queries
 from hubbub.tables.records_asking import records
@@ -25,6 +26,16 @@ class Table(Statistics):
     def __repr__(self) -> str:
         who = "each row is a person" if self.person is None else f"people by {self.person}"
         return f"<a table with the columns {', '.join(self.engine.columns())}; {who}>"
+
+    def check(self, by: Sequence[str] = ()) -> Look:
+        """A private look before anything is published, as ``hubbub check`` prints it: how many rows there are and how
+        many of each person, what cannot be read as declared, how much would be shown; without `by`, how each column
+        could be read. It is made from the data as they are: publish none of it, and make no bins from it. Nothing is
+        entered in the ledger.
+
+        Guarantee: none.
+        """
+        return self.look(by)
 
     def histogram(
         self,

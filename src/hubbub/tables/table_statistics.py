@@ -5,21 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from hubbub.errors import WrongUse
 from hubbub.exact import Exact
 from hubbub.kind import Release, Spec
 from hubbub.tables.engine import Engine
+from hubbub.tables.look import Look
 from hubbub.tables.sampled_people import SampledPeople
 from hubbub.tables.statistic_asking import statistic
 from hubbub.tables.unit import Unit
 
 
+def _elsewhere(by: Sequence[str]) -> Look:
+    raise WrongUse("a look needs a table that was opened by hubbub.open; open it so")
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Statistics:
-    """Counts, shares, means and quantiles of a table of people. `publish` carries a spec out and enters it."""
+    """Counts, shares, means and quantiles of a table of people. `publish` carries a spec out and enters it; `look` is
+    the steward's own."""
 
     engine: Engine
     person: str | None
     publish: Callable[[Spec], Release]
+    look: Callable[[Sequence[str]], Look] = _elsewhere
 
     def count(
         self,
