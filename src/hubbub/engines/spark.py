@@ -1,4 +1,4 @@
-"""A frame, a table or a query of Spark's (4.0 or later), counted where it is; classic sessions and Connect.
+"""A frame, a table or a query of Spark's (3.5 or later), counted where it is; classic sessions and Connect.
 
 Nothing is set in the session, and what is set there (a zone, ANSI or not, how literals are read) changes nothing: text
 is spelled in digits, times are taken in UTC by whole numbers, and no expression fails for the sake of a value. The
@@ -41,8 +41,9 @@ _UNITS: Final = {"month": "MM", "quarter": "QUARTER", "year": "YEAR"}
 class Spark(Dialect):
     """How Spark spells it. Columns have names of ours: those of a frame may differ in case alone."""
 
-    def __init__(self, columns: Sequence[str] = ()) -> None:
+    def __init__(self, columns: Sequence[str] = (), *, knows_utf8: bool = True) -> None:
         self._places = {name: f"c{i}" for i, name in enumerate(columns)}
+        self._knows_utf8 = knows_utf8
 
     def name(self, name: str) -> str:
         return self._places[name]
@@ -51,7 +52,10 @@ class Spark(Dialect):
         return cell
 
     def broken(self, cell: str) -> str | None:
-        return f"NOT is_valid_utf8({cell})"
+        if self._knows_utf8:
+            return f"NOT is_valid_utf8({cell})"
+        raw = f"CAST({cell} AS BINARY)"  # Spark 3.5: what is no UTF-8 does not come back from being decoded
+        return f"CAST(decode({raw}, 'UTF-8') AS BINARY) <> {raw}"
 
     def text(self, cell: str) -> str:
         return f"CAST({cell} AS STRING)"
@@ -169,7 +173,7 @@ class _Frame:
             raise WrongUse("the table cannot be read; check its name or the query, and that you may read it")
         self.fields = tuple(field(name, kind) for name, kind in kinds)
         self._given, self._session = frame, frame.sparkSession
-        self.dialect: Dialect = Spark([name for name, _ in kinds])
+        self.dialect: Dialect = Spark([name for name, _ in kinds], knows_utf8=_knows(self._session, "is_valid_utf8"))
         self._frame = frame.toDF(*(f"c{i}" for i in range(len(kinds))))
         collated = [f"c{i}" for i, (_, kind) in enumerate(kinds) if "collate" in kind]
         if collated:  # compared as bytes, whatever the column prefers
@@ -245,12 +249,29 @@ def _fetched(answer: Any, forms: Mapping[str, Form]) -> pa.Table:
     types = {name: ARROW[form] for name, form in forms.items()}
     cast = [f"CAST({name} AS {_SPARK[form]}) AS {name}" for name, form in forms.items()]
     answer = answer.selectExpr(*cast)
-    table = answer.toArrow()
+    table = _as_arrow(answer, types)
     columns = [
         pa.chunked_array([_received(chunk, kind) for chunk in column.chunks], kind)
         for column, kind in zip(table.columns, types.values(), strict=True)
     ]
     return pa.table(columns, names=list(types))
+
+
+def _as_arrow(answer: Any, types: Mapping[str, pa.DataType]) -> pa.Table:
+    if hasattr(answer, "toArrow"):
+        return answer.toArrow()
+    if hasattr(answer, "_collect_as_arrow"):  # Spark 3.5 has it under this name; without rows, it has no columns
+        batches = answer._collect_as_arrow()
+        return pa.Table.from_batches(batches, None if batches else pa.schema(list(types.items())))
+    client = answer.sparkSession.client  # Connect, 3.5
+    return client.to_table(answer._plan.to_proto(client))[0]
+
+
+def _knows(session: Any, function: str) -> bool:
+    try:
+        return bool(session.catalog.functionExists(function))
+    except Exception:  # of Spark, of Java, of a channel
+        return False
 
 
 def _received(cells: pa.Array, kind: pa.DataType) -> pa.Array:
