@@ -155,8 +155,10 @@ def named_after(source: str | os.PathLike[str], table: str | None = None) -> str
     """
     name = os.fspath(source)
     if address(name):  # nothing of it but the last step of its path: before and after that there may be a secret
-        place = name.partition("://")[2].rpartition("@")[2]
-        name = re.split(r"[?;#]", place, maxsplit=1)[0].partition("/")[2].rpartition("/")[2]
+        place = name.partition("://")[2]
+        if not name.startswith("sqlite:"):
+            place = re.split(r"[?;#]", place.rpartition("@")[2], maxsplit=1)[0]
+        name = place.rpartition("/")[2] if "/" in place else ""
     stem = re.sub(r"\.(csv|tsv|txt)$", "", Path(name).stem, flags=re.IGNORECASE)
     text = re.sub(r"[^\w.*-]+", "-", stem if table is None else f"{stem}.{table}").strip("-_.*")
     return text[:100] or "table"

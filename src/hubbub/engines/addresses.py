@@ -40,6 +40,8 @@ def without_secrets(url: str) -> str:
 
 def open_address(url: str, table: str | None, *, unreadable: Fraction = Fraction(1)) -> Portable:
     """The table, or the query, at an address."""
+    if not is_text(url):
+        raise WrongUse("an address is text in UTF-8; check how it was typed")
     if url.startswith(_SQLITE):
         return _engine("sqlite").open_sqlite(url.removeprefix(_SQLITE), table, unreadable=unreadable)  # type: ignore[no-any-return]
     if url.startswith(_POSTGRESQL):
@@ -50,6 +52,15 @@ def open_address(url: str, table: str | None, *, unreadable: Fraction = Fraction
         "an address begins with postgresql://, sqlite:///, spark:// or sc:// (Spark Connect); give one of those, a "
         "file, or a frame"
     )
+
+
+def is_text(given: str) -> bool:
+    """What a shell hands over may be any bytes."""
+    try:
+        given.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in given
 
 
 def _engine(name: str) -> Any:

@@ -144,7 +144,8 @@ def _summed(axes: Sequence[Countable], inner: str) -> Query:
     coded, parameters = with_codes(axes, inner, "n")
     bins = listed(axes)
     if not any(isinstance(axis, Values | Discovered) for axis in axes):  # the groups are the bins
-        return f"SELECT code, n FROM ({coded}) WHERE code IS NOT NULL", parameters
+        # Of a single bin the groups are made by nothing, and there is one even of no rows: its n is 0, or no number.
+        return f"SELECT code, n FROM ({coded}) WHERE code IS NOT NULL AND n > 0", parameters
     # Not GROUP BY ALL with HAVING: that groups by what `code` is made of, and several groups then have one code.
     sums = f"SELECT {bins}, CAST(sum(n) AS BIGINT) AS people FROM ({coded}) WHERE code IS NOT NULL GROUP BY {bins}"
     return sums + order(axes), parameters

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from hubbub.engines import duckdb, files, frames, spark
-from hubbub.engines.addresses import is_address, open_address
+from hubbub.engines.addresses import is_address, is_text, open_address
 from hubbub.engines.csv_form import form
 from hubbub.engines.looking import look
 from hubbub.engines.portable import Portable
@@ -35,6 +35,8 @@ def open_source(
     how = form(delimiter=delimiter, encoding=encoding, no_header=no_header)
     if how.said and not (isinstance(source, str | os.PathLike) and not is_address(source)):
         raise WrongUse("delimiter, encoding and no-header are about CSV files; leave them out")
+    if not is_text(table or ""):
+        raise WrongUse("the name of a table is text in UTF-8; check how it was typed")
     if isinstance(source, str | os.PathLike):
         if is_address(source):
             return open_address(os.fspath(source), table, unreadable=share)

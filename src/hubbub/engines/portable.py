@@ -73,6 +73,8 @@ class Portable:
     def __init__(self, database: Database, *, unreadable: Fraction = Fraction(1)) -> None:
         self._database, self._allowed = database, unreadable
         self._fields = {field.name: field for field in database.fields}
+        if len(self._fields) < len(database.fields):
+            raise WrongUse("two columns of the table have one name; give each its own, in a view or a query")
         self._notice: Notice | None = None
 
     def columns(self) -> Schema:

@@ -16,6 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from fractions import Fraction
 from itertools import count
+from logging import LogRecord
+from threading import get_ident
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -34,6 +36,8 @@ from hubbub.tables.schema import Holds
 _DAY: Final = 86_400_000_000  # microseconds
 _FIRST: Final = -9_223_372_022_400_000_000  # the first moment that files can hold
 _FAR: Final = 100_000_000  # days
+_LAST_DAY: Final = 106_751_991  # on which microseconds end; minus this, begin
+_LOGGERS: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")  # they write what Spark says of a cell
 _SPARK: Final = {Form.TEXT: "string", Form.WHOLE: "bigint", Form.FLOAT: "double"}
 _UNITS: Final = {"month": "MM", "quarter": "QUARTER", "year": "YEAR"}
 
@@ -102,11 +106,9 @@ class Spark(Dialect):
         cell = self.name(field.name)
         if field.moment == "instant":
             return f"unix_micros({cell})"
-        seconds = f"CAST(hour({cell}) * 3600 + minute({cell}) * 60 AS BIGINT) * 1000000"
-        return (
-            f"unix_date(CAST({cell} AS DATE)) * {_DAY} + {seconds} + "
-            f"CAST(extract(SECOND FROM {cell}) * 1000000 AS BIGINT)"
-        )
+        day, seconds = f"unix_date(CAST({cell} AS DATE))", f"CAST(hour({cell}) * 3600 + minute({cell}) * 60 AS BIGINT)"
+        micros = f"{day} * {_DAY} + {seconds} * 1000000 + CAST(extract(SECOND FROM {cell}) * 1000000 AS BIGINT)"
+        return f"CASE WHEN {day} BETWEEN -{_LAST_DAY} AND {_LAST_DAY} - 1 THEN {micros} END"
 
     def sha256(self, text: str) -> str:
         return f"sha2(CAST({text} AS BINARY), 256)"
@@ -151,6 +153,29 @@ def field(name: str, kind: str) -> Field:
     if kind == "boolean":
         return Field(name, Holds.BOOLEAN)
     return Field(name, Holds.TEXT if re.match(r"(string|char|varchar)\b", kind) else Holds.OTHER)
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Nothing is written about what fails here: Spark 4 logs what it says of a cell before we catch it."""
+    try:
+        from pyspark.logger import PySparkLogger
+    except ImportError:  # Spark 3.5 logs nothing
+        yield
+        return
+    here = get_ident()
+
+    def elsewhere(record: LogRecord) -> bool:
+        return record.thread != here
+
+    loggers = [PySparkLogger.getLogger(name) for name in _LOGGERS]
+    for logger in loggers:
+        logger.addFilter(elsewhere)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(elsewhere)
 
 
 _numbers = count(1)
@@ -209,7 +234,8 @@ class _Frame:
                 sql = sql.replace(f"hubbub_words_{i} ", f"hubbub_words_{i}_{own} ")
             for name, view in views.items():
                 view.createOrReplaceTempView(name)
-            return _fetched(self._session.sql(sql), forms)
+            with _quietly():
+                return _fetched(self._session.sql(sql), forms)
         except Exception:  # of Spark, of Java, of a channel: the message may quote a cell
             pass
         finally:
@@ -299,8 +325,9 @@ def open_session(session: Any, table: str | None, *, unreadable: Fraction = Frac
         raise WrongUse("a session holds many tables; name one with `table`, or give a query that begins with SELECT")
     is_query = re.match(r"\s*(select|with|table|values|from)\b", table, re.IGNORECASE) and " " in table.strip()
     try:
-        frame = session.sql(table) if is_query else session.table(table)
-        frame.schema  # noqa: B018  # Connect looks only now
+        with _quietly():
+            frame = session.sql(table) if is_query else session.table(table)
+            frame.schema  # noqa: B018  # Connect looks only now
     except Exception:  # of Spark, of Java, of a channel: the message may quote a cell
         frame = None
     if frame is None:
@@ -313,8 +340,11 @@ def open_spark(url: str, table: str | None, *, unreadable: Fraction = Fraction(1
     try:
         from pyspark.sql import SparkSession
 
-        builder = SparkSession.builder.appName("hubbub")
-        session = (builder.remote(url) if url.startswith("sc://") else builder.master(url)).getOrCreate()
+        builder, far = SparkSession.builder.appName("hubbub"), url.startswith("sc://")
+        ours = not far and SparkSession.getActiveSession() is None
+        session = (builder.remote(url) if far else builder.master(url)).getOrCreate()
+        if ours:
+            session.sparkContext.setLogLevel("OFF")  # what Spark says when a task fails may quote a cell
     except Exception:  # its message may have the address in it, and that a token
         session = None
     if session is None:

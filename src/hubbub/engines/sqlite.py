@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -35,11 +36,15 @@ from hubbub.tables.schema import Holds
 _WHOLE: Final = Number("INTEGER", Fraction(-(2**63)), Fraction(2**63 - 1), Fraction(1))
 _REAL: Final = Number("REAL", -Fraction(2**53 - 1) * 2**971, Fraction(2**53 - 1) * 2**971)
 _EPOCH: Final = datetime.date(1970, 1, 1).toordinal()
+_UTF8: Final = "UTF-8"
 _MOST_DIGITS: Final = 15  # of a decimal that a double keeps apart from its neighbours
 
 
 class SQLite(Dialect):
-    """How SQLite spells it."""
+    """How SQLite spells it. In a file in UTF-16, bytes are no text before a function of ours has read them."""
+
+    def __init__(self, encoding: str = _UTF8) -> None:
+        self._is_utf8 = encoding == _UTF8
 
     def bytes(self, cell: str) -> str:
         return f"({cell}) COLLATE BINARY"
@@ -52,7 +57,8 @@ class SQLite(Dialect):
         return cell
 
     def literal(self, text: str) -> str:
-        return f"CAST(X'{text.encode().hex()}' AS TEXT)"
+        digits = f"X'{text.encode().hex()}'"
+        return f"CAST({digits} AS TEXT)" if self._is_utf8 else f"hubbub_utf8({digits})"
 
     def trimmed(self, cell: str) -> str:
         return f"trim({cell}, {self.literal(BLANKS)})"
@@ -124,14 +130,18 @@ def _text_of(cell: str) -> str:
 class _File:
     """A table or view of a file, opened for reading alone."""
 
-    dialect: Dialect = SQLite()
-
     def __init__(self, path: str, table: str) -> None:
         self._path = path
         self._connection = _connected(path)
         weakref.finalize(self, self._connection.close)
+        encoding = self._rows("PRAGMA encoding")[0][0].decode()
+        self._connection.create_function("hubbub_text", 1, partial(_text, encoding), deterministic=True)
+        self.dialect: Dialect = SQLite(encoding)
         name = self.dialect.name(table)
-        described = self._rows(f"SELECT name, type FROM pragma_table_info({self.dialect.literal(table)})")
+        # Of hidden columns, those that are worked out from others (2 and 3) are columns like any other.
+        described = self._rows(
+            f"SELECT name, type FROM pragma_table_xinfo({self.dialect.literal(table)}) WHERE hidden <> 1"
+        )
         if not described:
             raise WrongUse(f"there is no table {table!r} in the database; name one of those that it has with `table`")
         known = [field(each.decode(), kind.decode()) for each, kind in described]
@@ -197,7 +207,10 @@ class _File:
             return self._connection.execute(sql).fetchall()
         except sqlite3.Error:
             pass
-        raise WrongUse("the database could not be opened; check that it is one of SQLite's and may be read")
+        raise WrongUse(
+            "the database could not be opened; check that it is one of SQLite's, that it may be read, and that nobody "
+            "is writing to it"
+        )
 
 
 def open_sqlite(path: str, table: str | None, *, unreadable: Fraction = Fraction(1)) -> Portable:
@@ -223,13 +236,14 @@ def _connected(path: str) -> sqlite3.Connection:
 # --- functions ------------------------------------------------------------------------------------------------------
 
 _DATE: Final = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d)(?:[.](\d{1,6})\d*)?)?)?(Z|[-+]\d\d:?\d\d)?", re.ASCII
+    r"(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d)(?:[.](\d{1,6})\d*)?)?)?(Z|[-+](?:0\d|1[0-5]):?[0-5]\d)?",
+    re.ASCII,
 )
 
 
-def _text(cell: bytes | None) -> str | None:
+def _text(encoding: str, cell: bytes | None) -> str | None:
     try:
-        return None if cell is None else cell.decode()
+        return None if cell is None else cell.decode(encoding)
     except UnicodeDecodeError:
         return None
 
@@ -289,7 +303,8 @@ def _word(digits: str | None, start: int) -> int | None:
 
 
 _FUNCTIONS: Final = (
-    ("hubbub_text", 1, _text),
+    ("hubbub_text", 1, partial(_text, _UTF8)),
+    ("hubbub_utf8", 1, bytes.decode),
     ("hubbub_days", 2, _days),
     ("hubbub_micros", 1, _micros),
     ("hubbub_scaled", 2, _scaled),
