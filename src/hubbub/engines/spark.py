@@ -198,7 +198,7 @@ class _Frame:
             raise WrongUse("the table cannot be read; check its name or the query, and that you may read it")
         self.fields = tuple(field(name, kind) for name, kind in kinds)
         self._given, self._session = frame, frame.sparkSession
-        self.dialect: Dialect = Spark([name for name, _ in kinds], knows_utf8=_knows(self._session, "is_valid_utf8"))
+        self.dialect: Dialect = Spark([name for name, _ in kinds], knows_utf8=_knows_utf8(self._session))
         self._frame = frame.toDF(*(f"c{i}" for i in range(len(kinds))))
         collated = [f"c{i}" for i, (_, kind) in enumerate(kinds) if "collate" in kind]
         if collated:  # compared as bytes, whatever the column prefers
@@ -293,10 +293,12 @@ def _as_arrow(answer: Any, types: Mapping[str, pa.DataType]) -> pa.Table:
     return client.to_table(answer._plan.to_proto(client))[0]
 
 
-def _knows(session: Any, function: str) -> bool:
+def _knows_utf8(session: Any) -> bool:
+    """Whether the session has the function, in whatever catalog it is: the query is looked at and not run."""
     try:
-        return bool(session.catalog.functionExists(function))
-    except Exception:  # of Spark, of Java, of a channel
+        with _quietly():
+            return bool(session.sql("SELECT is_valid_utf8('')").schema.fields)
+    except Exception:  # Spark 3.5
         return False
 
 
