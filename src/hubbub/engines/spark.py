@@ -186,28 +186,28 @@ def _own() -> str:
     return f"{os.getpid()}_{next(_numbers)}"
 
 
+def _plain(name: str, kind: str) -> str:
+    """A text is compared as bytes, whatever its column prefers."""
+    return f"CAST(CAST({name} AS BINARY) AS STRING) AS {name}" if kind.startswith("string collate") else name
+
+
 class _Frame:
     """A frame with columns c0, c1, ..., and the session that it belongs to."""
 
     def __init__(self, frame: Any) -> None:
+        self._given = frame
         try:
             kinds = [(each.name, each.dataType.simpleString()) for each in frame.schema.fields]
+            self._session = frame.sparkSession
+            self._frame = frame.toDF(*(f"c{i}" for i in range(len(kinds)))).selectExpr(
+                *(_plain(f"c{i}", kind) for i, (_, kind) in enumerate(kinds))
+            )
         except Exception:  # of Spark, of Java, of a channel: the message may quote a cell
             kinds = None
         if kinds is None:
             raise WrongUse("the table cannot be read; check its name or the query, and that you may read it")
         self.fields = tuple(field(name, kind) for name, kind in kinds)
-        self._given, self._session = frame, frame.sparkSession
         self.dialect: Dialect = Spark([name for name, _ in kinds], knows_utf8=_knows_utf8(self._session))
-        self._frame = frame.toDF(*(f"c{i}" for i in range(len(kinds))))
-        collated = [f"c{i}" for i, (_, kind) in enumerate(kinds) if "collate" in kind]
-        if collated:  # compared as bytes, whatever the column prefers
-            self._frame = self._frame.selectExpr(
-                *(
-                    f"CAST(CAST({name} AS BINARY) AS STRING) AS {name}" if name in collated else name
-                    for name in self._frame.columns
-                )
-            )
         self.people = f"hubbub_people_{_own()}"
 
     @contextmanager

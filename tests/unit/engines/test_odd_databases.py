@@ -232,3 +232,32 @@ def test_columns_of_a_frame_that_differ_in_case_or_in_nothing() -> None:
     ]
     with pytest.raises(WrongUse, match="two columns"):
         open_source(session.range(3).selectExpr("id AS x", "id + 1 AS x"))
+
+
+@on_spark
+def test_collations_of_spark_reach_no_count_and_do_no_harm() -> None:
+    session = servers.or_skip(servers.spark)
+    if session.version < "4":
+        pytest.skip("Spark 3.5 has no collations")
+    query = "SELECT '{}' COLLATE UTF8_LCASE AS x, array('a' COLLATE UTF8_LCASE) AS list"
+    frame = session.sql(" UNION ALL ".join(query.format(town) for town in ("Bath", "bath")))
+    assert counted(open_source(frame), "x") == {"Bath": 1, "bath": 1}
+    assert counted(open_source(frame), "x=Bath,other", person="x", repeats=Repeats.ONE_ROW) == {0: 1, 1: 1}
+
+
+class _Stopped:
+    """What a frame is once its session was stopped."""
+
+    schema = property(lambda self: self.sparkSession)
+
+    @property
+    def sparkSession(self) -> Any:  # noqa: N802
+        raise RuntimeError("open-sesame")
+
+
+def test_a_frame_of_a_session_that_was_stopped_is_one_sentence() -> None:
+    from hubbub.engines.spark import open_frame
+
+    with pytest.raises(WrongUse, match="cannot be read") as refusal:
+        open_frame(_Stopped())
+    assert refusal.value.__context__ is None
