@@ -53,6 +53,7 @@ def session(folder: str) -> Any:
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "8",
         "spark.local.dir": folder,
+        "spark.sql.warehouse.dir": f"{folder}/warehouse",
     }.items():
         builder = builder.config(name, value)
     made = builder.getOrCreate()
