@@ -32,6 +32,9 @@ class Weight:
 
 ROW: Final = Weight("count(*)", "sum({x})")
 
+BINNED: Final = "CASE WHEN n > 0 THEN code END IS NOT NULL"
+"""Whether a group is a bin that is not empty. Without `n` in it DuckDB would ask it of every row, before it groups."""
+
 
 def bad_row(axes: Sequence[Countable], columns: Columns) -> str:
     """Whether a row has a cell that is read and cannot be read as declared."""
@@ -106,7 +109,7 @@ def distinct_bins(axes: Sequence[Countable], columns: Columns, people: str, pers
 
 
 def parts_of(axes: Sequence[Countable], columns: Columns) -> list[str]:
-    """One SQL expression for each axis: a bin's number, or the text itself where it is looked up later."""
+    """One SQL expression for each axis: a bin's number (-1: none), or the text itself where it is looked up later."""
     parts = []
     for axis in axes:
         column = columns[axis.column]
@@ -144,9 +147,9 @@ def _summed(axes: Sequence[Countable], inner: str) -> Query:
     coded, parameters = with_codes(axes, inner, "n")
     bins = listed(axes)
     if not any(isinstance(axis, Values | Discovered) for axis in axes):  # the groups are the bins
-        return f"SELECT code, n FROM ({coded}) WHERE code IS NOT NULL", parameters
+        return f"SELECT code, n FROM ({coded}) WHERE {BINNED}", parameters
     # Not GROUP BY ALL with HAVING: that groups by what `code` is made of, and several groups then have one code.
-    sums = f"SELECT {bins}, CAST(sum(n) AS BIGINT) AS people FROM ({coded}) WHERE code IS NOT NULL GROUP BY {bins}"
+    sums = f"SELECT {bins}, CAST(sum(n) AS BIGINT) AS people FROM ({coded}) WHERE {BINNED} GROUP BY {bins}"
     return sums + order(axes), parameters
 
 
@@ -166,7 +169,7 @@ def with_codes(axes: Sequence[Countable], inner: str, carried: str) -> Query:
                 label = f"coalesce(d{i}.l, {literal(REST)}) COLLATE C"
                 keys[-1] = f"CASE WHEN g{i} IS NOT NULL THEN {label} END AS g{i}"
             continue
-        expression = f"g{i}"
+        expression = f"nullif(g{i}, -1)"
         if isinstance(axis, Values):
             joins.append(
                 f"LEFT JOIN (SELECT unnest(?::VARCHAR[]) COLLATE C AS v, "

@@ -25,7 +25,7 @@ from hubbub.engines.count_sql import ROW, Query, Weight, bad_row, distinct_bins,
 from hubbub.engines.csv_file import MOST_REJECTS
 from hubbub.engines.identity import of_files, of_relation
 from hubbub.engines.joint_sql import answer_together, asked_together, unreadable
-from hubbub.engines.measured_sql import answer, asked, bad_cells
+from hubbub.engines.measured_sql import answer, are_very_many, asked, bad_cells
 from hubbub.engines.people_sql import look_at_people, look_at_rows
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
@@ -223,13 +223,15 @@ class DuckDB:
         """Each row is a person."""
         if question.plain:
             return self._every_row(axes, people, person)
-        bad = bad_cells(question, axes, people.columns)
-        told = self._allowed < 1 and (self._taken_out is not None or bad != "FALSE")
-        query = asked(question, axes, people.columns, people.sql, person, told=told, weight=self._weight)
+        unsure = self._taken_out is not None or bad_cells(question, axes, people.columns) != "FALSE"
+        told = self._allowed < 1 and unsure
+        ask = partial(asked, question, axes, people.columns, people.sql, person, told=told, weight=self._weight)
         self._forget_rejects()
-        counted, rows, unreadable = answer(self.arrow(query), question, told=told)
+        counted, rows, unreadable = answer(self.arrow(ask()), question, told=told)
         if told:
             self._check_readable(rows, unreadable)
+        if are_very_many(question, rows):
+            counted, _, _ = answer(self.arrow(ask(very_many=True)), question, told=told)
         return counted
 
     def _every_row(self, axes: tuple[Countable, ...], people: _Relation, person: str | None) -> Counted:

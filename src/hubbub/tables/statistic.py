@@ -261,7 +261,8 @@ class Mean(Statistic):
         return self.of
 
     def value(self, share: Fraction) -> Fraction:
-        return self.of.value(share * self.of.steps)
+        (over, under), step = share.as_integer_ratio(), self.of.step  # there may be thousands of bins
+        return self.of.low + Fraction(over * self.of.steps * step.numerator, under * step.denominator)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

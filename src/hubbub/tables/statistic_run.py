@@ -246,8 +246,8 @@ def _mean(
     low, high = map(spec.value, ends)
     if whole <= 0:
         return Answer(published, None, None, low, high, UNTOLD)
-    value = Fraction(part, whole)
-    return Answer(published, spec.value(value), spec.value(min(max(value, ends[0]), ends[1])), low, high, SHOWN)
+    told = spec.value(Fraction(part, whole))
+    return Answer(published, told, min(max(told, low), high), low, high, SHOWN)
 
 
 # --- quantiles ----------------------------------------------------------------------------------------------------
