@@ -159,3 +159,11 @@ class Dialect:
     def chosen(self, rows: str, parts: Sequence[str]) -> str | None:
         """A cheaper spelling of :func:`hubbub.engines.portable_sql.one_row_each`, if the database has one."""
         return None
+
+    def bucket(self, names: Sequence[str]) -> str:
+        """The number of a row's bucket (:mod:`hubbub.engines.portable_ranks`)."""
+        return "0"
+
+    def ranked(self, rows: str, names: Sequence[str], places: str) -> str | None:
+        """The rows at the places, where the number in a bucket `b` is to be made of the cells alone."""
+        return None

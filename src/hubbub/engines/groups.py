@@ -52,12 +52,12 @@ def words(table: pa.Table, axis: Countable, part: Part) -> pa.Table:
 def registered(table: pa.Table, parts: Mapping[str, Part], **words: Any) -> DuckDB:
     """Groups as a table of DuckDB's, their cells as values of their types."""
     connection, _ = private_connection()
-    cells = _typed(table, parts)
+    cells = typed(table, parts)
     connection.register(_GROUPS, cells)
     return DuckDB(connection, _GROUPS, table=cells, **words)
 
 
-def _typed(table: pa.Table, parts: Mapping[str, Part]) -> pa.Table:
+def typed(table: pa.Table, parts: Mapping[str, Part]) -> pa.Table:
     """Cells as they travelled, as values of their types."""
     try:
         for name, part in parts.items():

@@ -7,18 +7,18 @@ a table: those pass through this process, and the few that it chooses are kept a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from copy import copy as copied
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from hubbub.engines import groups, portable_leaves, portable_sql
+from hubbub.engines import groups, portable_leaves, portable_ranks, portable_sql
 from hubbub.engines.arrow_columns import numbers
-from hubbub.engines.dialect import Dialect, Field, Form, Part
+from hubbub.engines.database import Database
+from hubbub.engines.dialect import Dialect, Form, Part
 from hubbub.engines.duckdb import SEVERAL_ROWS
 from hubbub.engines.people import told
 from hubbub.errors import Refused, WrongUse
@@ -39,31 +39,6 @@ UNCOUNTABLE = (
     "the database could not count the table; check that it can be reached, that you may read the table, and that its "
     "memory and temporary room suffice"
 )
-
-
-class Database(Protocol):
-    """A table in a database that can be asked."""
-
-    dialect: Dialect
-    people: str  # what stands after FROM
-    fields: tuple[Field, ...]
-
-    def fetch(
-        self,
-        sql: str,
-        forms: Mapping[str, Form],
-        *,
-        key: str | None = None,
-        words: Mapping[int, pa.Table] | None = None,
-    ) -> pa.Table:
-        """The answer, its columns in these forms; `key` and `words` are the relations that the query speaks of."""
-        ...
-
-    def snapshot(self) -> AbstractContextManager[None]:
-        """All that is asked inside sees the same rows, where the database can do that."""
-        ...
-
-    def identity(self) -> Identity: ...
 
 
 class Portable:
@@ -135,10 +110,15 @@ class Portable:
         return groups.registered(table, parts, weight=groups.READ, allowed=self._allowed).together(about)
 
     def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:
-        raise WrongUse(
-            "rows are handed to a mechanism of yours from files, frames and DuckDB, not from this database; take the "
-            "table out as a Parquet file or a frame, and open that"
-        )
+        """As counted: not-a-number is missing, times are in UTC, whole numbers have 64 bits."""
+        for name in (*columns, *([] if person is None else [person])):
+            known(self.columns(), name)
+        parts = {f"g{i}": portable_sql.part(self._dialect, self._fields[name]) for i, name in enumerate(columns)}
+        with self._database.snapshot():
+            if person is not None:
+                self._one_row_each(portable_sql.part(self._dialect, self._fields[person]))
+            found = portable_ranks.chosen_rows(self._database, parts, chosen)
+        return groups.typed(found, parts).rename_columns(list(columns))
 
     def _handed(self, rule: Measure | condition.Condition, parts: dict[str, Part]) -> Any:
         """A condition or a measure by value, about what is handed over, which is added to the parts."""

@@ -26,7 +26,7 @@ from hubbub.engines.dialect import ARROW, KEY, Dialect, Field, Form
 from hubbub.engines.identity import of_files
 from hubbub.engines.mended import readable
 from hubbub.engines.portable import UNCOUNTABLE, Portable
-from hubbub.engines.portable_sql import pick
+from hubbub.engines.portable_sql import order, pick
 from hubbub.errors import WrongUse
 from hubbub.tables.identity import Identity, Part
 from hubbub.tables.schema import Holds
@@ -35,6 +35,8 @@ _DAY: Final = 86_400_000_000  # microseconds
 _FIRST: Final = -9_223_372_022_400_000_000  # the first moment that files can hold
 _FAR: Final = 100_000_000  # days
 _SPARK: Final = {Form.TEXT: "string", Form.WHOLE: "bigint", Form.FLOAT: "double"}
+_BUCKETS: Final = 1 << 16
+_SMALL: Final = 1_000_000  # rows that are sent to every machine
 _UNITS: Final = {"month": "MM", "quarter": "QUARTER", "year": "YEAR"}
 
 
@@ -118,6 +120,19 @@ class Spark(Dialect):
         names = [f"b.{name} AS {name}" for name in parts] if len(parts) > 1 else [f"b AS {parts[0]}"]
         return f"SELECT {', '.join(names)} FROM ({kept}) AS t"
 
+    def bucket(self, names: Sequence[str]) -> str:
+        return f"pmod(xxhash64({', '.join(names)}), {_BUCKETS})"
+
+    def ranked(self, rows: str, names: Sequence[str], places: str) -> str:
+        """Equal rows are one stretch of numbers; only buckets that somebody was drawn from are numbered."""
+        cells, sorted_ = ", ".join(names), order(names)
+        there = f"SELECT t.* FROM ({rows}) AS t LEFT SEMI JOIN {places} ON b = d0.v"
+        each = f"SELECT b, {cells}, count(*) AS n FROM ({there}) AS t GROUP BY b, {cells}"
+        before = f"sum(n) OVER (PARTITION BY b ORDER BY {sorted_} ROWS UNBOUNDED PRECEDING) - n AS first"
+        stretches = f"SELECT t.*, {before} FROM ({each}) AS t"
+        inside = "b = d0.v AND d0.id >= first AND d0.id < first + n"
+        return f"SELECT {cells}, b, d0.id AS i FROM ({stretches}) AS t JOIN {places} ON {inside}"
+
 
 _BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 _FLOATS: Final = {
@@ -195,7 +210,7 @@ class _Frame:
         views: dict[str, Any] = {self.people: self._frame}
         try:
             if key is not None:
-                views[f"{KEY}_{own}"] = self._session.createDataFrame([(key,)], "word string")
+                views[f"{KEY}_{own}"] = _everywhere(self._session.createDataFrame([(key,)], "word string"))
                 sql = sql.replace(KEY, f"{KEY}_{own}")
             for i, each in (words or {}).items():
                 views[f"hubbub_words_{i}_{own}"] = self._sent(each)
@@ -215,7 +230,8 @@ class _Frame:
         kinds = {pa.string(): "string", pa.int64(): "bigint", pa.float64(): "double"}
         schema = ", ".join(f"{each.name} {kinds[each.type]}" for each in words.schema)
         rows = list(zip(*(column.to_pylist() for column in words.columns), strict=True))
-        return self._session.createDataFrame(rows, schema)
+        sent = self._session.createDataFrame(rows, schema)
+        return _everywhere(sent) if words.num_rows <= _SMALL else sent
 
     def identity(self) -> Identity:
         """The files that are read, as far as Spark tells; a frame made of something else has no identity."""
@@ -227,6 +243,12 @@ class _Frame:
         far = sorted({each for each in found if urlsplit(each).scheme not in ("file", "")})
         parts = of_files(local).parts if local else ()
         return Identity(parts=(*parts, *map(_far, far)))
+
+
+def _everywhere(small: Any) -> Any:
+    """Sent to every machine: Spark does not know that it is small, and would move the people instead, or read them
+    once for each part of it."""
+    return small.hint("broadcast")
 
 
 def _far(address: str) -> Part:
