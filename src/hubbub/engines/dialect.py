@@ -55,6 +55,7 @@ class Part:
     sql: str
     form: Form
     type: pa.DataType
+    below: int | None = None  # whole numbers from 0 to this, without it; or missing
 
 
 class Dialect:

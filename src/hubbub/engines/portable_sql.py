@@ -19,8 +19,9 @@ import pyarrow as pa
 
 from hubbub.engines.bin_sql import ends, inner_edges
 from hubbub.engines.dialect import Dialect, Field, Form, Part
+from hubbub.engines.packed import packed
 from hubbub.exact import to_text
-from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps, Values
+from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps, Values, size
 from hubbub.tables.schema import Holds, in_whole_numbers
 
 _FEW: Final = 100  # listed values: so many are looked for in the database, of more all values come back
@@ -32,13 +33,13 @@ def part(dialect: Dialect, field: Field, axis: Countable | None = None) -> Part:
     """What is handed over of a cell: the number of its bin if that is made by the database, else what is in it."""
     if axis is not None and in_database(field, axis):
         assert isinstance(axis, Edges | Steps)
-        return Part(_code(dialect, field, axis), Form.WHOLE, pa.int64())
+        return Part(_code(dialect, field, axis), Form.WHOLE, pa.int64(), size(axis))
     cell = dialect.name(field.name)
     match field.kind:
         case Holds.INTEGER:
             return Part(dialect.whole(cell), Form.WHOLE, pa.int64())
         case Holds.BOOLEAN:
-            return Part(dialect.flag(cell), Form.WHOLE, pa.bool_())
+            return Part(dialect.flag(cell), Form.WHOLE, pa.bool_(), 2)
         case Holds.FLOAT:
             return Part(_plain_float(dialect, cell), Form.FLOAT, field.type or pa.float64())
         case Holds.DECIMAL:
@@ -86,10 +87,15 @@ def one_row_each(dialect: Dialect, parts: Mapping[str, Part], who: Part, people:
     Guarantee: a function of the key and the multiset of the person's rows; over a uniform key, as far as SHA-256 is
     like a random function, each row is kept with a probability that differs from 1/n by at most 2^-120.
     """
-    names = list(parts)
-    rows = f"SELECT * FROM ({_rows(parts, who, people)}) AS t WHERE who IS NOT NULL"
+    fewer = packed(dialect, parts)
+    names = list(fewer.parts)
+    rows = f"SELECT * FROM ({_rows(fewer.parts, who, people)}) AS t WHERE who IS NOT NULL"
     kept = dialect.chosen(rows, names) or _by_window(dialect, rows, names)
-    return f"SELECT {', '.join(names)}, count(*) AS n FROM ({kept}) AS kept GROUP BY {', '.join(names)}"
+    groups = f"SELECT {', '.join(names)}, count(*) AS n FROM ({kept}) AS kept GROUP BY {', '.join(names)}"
+    if not fewer.cells:
+        return groups
+    cells = ", ".join(f"{fewer.cells.get(name, name)} AS {name}" for name in parts)
+    return f"SELECT {cells}, n FROM ({groups}) AS t"
 
 
 def pick(dialect: Dialect, who: str, word: str, n: str) -> str:

@@ -110,11 +110,15 @@ class Spark(Dialect):
         return f"CAST(conv(substr({digits}, {start}, 15), 16, 10) AS BIGINT)"
 
     def chosen(self, rows: str, parts: Sequence[str]) -> str:
-        """One aggregate for each person, and one shuffle: a window sorts all rows (benchmarks/README.md)."""
+        """One aggregate for each person, and one shuffle: a window sorts all rows (benchmarks/README.md).
+
+        Rows are moved before they are collected: most people have few on a machine, and to collect those first is work
+        for nothing.
+        """
         cells = ", ".join(f"'{name}_', {name} IS NULL, '{name}', {name}" for name in parts)
         # A list leaves missing values out. Of one part that is as good: they come last, and beyond the list is nothing.
         bins = f"named_struct({cells})" if len(parts) > 1 else parts[0]
-        each = f"SELECT who, count(*) AS n, collect_list({bins}) AS b FROM ({rows}) AS t GROUP BY who"
+        each = f"SELECT who, count(*) AS n, collect_list({bins}) AS b FROM ({rows} DISTRIBUTE BY who) AS t GROUP BY who"
         place = f"CAST({pick(self, 'who', 'word', 'n')} AS INT)"
         kept = f"SELECT get(sort_array(b), {place}) AS b FROM ({each}) AS t CROSS JOIN {KEY}"
         names = [f"b.{name} AS {name}" for name in parts] if len(parts) > 1 else [f"b AS {parts[0]}"]
