@@ -266,8 +266,9 @@ def _connected(url: str) -> psycopg.Connection[Any]:
         if connection is not None:
             connection.close()
     raise WrongUse(
-        "the PostgreSQL server cannot be reached or does not let you in; check the address, and the password in "
-        "PGPASSWORD or the password file"
+        f"the PostgreSQL server cannot be reached, does not let you in, or does not answer within {_WAIT} seconds (or "
+        "connect_timeout=, if the address has that); check the address, and the password in PGPASSWORD or the password "
+        "file"
     )
 
 

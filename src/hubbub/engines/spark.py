@@ -27,6 +27,7 @@ from hubbub.engines.identity import of_files
 from hubbub.engines.mended import readable
 from hubbub.engines.portable import UNCOUNTABLE, Portable
 from hubbub.engines.portable_sql import order, pick
+from hubbub.engines.spark_address import session_at
 from hubbub.errors import WrongUse
 from hubbub.tables.identity import Identity, Part
 from hubbub.tables.schema import Holds
@@ -312,15 +313,4 @@ def open_session(session: Any, table: str | None, *, unreadable: Fraction = Frac
 
 def open_spark(url: str, table: str | None, *, unreadable: Fraction = Fraction(1)) -> Portable:
     """A table of the cluster at spark://host:port, or of the Connect server at sc://host:port."""
-    try:
-        from pyspark.sql import SparkSession
-
-        builder = SparkSession.builder.appName("hubbub")
-        session = (builder.remote(url) if url.startswith("sc://") else builder.master(url)).getOrCreate()
-    except Exception:  # its message may have the address in it, and that a token
-        session = None
-    if session is None:
-        raise WrongUse(
-            "the Spark cluster cannot be reached; check the address, and that pyspark and Java are installed"
-        )
-    return open_session(session, table, unreadable=unreadable)
+    return open_session(session_at(url), table, unreadable=unreadable)
