@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -28,6 +28,17 @@ class Database(Protocol):
         words: Mapping[int, pa.Table] | None = None,
     ) -> pa.Table:
         """The answer, its columns in these forms; `key` and `words` are the relations that the query speaks of."""
+        ...
+
+    def stream(
+        self,
+        sql: str,
+        forms: Mapping[str, Form],
+        *,
+        key: str | None = None,
+        words: Mapping[int, pa.Table] | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        """The same, batch by batch, inside one snapshot."""
         ...
 
     def snapshot(self) -> AbstractContextManager[None]:

@@ -18,8 +18,9 @@ import pyarrow as pa
 from hubbub.engines import groups, portable_leaves, portable_ranks, portable_sql
 from hubbub.engines.arrow_columns import numbers
 from hubbub.engines.database import Database
-from hubbub.engines.dialect import Dialect, Form, Part
+from hubbub.engines.dialect import ARROW, Dialect, Form, Part
 from hubbub.engines.duckdb import SEVERAL_ROWS
+from hubbub.engines.once import Once
 from hubbub.engines.people import told
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
@@ -106,8 +107,8 @@ class Portable:
         with self._database.snapshot():
             if person is not None:
                 self._one_row_each(portable_sql.part(self._dialect, self._fields[person]))
-            table = self._database.fetch(portable_sql.groups(parts, self._people), _forms(parts))
-        return groups.registered(table, parts, weight=groups.READ, allowed=self._allowed).together(about)
+            found = self._groups(portable_sql.groups(parts, self._people), _forms(parts))
+            return groups.together(found, parts, about, weight=groups.READ, allowed=self._allowed)
 
     def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:
         """As counted: not-a-number is missing, times are in UTC, whole numbers have 64 bits."""
@@ -142,8 +143,8 @@ class Portable:
             return self._distinct(question, who, source)
         parts = self._parts(question.axes)
         sql = portable_sql.one_row_each(self._dialect, parts, who, self._people)
-        table = self._database.fetch(sql, _forms(parts), key=_drawn(source))
-        return groups.counted(table, parts, Question(axes=self._bins(question.axes)), source)
+        found = self._groups(sql, _forms(parts), key=_drawn(source))
+        return groups.counted(found, parts, Question(axes=self._bins(question.axes)), source)
 
     @property
     def _dialect(self) -> Dialect:
@@ -152,6 +153,11 @@ class Portable:
     @property
     def _people(self) -> str:
         return self._database.people
+
+    def _groups(self, sql: str, forms: Mapping[str, Form], **relations: Any) -> Once:
+        """Groups as they come: there may be more of them than fit twice."""
+        schema = pa.schema([(name, ARROW[form]) for name, form in forms.items()])
+        return Once(schema, self._database.stream(sql, forms, **relations))
 
     def _in_database(self, axis: Countable) -> bool:
         return portable_sql.in_database(self._fields[axis.column], axis)
@@ -187,12 +193,12 @@ class Portable:
         if isinstance(question.measure, condition.Condition):
             about, words["weight"] = replace(about, measure=self._tested(question.measure, parts)), groups.READ
         if not isinstance(question.measure, Measure):
-            table = self._database.fetch(portable_sql.groups(parts, self._people), _forms(parts))
+            found = self._groups(portable_sql.groups(parts, self._people), _forms(parts))
         else:
-            table, measure = self._measured(question.measure, parts, by_value=question.by_value)
+            found, measure = self._measured(question.measure, parts, by_value=question.by_value)
             about = replace(about, measure=measure)
             words |= {} if measure.column == _HAS else {"weight": groups.READ}
-        return groups.counted(table, parts, about, source, **words)
+        return groups.counted(found, parts, about, source, **words)
 
     def _tested(self, where: condition.Condition, parts: dict[str, Part]) -> condition.Condition:
         """The condition about what is handed over of its comparisons, which are added to the parts."""
@@ -204,7 +210,7 @@ class Portable:
         here = {leaf for leaf in names if portable_leaves.is_read_here(leaf, self._fields[leaf.column])}
         return portable_leaves.renamed(where, names, here)
 
-    def _measured(self, measure: Measure, parts: dict[str, Part], *, by_value: bool) -> tuple[pa.Table, Measure]:
+    def _measured(self, measure: Measure, parts: dict[str, Part], *, by_value: bool) -> tuple[Once, Measure]:
         """Groups with a measure, and what that is about them: the database adds it up unless it is text, or groups by
         its value."""
         field = self._fields[measure.column]
@@ -213,12 +219,11 @@ class Portable:
             parts[_STEPS] = steps
             here = replace(measure, column=_STEPS)
             there = _whole_steps(_STEPS, measure)
-            table = self._database.fetch(portable_sql.groups(parts, self._people), _forms(parts))
-            return table, here if field.kind is Holds.TEXT else there
+            found = self._groups(portable_sql.groups(parts, self._people), _forms(parts))
+            return found, here if field.kind is Holds.TEXT else there
         sql = portable_sql.groups({**parts, _STEPS: steps}, self._people, total=_STEPS)
         parts[_HAS] = replace(steps, sql="")
-        table = self._database.fetch(sql, _forms(parts) | {"s": Form.WHOLE})
-        return table, Measure(_HAS, Fraction(0), Fraction(1), 1)
+        return self._groups(sql, _forms(parts) | {"s": Form.WHOLE}), Measure(_HAS, Fraction(0), Fraction(1), 1)
 
     # --- people with several rows ---------------------------------------------------------------------------------
 
@@ -233,12 +238,12 @@ class Portable:
         relations = {i: self._dialect.dictionary(i, parts[f"g{i}"].form, ids[i]) for i in words}
         sql = portable_sql.distinct_bins(self._dialect, axes, parts, relations, who, self._people, question.most_bins)
         bins = {f"g{i}": Part("", form, pa.string() if form is Form.TEXT else pa.int64()) for i, form in enumerate(ids)}
-        table = self._database.fetch(sql, _forms(bins), key=_drawn(source), words=words)
+        found = self._groups(sql, _forms(bins), key=_drawn(source), words=words)
         ready = tuple(
             Discovered(f"g{i}") if isinstance(axis, Discovered) else groups.ready(axis, f"g{i}")
             for i, axis in enumerate(axes)
         )
-        return groups.counted(table, bins, Question(axes=ready), source)
+        return groups.counted(found, bins, Question(axes=ready), source)
 
     def _readable(self, axes: Sequence[Countable], source: Source) -> None:
         """Refuse if too many rows cannot be read as declared, before anything is chosen."""

@@ -20,7 +20,7 @@ import pyarrow as pa
 from psycopg.adapt import Loader
 from psycopg.conninfo import conninfo_to_dict
 
-from hubbub.engines.arrow_columns import table as arrow_table
+from hubbub.engines.arrow_columns import batches
 from hubbub.engines.column import Number
 from hubbub.engines.dialect import ARROW, LAST_DAY, LAST_MOMENT, Dialect, Field, Form
 from hubbub.engines.portable import UNCOUNTABLE, Portable
@@ -32,6 +32,7 @@ from hubbub.tables.schema import Holds
 
 _ARRAYS: Final = {Form.TEXT: "text[]", Form.WHOLE: "bigint[]", Form.FLOAT: "float8[]"}
 _FIRST, _LAST = "DATE '4000-01-01 BC'", "DATE '290000-01-01'"
+_ROWS: Final = 4096 if psycopg.pq.version() >= 170000 else 1  # at a time; an older libpq sends each alone
 _WAIT: Final = 30  # seconds for the server to answer
 
 
@@ -188,13 +189,26 @@ class _Server:
         key: str | None = None,
         words: Mapping[int, pa.Table] | None = None,
     ) -> pa.Table:
+        schema = pa.schema([(name, ARROW[form]) for name, form in forms.items()])
+        return pa.Table.from_batches(self.stream(sql, forms, key=key, words=words), schema)
+
+    def stream(
+        self,
+        sql: str,
+        forms: Mapping[str, Form],
+        *,
+        key: str | None = None,
+        words: Mapping[int, pa.Table] | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        """As the server sends it. Not by a cursor of the server: it would count with one process alone."""
         given: dict[str, Any] = {} if key is None else {"key": key}
         for i, each in (words or {}).items():
             given |= {f"v{i}": each.column("v").to_pylist(), f"id{i}": each.column("id").to_pylist()}
         types = {name: ARROW[form] for name, form in forms.items()}
         try:
             with self._connection.cursor(binary=False) as cursor:
-                return arrow_table(cursor.execute(sql, given), types)
+                yield from batches(cursor.stream(sql, given, size=_ROWS), types)
+                return
         except (psycopg.Error, pa.ArrowException, OverflowError, ValueError):
             pass
         raise WrongUse(UNCOUNTABLE)

@@ -231,6 +231,19 @@ class _Frame:
                     self._session.catalog.dropTempView(name)
         raise WrongUse(UNCOUNTABLE)
 
+    def stream(
+        self,
+        sql: str,
+        forms: Mapping[str, Form],
+        *,
+        key: str | None = None,
+        words: Mapping[int, pa.Table] | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        """Spark hands over all at once; here each batch is let go when it was read."""
+        left = self.fetch(sql, forms, key=key, words=words).to_batches()[::-1]
+        while left:
+            yield left.pop()
+
     def _sent(self, words: pa.Table) -> Any:
         kinds = {pa.string(): "string", pa.int64(): "bigint", pa.float64(): "double"}
         schema = ", ".join(f"{each.name} {kinds[each.type]}" for each in words.schema)

@@ -22,7 +22,7 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from hubbub.engines.arrow_columns import table as arrow_table
+from hubbub.engines.arrow_columns import batches
 from hubbub.engines.column import Number
 from hubbub.engines.dialect import ARROW, KEY, Dialect, Field, Form
 from hubbub.engines.identity import of_files
@@ -172,6 +172,17 @@ class _File:
         key: str | None = None,
         words: Mapping[int, pa.Table] | None = None,
     ) -> pa.Table:
+        schema = pa.schema([(name, ARROW[form]) for name, form in forms.items()])
+        return pa.Table.from_batches(self.stream(sql, forms, key=key, words=words), schema)
+
+    def stream(
+        self,
+        sql: str,
+        forms: Mapping[str, Form],
+        *,
+        key: str | None = None,
+        words: Mapping[int, pa.Table] | None = None,
+    ) -> Iterator[pa.RecordBatch]:
         types = {name: ARROW[form] for name, form in forms.items()}
         try:
             if key is not None:
@@ -180,7 +191,8 @@ class _File:
                 self._made(
                     f"hubbub_words_{i}", ("v", "id"), zip(*(column.to_pylist() for column in each.columns), strict=True)
                 )
-            return arrow_table(self._connection.execute(sql), types)
+            yield from batches(self._connection.execute(sql), types)
+            return
         except (sqlite3.Error, pa.ArrowException, OverflowError):
             pass
         raise WrongUse(UNCOUNTABLE)
