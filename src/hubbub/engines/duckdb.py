@@ -314,10 +314,40 @@ class DuckDB:
 
     def _fetched(self, query: Query, numbers: int) -> tuple[list[NDArray[np.int64]], tuple[list[str | None], ...]]:
         """The code and the last so many columns as numbers, and the labels in between."""
-        table = self.arrow(query)
-        found = tuple(table.column(i).to_pylist() for i in range(1, table.num_columns - numbers))
-        places = (0, *range(table.num_columns - numbers, table.num_columns))
-        return [whole_numbers(table.column(i)) for i in places], found
+        schema, batches = self._stream(query)
+        places = (0, *range(len(schema) - numbers, len(schema)))
+        parts: tuple[list[pa.Array], ...] = tuple([] for _ in places)
+        found: tuple[list[str | None], ...] = tuple([] for _ in range(1, len(schema) - numbers))
+        for batch in batches:
+            for part, place in zip(parts, places, strict=True):
+                part.append(batch.column(place))
+            for i, labels in enumerate(found, 1):
+                labels += batch.column(i).to_pylist()
+        kinds = [schema.field(i).type for i in places]
+        return [whole_numbers(pa.chunked_array(part, kind)) for part, kind in zip(parts, kinds, strict=True)], found
+
+    def _stream(self, query: Query) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+        """What a query says, as it is said: there may be more than fits twice."""
+        try:
+            relation = self._connection.sql(query[0], alias="hubbub_bins", params=query[1])
+            reader = pa.RecordBatchReader.from_stream(relation)
+            return reader.schema, self._read_on(reader)
+        except (*TROUBLE, pa.ArrowException):
+            pass
+        raise _Failed(_UNCOUNTABLE)
+
+    def _read_on(self, reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+        """Labels are read here, while they can still fail."""
+        try:
+            for batch in reader:
+                for column in batch.columns:
+                    if pa.types.is_string(column.type):
+                        column.validate(full=True)
+                yield batch
+            return
+        except (*TROUBLE, UnicodeDecodeError, pa.ArrowException, OSError):
+            pass
+        raise _Failed(_UNCOUNTABLE)
 
     def arrow(self, query: Query) -> pa.Table:
         """What a query says, once: a relation keeps no result. Labels are read here, while they can still fail."""

@@ -51,11 +51,11 @@ def _answered(groups: Once, parts: Mapping[str, Part], ask: Callable[[DuckDB], _
         connection.register(_GROUPS, cells)
         return ask(DuckDB(connection, _GROUPS, table=cells, **words))
     except WrongUse:
-        if cells.trouble is None:
+        if not cells.trouble:
             raise
     finally:
         groups.close()
-    raise cells.trouble  # out here, without what DuckDB said
+    raise WrongUse(cells.trouble)  # out here, without what DuckDB said
 
 
 def _typed_once(groups: Once, parts: Mapping[str, Part]) -> Once:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from hubbub.errors import HubbubError, WrongUse
+from hubbub.errors import WrongUse
 
 
 class Once:
@@ -16,7 +16,7 @@ class Once:
     def __init__(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> None:
         self.schema, self._batches = schema, batches
         self._reader: object = None
-        self.trouble: HubbubError | None = None  # why it broke off, in our words
+        self.trouble = ""  # why it broke off, in our words
 
     def __arrow_c_schema__(self) -> object:
         return self.schema.__arrow_c_schema__()
@@ -31,8 +31,8 @@ class Once:
             raise WrongUse("a stream is read once")
         try:
             yield from self._batches
-        except HubbubError as trouble:
-            self.trouble = trouble
+        except WrongUse as trouble:
+            self.trouble = str(trouble)
             raise
 
     def close(self) -> None:
