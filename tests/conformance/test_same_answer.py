@@ -314,6 +314,20 @@ def test_text_that_is_no_utf_8_is_missing_in_spark(tmp_path: Path) -> None:
     assert told(there, where=condition("x is missing")) == told(here, where=condition("x is missing"))
 
 
+@spark_only
+def test_texts_of_one_row_come_back_as_they_are_from_spark(tmp_path: Path) -> None:
+    """Whatever is in them: zero bytes, what stands for an end, nothing, half a letter. Everybody has one row."""
+    session = servers.or_skip(servers.spark)
+    texts = [b"", b"0", b"1", b"\0", b"\0\0", b"\0\1", b"a\0", b"a", b"\xc3\xa9", b"\xc3", b"a\xe2\x82", b"\xff", None]
+    rows = [(str(i), x, y, i % 3 or None) for i, (x, y) in enumerate((x, y) for x in texts for y in texts)]
+    names = ("who", "x", "y", "age")
+    pq.write_table(pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))), tmp_path / "p.parquet")
+    frame = session.read.parquet(str(tmp_path / "p.parquet"))
+    people = open_spark_frame(frame.selectExpr("who", "CAST(x AS STRING) AS x", "CAST(y AS STRING) AS y", "age"))
+    for specs in (("x", "age:0..3:1,null", "y"), ("age:1..3:1", "y", "x")):
+        assert told(people, *specs, person="who", repeats=Repeats.ONE_ROW) == told(people, *specs)
+
+
 def failing(session: Any, place: Path, folder: Path, how: str) -> Any:
     """The rows in some order; each task fails the first time, or a shuffle is lost while it is read."""
     local = session.sparkContext.getConf().get("spark.local.dir")

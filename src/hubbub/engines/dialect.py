@@ -61,6 +61,8 @@ class Part:
 class Dialect:
     """Standard SQL where there is one; a database overrides what it spells otherwise."""
 
+    lines = False  # whether a text made of several cells costs less than a record of them
+
     def name(self, name: str) -> str:
         """A name as SQL, whatever characters are in it."""
         return '"' + name.replace('"', '""') + '"'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from math import prod
@@ -10,6 +10,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from hubbub.engines import packed_lines
 from hubbub.engines.dialect import Dialect, Form, Part
 
 _MOST: Final = 2**62
@@ -17,10 +18,10 @@ _MOST: Final = 2**62
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """Fewer parts, and for each that is in one of them how it is read off."""
+    """Fewer parts, and how all are read off groups of these."""
 
     parts: Mapping[str, Part]
-    cells: Mapping[str, str]
+    read: Callable[[str], str]
 
 
 def packed(dialect: Dialect, parts: Mapping[str, Part]) -> Packed:
@@ -42,5 +43,14 @@ def packed(dialect: Dialect, parts: Mapping[str, Part]) -> Packed:
             digit = dialect.rest(dialect.quotient(whole, weight), str(base))
             cells[name] = f"CASE WHEN {digit} < {base - 1} THEN {digit} END"
             weight *= base
-        fewer[whole] = Part(number, Form.WHOLE, pa.int64())
-    return Packed(fewer, cells)
+        fewer[whole] = Part(number, Form.WHOLE, pa.int64(), prod(base for *_, base in run))
+    lined = dialect.lines and len(fewer) > 1 and packed_lines.fits(fewer)
+    shown = ", ".join(f"{cells.get(name, name)} AS {name}" for name in parts)
+
+    def read(groups: str) -> str:
+        rows = packed_lines.read(dialect, fewer, groups) if lined else groups
+        return f"SELECT {shown}, n FROM ({rows}) AS t"
+
+    if lined:
+        return Packed({packed_lines.LINE: packed_lines.written(dialect, fewer)}, read)
+    return Packed(fewer, read if cells else str)

@@ -92,15 +92,21 @@ def one_row_each(dialect: Dialect, parts: Mapping[str, Part], who: Part, people:
     rows = f"SELECT * FROM ({_rows(fewer.parts, who, people)}) AS t WHERE who IS NOT NULL"
     kept = dialect.chosen(rows, names) or _by_window(dialect, rows, names)
     groups = f"SELECT {', '.join(names)}, count(*) AS n FROM ({kept}) AS kept GROUP BY {', '.join(names)}"
-    if not fewer.cells:
-        return groups
-    cells = ", ".join(f"{fewer.cells.get(name, name)} AS {name}" for name in parts)
-    return f"SELECT {cells}, n FROM ({groups}) AS t"
+    return fewer.read(groups)
 
 
 def pick(dialect: Dialect, who: str, word: str, n: str) -> str:
-    """r of :func:`one_row_each`. No product is as large as 2^63 while a person has fewer than 2^31 rows."""
-    digits = dialect.sha256(f"{word} || {dialect.text(who)}")
+    """r of :func:`one_row_each`."""
+    return picked(dialect, hashed(dialect, who, word), n)
+
+
+def hashed(dialect: Dialect, who: str, word: str) -> str:
+    """The SHA-256 of the key and the person's text, in hexadecimal digits."""
+    return dialect.sha256(f"{word} || {dialect.text(who)}")
+
+
+def picked(dialect: Dialect, digits: str, n: str) -> str:
+    """h mod n. No product is as large as 2^63 while a person has fewer than 2^31 rows."""
     high, low = dialect.word(digits, 1), dialect.word(digits, 16)
     drawn = dialect.rest(f"{dialect.rest(high, n)} * {dialect.rest(str(_HIGH), n)} + {low}", n)
     return f"CASE WHEN {n} = 1 THEN 0 ELSE {drawn} END"

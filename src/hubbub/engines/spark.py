@@ -26,7 +26,7 @@ from hubbub.engines.dialect import ARROW, KEY, Dialect, Field, Form
 from hubbub.engines.identity import of_files
 from hubbub.engines.mended import readable
 from hubbub.engines.portable import UNCOUNTABLE, Portable
-from hubbub.engines.portable_sql import order, pick
+from hubbub.engines.portable_sql import hashed, order, picked
 from hubbub.engines.spark_address import session_at
 from hubbub.errors import WrongUse
 from hubbub.tables.identity import Identity, Part
@@ -43,6 +43,8 @@ _UNITS: Final = {"month": "MM", "quarter": "QUARTER", "year": "YEAR"}
 
 class Spark(Dialect):
     """How Spark spells it. Columns have names of ours: those of a frame may differ in case alone."""
+
+    lines = True
 
     def __init__(self, columns: Sequence[str] = ()) -> None:
         self._places = {name: f"c{i}" for i, name in enumerate(columns)}
@@ -120,8 +122,10 @@ class Spark(Dialect):
         # A list leaves missing values out. Of one part that is as good: they come last, and beyond the list is nothing.
         bins = f"named_struct({cells})" if len(parts) > 1 else parts[0]
         each = f"SELECT who, count(*) AS n, collect_list({bins}) AS b FROM ({rows} DISTRIBUTE BY who) AS t GROUP BY who"
-        place = f"CAST({pick(self, 'who', 'word', 'n')} AS INT)"
-        kept = f"SELECT get(sort_array(b), {place}) AS b FROM ({each}) AS t CROSS JOIN {KEY}"
+        # The hash is named, so that it is worked out once for each person and not once for each half of it.
+        digits = f"CASE WHEN n > 1 THEN {hashed(self, 'who', 'word')} END"
+        known = f"SELECT b, n, {digits} AS h FROM ({each}) AS t CROSS JOIN {KEY}"
+        kept = f"SELECT get(sort_array(b), CAST({picked(self, 'h', 'n')} AS INT)) AS b FROM ({known}) AS t"
         names = [f"b.{name} AS {name}" for name in parts] if len(parts) > 1 else [f"b AS {parts[0]}"]
         return f"SELECT {', '.join(names)} FROM ({kept}) AS t"
 
