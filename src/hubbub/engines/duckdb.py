@@ -20,7 +20,7 @@ from hubbub.engines.arrow_columns import numbers as whole_numbers
 from hubbub.engines.arrow_columns import stream
 from hubbub.engines.cell_sql import identifier
 from hubbub.engines.column import Column, column
-from hubbub.engines.connection import TROUBLE, UNREADABLE, described, rows_of
+from hubbub.engines.connection import TROUBLE, UNREADABLE, batches_of, described, rows_of
 from hubbub.engines.count_sql import ROW, Query, Weight, bad_row, distinct_bins, every_row, every_row_told, one_row_each
 from hubbub.engines.csv_file import MOST_REJECTS
 from hubbub.engines.identity import of_files, of_relation
@@ -314,7 +314,7 @@ class DuckDB:
 
     def _fetched(self, query: Query, numbers: int) -> tuple[list[NDArray[np.int64]], tuple[list[str | None], ...]]:
         """The code and the last so many columns as numbers, and the labels in between."""
-        schema, batches = self._stream(query)
+        schema, batches = batches_of(self._connection, *query, _Failed(_UNCOUNTABLE))
         places = (0, *range(len(schema) - numbers, len(schema)))
         parts: tuple[list[pa.Array], ...] = tuple([] for _ in places)
         found: tuple[list[str | None], ...] = tuple([] for _ in range(1, len(schema) - numbers))
@@ -326,41 +326,10 @@ class DuckDB:
         kinds = [schema.field(i).type for i in places]
         return [whole_numbers(pa.chunked_array(part, kind)) for part, kind in zip(parts, kinds, strict=True)], found
 
-    def _stream(self, query: Query) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-        """What a query says, as it is said: there may be more than fits twice."""
-        try:
-            relation = self._connection.sql(query[0], alias="hubbub_bins", params=query[1])
-            reader = pa.RecordBatchReader.from_stream(relation)
-            return reader.schema, self._read_on(reader)
-        except (*TROUBLE, pa.ArrowException):
-            pass
-        raise _Failed(_UNCOUNTABLE)
-
-    def _read_on(self, reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
-        """Labels are read here, while they can still fail."""
-        try:
-            for batch in reader:
-                for column in batch.columns:
-                    if pa.types.is_string(column.type):
-                        column.validate(full=True)
-                yield batch
-            return
-        except (*TROUBLE, UnicodeDecodeError, pa.ArrowException, OSError):
-            pass
-        raise _Failed(_UNCOUNTABLE)
-
     def arrow(self, query: Query) -> pa.Table:
-        """What a query says, once: a relation keeps no result. Labels are read here, while they can still fail."""
-        try:
-            relation = self._connection.sql(query[0], alias="hubbub_bins", params=query[1])
-            table = relation.to_arrow_table()
-            for column in table.columns:
-                if pa.types.is_string(column.type):
-                    column.validate(full=True)
-            return table
-        except (*TROUBLE, UnicodeDecodeError, pa.ArrowInvalid):
-            pass
-        raise _Failed(_UNCOUNTABLE)
+        """What a query says, once: a relation keeps no result."""
+        schema, batches = batches_of(self._connection, *query, _Failed(_UNCOUNTABLE))
+        return pa.Table.from_batches(list(batches), schema)
 
     def _count_rows(self, axes: tuple[Countable, ...], who: Column, used: Sequence[str], people: _Relation) -> int:
         """In one reading: how many there are, whether they can be read, and who is in the table."""
