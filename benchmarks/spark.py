@@ -21,7 +21,7 @@ import duckdb
 
 from hubbub.engines.opening import open_source
 from hubbub.noise.source import SystemSource
-from hubbub.tables.bins import Axis, Values, parse
+from hubbub.tables.bins import Countable, Discovered, Values, parse
 from hubbub.tables.engine import Question, Repeats
 
 ROWS: Final = 20_000_000
@@ -53,6 +53,7 @@ def session(folder: str) -> Any:
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "8",
         "spark.local.dir": folder,
+        "spark.sql.warehouse.dir": f"{folder}/warehouse",
     }.items():
         builder = builder.config(name, value)
     made = builder.getOrCreate()
@@ -82,18 +83,22 @@ def main() -> None:
         def raw(sql: str) -> Callable[[], object]:
             return lambda: spark.sql(sql).toArrow()
 
-        def ours(axis: Axis, **question: Any) -> Callable[[], object]:
-            return lambda: table.count(Question(axes=(axis,), **question), SystemSource())
+        def ours(*axes: Countable, **question: Any) -> Callable[[], object]:
+            return lambda: table.count(Question(axes=axes, **question), SystemSource())
 
         by_person = "SELECT count(*), max(n) FROM (SELECT person, count(*) AS n FROM people GROUP BY person)"
         one_row: dict[str, Any] = {"person": "person", "repeats": Repeats.ONE_ROW}
         towns = Values("town", tuple(f"town {i}" for i in range(1000)))
+        small, large, town = parse("small:0..1000:1"), parse("large:0..50000:1,null,other"), Discovered("town")
         count = "SELECT {0}, count(*) FROM people GROUP BY {0}"
         for name, theirs, mine, limit in (
-            ("1,000 bins of numbers", raw(count.format("small")), ours(parse("small:0..1000:1")), LIMIT),
+            ("1,000 bins of numbers", raw(count.format("small")), ours(small), LIMIT),
             ("50,000 bins of numbers", raw(count.format("large")), ours(parse("large:0..50000:1")), LIMIT),
             ("1,000 listed texts", raw(count.format("town")), ours(towns), LIMIT),
-            ("one row per person", raw(by_person), ours(parse("small:0..1000:1"), **one_row), ONE_ROW_LIMIT),
+            ("one row per person", raw(by_person), ours(small, **one_row), ONE_ROW_LIMIT),
+            ("one row, two columns", raw(by_person), ours(small, large, **one_row), ONE_ROW_LIMIT),
+            ("one row, found texts too", raw(by_person), ours(town, small, **one_row), ONE_ROW_LIMIT),
+            ("one row, three columns", raw(by_person), ours(town, small, large, **one_row), ONE_ROW_LIMIT),
         ):
             if not name.startswith(tuple(sys.argv[1:] or [""])):
                 continue

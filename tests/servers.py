@@ -207,11 +207,14 @@ def _spark() -> Any:
         "spark.local.dir": folder,
         "spark.sql.session.timeZone": "Asia/Kolkata",  # which must not reach the counts
         "spark.sql.adaptive.enabled": "true",
-        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
-        "spark.connect.grpc.binding.address": "127.0.0.1",
-        "spark.connect.grpc.binding.port": str(free_port()),
         "spark.driver.extraJavaOptions": f"-Dderby.system.home={folder} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
+    if _serves_connect():
+        settings |= {
+            "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+            "spark.connect.grpc.binding.address": "127.0.0.1",
+            "spark.connect.grpc.binding.port": str(free_port()),
+        }
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about versions of pandas, which is not used
@@ -228,11 +231,23 @@ def _spark() -> Any:
     return session
 
 
+def _serves_connect() -> bool:
+    """Since 4.0 the package has the server with it."""
+    found = find_spec("pyspark")
+    return (
+        any(glob(f"{place}/jars/spark-connect_*.jar") for place in found.submodule_search_locations or ())
+        if found
+        else False
+    )
+
+
 @cache
 def _connect() -> Any:
     session = _spark()
     if isinstance(session, Absent):
         return session
+    if not _serves_connect():
+        return Absent("Spark Connect (this version of pyspark comes without its server)")
     missing = [name for name in ("grpc", "google.protobuf", "zstandard", "pandas") if not _found(name)]
     if missing:
         return Absent(f"Spark Connect (the Python package {missing[0]} is not installed)")

@@ -27,11 +27,16 @@ def write(sheet: Sheet, form: str, out: IO[bytes]) -> None:
     if form == "csv":
         _write_csv(sheet, out)
     else:
-        import pyarrow.parquet as parquet  # late: it loads pandas, if pandas is there
+        write_parquet(sheet, out)
 
-        with parquet.ParquetWriter(out, sheet.schema, compression="zstd", compression_level=1) as writer:
-            for batch in sheet.batches():
-                writer.write_batch(batch)
+
+def write_parquet(sheet: Sheet, out: IO[bytes]) -> None:
+    """The rows of a sheet as Parquet."""
+    import pyarrow.parquet as parquet  # late: it loads pandas, if pandas is there
+
+    with parquet.ParquetWriter(out, sheet.schema, compression="zstd", compression_level=1) as writer:
+        for batch in sheet.batches():
+            writer.write_batch(batch)
 
 
 def _write_csv(sheet: Sheet, out: IO[bytes]) -> None:

@@ -20,6 +20,7 @@ from hubbub.ledger.book import Ledger, released
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.key import signed
 from hubbub.staging import CERTIFICATE, DRAFT, PLACE, PREFIX, Staged, held, publish
+from hubbub.tables import manifest
 from hubbub.wire.canonical import read
 
 
@@ -118,11 +119,19 @@ def _ready(hidden: Path, handle: int) -> Staged:
     staged.body = body
     if staged.hidden != hidden or record.entry.hash != entry["hash"]:
         raise _stays(hidden, "it was made for another place")
-    if any(sha256(staged.path(name)) != digest for name, digest in released(body).items()):
+    if any(sha256(staged.path(name)) != digest for name, digest in released(body).items()) or _parts_are_others(staged):
         raise _stays(hidden, "its files are not those that its certificate is about")
     if not is_signed:
         staged.sign(ledger)
     return staged
+
+
+def _parts_are_others(staged: Staged) -> bool:
+    """Whether what a list of parts names is not what lies there."""
+    if manifest.NAME not in released(staged.body):
+        return False
+    parts = manifest.parts_of(staged.path(manifest.NAME).read_bytes())
+    return manifest.problem(staged.path(manifest.FOLDER), parts) is not None
 
 
 def _certificate(hidden: Path, ledger: Ledger) -> tuple[dict[str, Any], bool]:
@@ -149,5 +158,5 @@ def _is_ours_alone(hidden: Path) -> bool:
         return True
     return all(
         known.st_uid == os.geteuid() and not stat.S_IMODE(known.st_mode) & 0o022
-        for known in (path.lstat() for path in (hidden, *hidden.iterdir()))
+        for known in (path.lstat() for path in (hidden, *hidden.rglob("*")))
     )

@@ -16,12 +16,12 @@ Certificate, ledger, verify, explain, report, files and commands work from these
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias
 
 import pyarrow as pa
 
@@ -37,6 +37,8 @@ from hubbub.wire.canonical import Plain
 
 if TYPE_CHECKING:
     import polars
+
+    from hubbub.tables.manifest import Part
 
 FEW: int = 12  # rows that are shown where somebody only glances
 TABLE, GRAPH, BALLOTS = "table", "graph", "ballots"  # what a release may be of
@@ -100,8 +102,22 @@ class Comparison:
     rows: tuple[Mapping[str, Any], ...]
 
 
+Write: TypeAlias = Callable[[Sheet, IO[bytes]], None]
+"""How a sheet becomes the bytes of a file."""
+
+
 class Result(Protocol):
     """What came out of a run. It depends on the data only through what is published."""
+
+    @property
+    def waiting(self) -> bool:
+        """Whether it has no rows yet: others write them when it is saved (:meth:`elsewhere`)."""
+        return False
+
+    def elsewhere(self, hidden: Path, write: Write) -> tuple[Part, ...]:
+        """The files of a release that others write, in a folder of the hidden one; none if its sheets are written
+        here."""
+        return ()
 
     def sheets(self) -> tuple[Sheet, ...]:
         """What the files hold; the first is the release itself."""
@@ -176,6 +192,17 @@ class Spec(Protocol):
 
     def misfit(self, file: Path, form: str) -> str | None:
         """What in the published file is not as it is described, in words; None if all that can be seen fits."""
+        return None
+
+    def misfit_of_parts(self, files: Sequence[Path], rows: Sequence[int]) -> str | None:
+        """The same of a release in several files, each with so many rows."""
+        return "this kind of release is one file"
+
+    def impossible(self, file: Path, form: str) -> str | None:
+        """What among the numbers of the published file this mechanism never writes, in words; None if nothing is seen.
+
+        It is asked of certificates in the format of today: an earlier version may have told other intervals.
+        """
         return None
 
     def beside(self, file: Path) -> Check:
@@ -288,9 +315,12 @@ class Release:
     def __repr__(self) -> str:
         words = self.spec.words()
         promised = "; ".join(f"{step.conclusion} for {step.people}" for step in self.promises)
-        return f"<{words.entry}: {len(self):,} rows; promised: {promised}>"
+        rows = "written when it is saved" if self.result.waiting else f"{len(self):,} rows"
+        return f"<{words.entry}: {rows}; promised: {promised}>"
 
     def _repr_html_(self) -> str:
+        if self.result.waiting:
+            return f"<p>{html.escape(repr(self))}</p>"
         names, rows = self.sheet.schema.names, self.first()
         heads = "".join(f"<th>{html.escape(name)}</th>" for name in names)
         body = "".join(f"<tr>{''.join(_cell(row[name]) for name in names)}</tr>" for row in rows)

@@ -20,20 +20,21 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from hubbub.certificate import draft
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.exact import Exact
-from hubbub.files import check_format, write
+from hubbub.files import check_format, write, write_parquet
 from hubbub.kind import Release, Reservation, Spec
+from hubbub.ledger import durable
 from hubbub.ledger.book import Ledger
 from hubbub.ledger.charge import charge
 from hubbub.ledger.durable import sha256
 from hubbub.noise.source import Source, SystemSource, is_secure
 from hubbub.report import report as page_of
 from hubbub.report.heading import NOTHING_SAID, Heading
-from hubbub.staging import CERTIFICATE, PREFIX, REPORT, Staged, check_free, opened, publish, there
+from hubbub.staging import CERTIFICATE, PREFIX, REPORT, Staged, check_free, opened, publish, remove, there
+from hubbub.tables import manifest
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import column
 from hubbub.tables.table import Table
@@ -80,7 +81,12 @@ def open(
     if dataset is None and isinstance(source, str | os.PathLike) and not (address(source) and table and " " in table):
         dataset = named_after(source, table)  # but not after a query
     books = Ledger(ledger)
-    return Table(engine, person, lambda spec: perform(spec, engine, books, dataset, other_people=other_people))
+    return Table(
+        engine,
+        person,
+        lambda spec: perform(spec, engine, books, dataset, other_people=other_people),
+        lambda by: opening.looked(engine, by, person),
+    )
 
 
 def open_graph(
@@ -146,12 +152,15 @@ def named_after(source: str | os.PathLike[str], table: str | None = None) -> str
 
     >>> named_after("data/town 2024.parquet"), named_after("city.duckdb", "people")
     ('town-2024', 'city.people')
-    >>> named_after("postgresql://steward:secret@host/city", "people")
-    'city.people'
+    >>> named_after("postgresql://steward:secret@host/city", "people"), named_after("sc://host/;token=secret", "people")
+    ('city.people', 'people')
     """
     name = os.fspath(source)
-    if address(name):  # nothing of it but the last step of its path: before that there may be a password
-        name = urlsplit(name).path.rpartition("/")[2]
+    if address(name):  # nothing of it but the last step of its path: before and after that there may be a secret
+        place = name.partition("://")[2]
+        if not name.startswith("sqlite:"):
+            place = re.split(r"[?;#]", place.rpartition("@")[2], maxsplit=1)[0]
+        name = place.rpartition("/")[2] if "/" in place else ""
     stem = re.sub(r"\.(csv|tsv|txt)$", "", Path(name).stem, flags=re.IGNORECASE)
     text = re.sub(r"[^\w.*-]+", "-", stem if table is None else f"{stem}.{table}").strip("-_.*")
     return text[:100] or "table"
@@ -195,7 +204,8 @@ def save(
     replace: bool = False,
     heading: Heading = NOTHING_SAID,
 ) -> dict[str, str]:
-    """Write the release as CSV or Parquet, its report and its certificate into a folder; returns where they are.
+    """Write the release as CSV or Parquet, its report and its certificate into a folder; returns where they are. One
+    that others write (`parts`) is made now, in Parquet.
 
     A release that is in the folder already stays, unless it is to be replaced. `heading` is what the report says of its
     publisher and date.
@@ -210,7 +220,7 @@ def save(
     before = there(out)
     written = publish(stage(release, out, form=form, report=report, heading=heading))
     for name in {*before} - {Path(place).name for place in written.values()}:
-        (out / name).unlink(missing_ok=True)
+        remove(out / name)
     return written
 
 
@@ -230,8 +240,8 @@ def stage(
     ledger, out = Ledger(place.ledger), Path(folder)
     hidden = out / f"{PREFIX}{place.nonce}"
     with _given_up(ledger, place, lambda: release.drawn, unless=hidden.exists), opened(out, place) as staged:
-        digests = {}
-        for sheet in release.result.sheets():
+        digests = _parts(release, staged)
+        for sheet in () if digests else release.result.sheets():
             name = f"{sheet.name}.{form}"
             staged.add(name, partial(write, sheet, form))
             digests[name] = sha256(staged.path(name))
@@ -242,6 +252,15 @@ def stage(
                 staged.draft(draft(release, digests, place))
         staged.sign(ledger)
     return staged
+
+
+def _parts(release: Release, staged: Staged) -> dict[str, str]:
+    """What others wrote, listed: the digest of the list, none if nothing is written by others."""
+    parts = release.result.elsewhere(staged.hidden, write_parquet)
+    if parts:
+        durable.settle_folder(staged.hidden / manifest.FOLDER)
+        staged.add(manifest.NAME, lambda out: out.write(manifest.written(parts)))
+    return {manifest.NAME: sha256(staged.path(manifest.NAME))} if parts else {}
 
 
 def _page(release: Release, staged: Staged, digests: Mapping[str, str], heading: Heading) -> str:

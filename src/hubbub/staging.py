@@ -4,7 +4,8 @@
 
     folder/.hubbub-NONCE/    release.csv, then draft.json: the certificate without its signature. Now it is whole,
                              and whatever fails from here on loses nothing; then report.html, a draft that names it
-                             too, and certificate.json
+                             too, and certificate.json. What the machines of a cluster write (release/, and the list
+                             of it, release.json) is there before the draft is
     ledger                   commits the digests
     folder/                  the files get their names, the certificate last; the hidden folder goes
 
@@ -21,7 +22,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -31,6 +32,7 @@ from hubbub.kind import Reservation
 from hubbub.ledger import durable, lock
 from hubbub.ledger.book import Ledger, released
 from hubbub.ledger.durable import sha256
+from hubbub.tables import manifest
 from hubbub.wire.canonical import canonical
 
 PREFIX: Final = ".hubbub-"
@@ -91,14 +93,26 @@ def _new_file(path: Path) -> IO[bytes]:
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb")
 
 
+def remove(place: Path) -> None:
+    """Remove a file of a release, or the folder of its parts; what else somebody put into that stays."""
+    if not place.is_dir() or place.is_symlink():
+        place.unlink(missing_ok=True)
+        return
+    for part in place.glob("part-*.parquet"):
+        part.unlink(missing_ok=True)
+    with suppress(OSError):
+        place.rmdir()
+
+
 def there(folder: Path) -> tuple[str, ...]:
-    """The files of a release that is in a folder already."""
+    """The files of a release that is in a folder already, and the folder of its parts."""
     try:
         named = released(json.loads((folder / CERTIFICATE).read_bytes()))
         files = [str(name) for name in named if Path(str(name)).name == str(name)]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         files = []
-    usual = (*files, "release.csv", "release.parquet", REPORT, CERTIFICATE)
+    parts = [manifest.FOLDER] if manifest.NAME in files or (folder / manifest.NAME).exists() else []
+    usual = (*files, "release.csv", "release.parquet", manifest.NAME, *parts, REPORT, CERTIFICATE)
     return tuple(name for name in dict.fromkeys(usual) if os.path.lexists(folder / name))
 
 
@@ -137,6 +151,20 @@ def prepare(folder: Path, room_needed: int, *, replace: bool = False) -> None:
         raise WrongUse(f"another release is being written to {str(folder)!r}; wait for it, or choose another folder")
     if not replace:
         check_free(folder)
+
+
+@contextmanager
+def prepared(folder: Path, room_needed: int, *, replace: bool = False) -> Iterator[None]:
+    """As :func:`prepare`, while a release is made; a folder that was made for one that is refused goes again."""
+    new = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        prepare(folder, room_needed, replace=replace)
+        yield
+    except BaseException:
+        with suppress(OSError):  # something lies in it
+            for each in new:
+                each.rmdir()
+        raise
 
 
 @contextmanager
@@ -238,15 +266,29 @@ def _nobody_between(staged: Staged) -> None:
 
 def _move(staged: Staged) -> dict[str, str]:
     written = {"release": "", "certificate": ""}  # in the order in which they are told
-    for name in (*released(staged.body), CERTIFICATE):
+    for name in (*outputs(staged.body), CERTIFICATE):
         target = staged.folder / name
         if staged.path(name) != target:  # else it was moved before a crash
-            os.replace(staged.path(name), target)
-        os.chmod(target, 0o666 & ~_umask())  # it is published now
+            _replace(staged.path(name), target)
+        for place in (target, *target.iterdir()) if target.is_dir() else (target,):
+            os.chmod(place, (0o777 if place.is_dir() else 0o666) & ~_umask())  # it is published now
         written[_role(name)] = str(target)
     durable.settle_folder(staged.folder)
     shutil.rmtree(staged.hidden, ignore_errors=True)
     return written
+
+
+def outputs(body: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a certificate is about, as it lies in a folder: files, and after the list of parts the folder of them."""
+    files = tuple(released(body))
+    return (files[0], manifest.FOLDER, *files[1:]) if files[0] == manifest.NAME else files
+
+
+def _replace(source: Path, target: Path) -> None:
+    """Give a file or a folder its name; a folder that has that name goes where the hidden one goes."""
+    if source.is_dir() and target.is_dir() and not target.is_symlink():
+        os.replace(target, source.with_name(f"{source.name}.before"))
+    os.replace(source, target)
 
 
 def _umask() -> int:
@@ -257,7 +299,8 @@ def _umask() -> int:
 
 
 def _role(name: str) -> str:
-    return {CERTIFICATE: "certificate", REPORT: "report"}.get(name, name.partition(".")[0])
+    known = {CERTIFICATE: "certificate", REPORT: "report", manifest.FOLDER: "folder"}
+    return known.get(name, name.partition(".")[0])
 
 
 def _hidden(folder: Path) -> Iterator[Path]:

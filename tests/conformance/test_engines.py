@@ -11,7 +11,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -22,12 +22,11 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from hubbub.engines.duckdb import SEVERAL_ROWS
 from hubbub.errors import Refused, WrongUse, in_python
 from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.tables.bins import Axis, Discovered, all_labels, parse, size
 from hubbub.tables.condition import parse as condition
-from hubbub.tables.engine import Counted, Engine, Question, Repeats
+from hubbub.tables.engine import SEVERAL_ROWS, Counted, Engine, Question, Repeats
 from hubbub.tables.lattice import Lattice
 from hubbub.tables.measure import measured
 from hubbub.tables.schema import Holds, resolved
@@ -594,7 +593,7 @@ def test_several_questions_at_once_count_everybody_where_each_of_them_does(opene
             for text in ("age:0..100:20", "fee:0..100:0.05", "gain:-1..1:0.25")
         ),
     )
-    joint = engine.together(asked_)
+    joint = engine.together(asked_, SystemSource())
     assert joint.counts.min() > 0
     assert int(joint.counts.sum()) == len(PEOPLE)
     for question, codes in zip(asked_, joint.codes, strict=True):
@@ -612,6 +611,108 @@ def test_several_questions_at_once_count_everybody_where_each_of_them_does(opene
     for *place, count in zip(*(codes.tolist() for codes in joint.codes[:3]), joint.counts.tolist(), strict=True):
         cells[tuple(place)] += count
     assert cells == right
+
+
+def spread(*questions: Question, engine: Engine) -> list[Counter[Any]]:
+    """What each question counts by itself, where it is declared: codes, and labels that were found."""
+    told = []
+    for question in questions:
+        found = engine.count(question, SystemSource())
+        keys = zip(found.codes.tolist(), *found.found, strict=True)
+        sums = found.sums or (0,) * found.counts.size
+        told.append(
+            Counter[Any]({(key, total): n for key, total, n in zip(keys, sums, found.counts.tolist(), strict=True)})
+        )
+    return told
+
+
+@every_engine
+def test_one_row_of_several_alike_is_as_one_row(opened: Opener, tmp_path: Path) -> None:
+    """Whichever is kept: conditions, sums, values, everybody, found bins, several questions; rows of nobody are not."""
+    nobody = [{**row, "id": None} for row in PEOPLE[:7]]
+    for name in ("once", "thrice"):
+        (tmp_path / name).mkdir()
+    once = opened(arrow(PEOPLE), tmp_path / "once")
+    thrice = opened(arrow([*PEOPLE, *nobody, *reversed(PEOPLE), *PEOPLE]), tmp_path / "thrice")
+    city = resolved((parse("city=Bath,York,null"),), once.columns())
+    found = resolved((parse("city"), parse("member=true,null")), once.columns())
+    old, rule = condition("not (age < 10 or gain > 0.1)"), condition("born > 2023-12-31 or city != Bath")
+    questions = (
+        Question(axes=(), person="id"),
+        Question(axes=(), where=old, everybody=True, person="id"),
+        Question(axes=city, where=old, measure=measured("fee:0..100:0.05"), person="id"),
+        Question(axes=found, where=old, measure=measured("gain:-1..1:0.25"), by_value=True, person="id"),
+        Question(axes=found, measure=rule, person="id"),
+    )
+    kept = tuple(replace(question, repeats=Repeats.ONE_ROW) for question in questions)
+    assert spread(*kept, engine=thrice) == spread(*questions, engine=once)
+    at_once = tuple(replace(each, by_value=each.measure is not None, everybody=True) for each in questions[1:3])
+    joint = [
+        engine.together(tuple(replace(each, repeats=repeats) for each in at_once), SystemSource())
+        for engine, repeats in ((once, Repeats.REFUSE), (thrice, Repeats.ONE_ROW))
+    ]
+    cells = [
+        Counter(
+            dict(zip(zip(*(codes.tolist() for codes in each.codes), strict=True), each.counts.tolist(), strict=True))
+        )
+        for each in joint
+    ]
+    assert cells[0] == cells[1]
+
+
+@every_engine
+def test_one_row_is_chosen_before_it_is_looked_at_and_is_one_for_all_questions(opened: Opener, tmp_path: Path) -> None:
+    """Two people of three rows for each thousand: (a, 1), (a, 7) and (b, 7); a row that does not count is as likely."""
+    many = 3000
+    rows = {"id": np.repeat(np.arange(many), 3), "bin": ["a", "a", "b"] * many, "x": [1, 7, 7] * many}
+    engine = opened(pa.table(rows), tmp_path)
+    axes = resolved((parse("bin=a,b"),), engine.columns())
+    where = Question(axes=(), where=condition("bin = b"), person="id", repeats=Repeats.ONE_ROW, everybody=True)
+    counted = engine.count(where, SystemSource())
+    counts = dict(zip(counted.codes.tolist(), counted.counts.tolist(), strict=True))
+    assert sum(counts.values()) == many
+    assert stats.binomtest(counts[0], many, 1 / 3).pvalue > SIZE, counts
+    source = SystemSource()
+    for ask in (lambda other: engine.count(other, source), lambda other: engine.together((other,), source)):
+        with pytest.raises(Refused, match="not of as many people"):
+            ask(replace(where, people=many + 1))
+    assert not source.used  # nothing was chosen
+    where = replace(where, people=many)
+    value = replace(where, axes=axes, where=None, measure=measured("x:0..10:1"), by_value=True)
+    joint = engine.together((where, value), SystemSource())
+    cells = {(one, other): n for one, other, n in zip(*map(list, joint.codes), joint.counts.tolist(), strict=True)}
+    assert sum(cells.values()) == many
+    assert set(cells) == {(-1, 1), (-1, 7), (0, 11 + 7)}
+    for cell, n in cells.items():
+        assert stats.binomtest(n, many, 1 / 3).pvalue > SIZE, (cell, n)
+
+
+@every_engine
+def test_any_row_of_a_person_is_enough(opened: Opener, tmp_path: Path) -> None:
+    """People of several rows by whether one of them meets a condition, also one that is read from text."""
+    rows = [{**row, "id": i // 3 if i % 50 else None, "note": str(row["age"])} for i, row in enumerate(PEOPLE)]
+    engine = opened(arrow(rows, SCHEMA.append(pa.field("note", pa.string()))), tmp_path)
+    everybody = {row["id"] for row in rows if row["id"] is not None}
+    old = compared("age", lambda age: age >= 41)
+    for text, holds in (
+        ("not (age < 41 or age is missing) and city != Bath", lambda row: old(row) and row["city"] != "Bath"),
+        ("note >= 41", old),
+        ("age > 1000000000000", lambda row: False),
+    ):
+        met = {row["id"] for row in rows if row["id"] is not None and holds(row)}
+        known = {"person": "id", "repeats": Repeats.ANY_ROW}
+        _, counted = asked(engine, (), where=condition(text), everybody=True, **known)
+        found = dict(zip(counted.codes.tolist(), counted.counts.tolist(), strict=True))
+        assert (found.get(0, 0), found.get(-1, 0)) == (len(met), len(everybody - met)), text
+        _, share = asked(engine, (), measure=condition(text), **known)
+        assert (share.counts.tolist(), share.sums) == ([len(everybody)], (len(met),)), text
+    with pytest.raises(WrongUse):
+        asked(engine, ["city=Bath"], where=condition("age > 1"), **known)
+    (tmp_path / "empty").mkdir()
+    nobody = opened(arrow(rows[:1]), tmp_path / "empty")  # whose row has no person
+    for repeats in (Repeats.ANY_ROW, Repeats.ONE_ROW):
+        _, none = asked(nobody, (), where=condition("age > 1"), everybody=True, person="id", repeats=repeats)
+        assert none.counts.tolist() == []
 
 
 @every_engine
@@ -634,7 +735,7 @@ def test_a_question_about_columns_that_are_not_there_or_do_not_fit_is_one_senten
         {"where": condition("nobody = 1")},
         {"where": condition("city < 1 and height = 2")},
         {"measure": measured("height:0..2:1")},
-        {"where": condition("age = 1"), "repeats": Repeats.ONE_ROW, "person": "id"},
+        {"where": condition("age = 1"), "repeats": Repeats.DISTINCT, "person": "id"},
     ):
         with pytest.raises(WrongUse):
             asked(engine, (), **question)

@@ -111,6 +111,7 @@ GRAPHS = ([(0, 1), (1, 2), (0, 2)], [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4)], Tr
 KNOWN = {"zero_knowledge": "0.5", "rows": "10", "people": "41"}
 AGE = {"of": "age:0..90:5"}
 FIFTH = {"sample": "0.2", "at_delta": "1e-3"}
+KEPT = {"one_row_per_person": True}
 
 
 def known(kind: str, **words: Any) -> Case:
@@ -172,7 +173,13 @@ CASES = {
     "quantile, known": known("quantile", **AGE, q="0.9"),
     "quantile, crowds": Case("quantile", {**AGE, "by": TOWN, "crowd": "5", "epsilon": "1"}),
     "quantile, noise": Case("quantile", {**AGE, "epsilon": "1"}),
+    "mean, found": Case(
+        "mean", {**AGE, "by": ("town",), "crowd": "6", "epsilon": "1", **KEPT, **FIFTH}, declared=False
+    ),
+    "count, expected": known("count", by=TOWN, expected_rows=True, **KEPT),
+    "fraction, any row": Case("fraction", {"where": "age >= 65", "any_row": True, "crowd": "5", "epsilon": "1"}),
     "questions": Case("questions", {"spec": QUESTIONS}, FEWER, OTHERS),
+    "questions, one row": Case("questions", {"spec": QUESTIONS, **KEPT}, FEWER, OTHERS),
     "toy": Case("toy", {"epsilon": "1"}),
 }
 every_case = pytest.mark.parametrize("name", CASES)

@@ -217,6 +217,26 @@ def test_the_row_kept_is_a_function_of_the_key_and_the_rows(opened: Opener, tmp_
 
 
 @each(*DATABASES)
+def test_the_row_kept_is_the_same_where_several_bins_are_one_number(opened: Opener, tmp_path: Path) -> None:
+    """Rows in no bin are as likely as others, and come last; large bins next to small ones lose no digit."""
+    specs = ("age:0..30:10", "age:0..10000000:1,null,other", "age:-30..20:5,other", "age:0..9999999:3", "town")
+    rows: dict[str, list[tuple[tuple[bool, Any], ...]]] = defaultdict(list)
+    for who, town, age in PERSONS:
+        codes = (age // 10 if age < 30 else None, age, (age + 30) // 5 if age < 20 else 10, age // 3)
+        rows[str(who)].append((*((at is None, at or 0) for at in codes), (town is None, (town or "").encode())))
+    right: Counter[tuple[str | None, int]] = Counter()
+    for name, own in rows.items():
+        *at, (missing, text) = sorted(own)[int(_sha(key() + name)[:30], 16) % len(own)]
+        if not at[0][0]:
+            code = ((at[0][1] * 10_000_002 + at[1][1]) * 11 + at[2][1]) * 3_333_333 + at[3][1]
+            right[None if missing else text.decode(), code] += 1
+    question = Question(axes=tuple(map(parse, specs)), person="who", repeats=Repeats.ONE_ROW)
+    counted = opened(several(), tmp_path).count(question, ScriptedSource.from_label("same"))
+    found = dict(zip(zip(counted.found[0], counted.codes.tolist(), strict=True), counted.counts.tolist(), strict=True))
+    assert found == right
+
+
+@each(*DATABASES)
 def test_the_bins_kept_are_a_function_of_the_key_and_the_bins(opened: Opener, tmp_path: Path) -> None:
     bins: dict[str, set[tuple[str | None, int]]] = defaultdict(set)
     for who, town, age in PERSONS:
@@ -294,6 +314,20 @@ def test_text_that_is_no_utf_8_is_missing_in_spark(tmp_path: Path) -> None:
     assert told(there, where=condition("x is missing")) == told(here, where=condition("x is missing"))
 
 
+@spark_only
+def test_texts_of_one_row_come_back_as_they_are_from_spark(tmp_path: Path) -> None:
+    """Whatever is in them: zero bytes, what stands for an end, nothing, half a letter. Everybody has one row."""
+    session = servers.or_skip(servers.spark)
+    texts = [b"", b"0", b"1", b"\0", b"\0\0", b"\0\1", b"a\0", b"a", b"\xc3\xa9", b"\xc3", b"a\xe2\x82", b"\xff", None]
+    rows = [(str(i), x, y, i % 3 or None) for i, (x, y) in enumerate((x, y) for x in texts for y in texts)]
+    names = ("who", "x", "y", "age")
+    pq.write_table(pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))), tmp_path / "p.parquet")
+    frame = session.read.parquet(str(tmp_path / "p.parquet"))
+    people = open_spark_frame(frame.selectExpr("who", "CAST(x AS STRING) AS x", "CAST(y AS STRING) AS y", "age"))
+    for specs in (("x", "age:0..3:1,null", "y"), ("age:1..3:1", "y", "x")):
+        assert told(people, *specs, person="who", repeats=Repeats.ONE_ROW) == told(people, *specs)
+
+
 def failing(session: Any, place: Path, folder: Path, how: str) -> Any:
     """The rows in some order; each task fails the first time, or a shuffle is lost while it is read."""
     local = session.sparkContext.getConf().get("spark.local.dir")
@@ -332,3 +366,18 @@ def test_a_task_that_fails_and_a_stage_that_is_run_again_choose_the_same_rows(ho
     found = plain([open_spark_frame(frame).count(question, ScriptedSource.from_label("same"))])
     assert found == right
     assert len(list(ran.glob(f"{how}-*"))) > 4, "nothing was run twice"
+
+
+@spark_only
+@pytest.mark.parametrize("how", ["task", "lost"])
+def test_a_task_that_fails_and_a_stage_that_is_run_again_fetch_the_same_ranks(how: str, tmp_path: Path) -> None:
+    session = servers.or_skip(servers.spark)
+    pq.write_table(several(), tmp_path / "people.parquet")
+    calm = open_spark_frame(session.read.parquet(str(tmp_path / "people.parquet")))
+    ran = _folder(tmp_path, "ran")
+    shaken = open_spark_frame(failing(session, tmp_path / "people.parquet", ran, how))
+    right, found = (
+        engine.rows(["town", "who"], None, lambda _: np.array([599, 0, 17, 300])) for engine in (calm, shaken)
+    )
+    assert found == right
+    assert len(list(ran.glob(f"{how}-*"))) > 8, "nothing was run twice"

@@ -51,6 +51,23 @@ def publish(town: Path, out: Path, *words: object) -> Result:
     )
 
 
+def test_a_folder_that_was_made_for_a_release_that_is_refused_goes_again(town: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    for out in (tmp_path / "new" / "deep", kept):
+        refused = run("release", "histogram", town, "--rows-are-people", "--by", "dept", "--epsilon", "1", "--out", out)
+        assert refused.exit_code == 3
+    assert not (tmp_path / "new").exists()
+    assert kept.is_dir()  # it was there before
+
+
+def test_a_folder_in_the_place_of_a_certificate_is_told_which_file_to_give(town: Path, tmp_path: Path) -> None:
+    assert publish(town, tmp_path / "out").exit_code == 0
+    told = run("verify", tmp_path / "out")
+    assert told.exit_code == 4
+    assert f"give the certificate in it, {tmp_path / 'out' / CERTIFICATE}" in told.stderr
+
+
 def states() -> list[tuple[str, bool]]:
     accounts = Ledger().accounts()
     return [(record.state, record.spent) for record in accounts["town"].records] if "town" in accounts else []

@@ -21,6 +21,7 @@ from hubbub.ledger.accounts import Entered, totals
 from hubbub.ledger.charge import charge
 from hubbub.tables.asking import histogram
 from hubbub.tables.promises import KEPT_ROWS
+from hubbub.tables.statistic_asking import statistic
 from hubbub.tables.unit import Unit
 from tests.fresh import opened as open_table
 
@@ -50,6 +51,23 @@ def test_promises_to_crowds_are_for_the_kept_rows(words: dict[str, object]) -> N
     assert KEPT_ROWS not in plain.promises()[0].assumptions
     noise = histogram(["a=x,y"], unit=unit, epsilon=1)
     assert KEPT_ROWS not in noise.promises()[0].assumptions  # every choice of rows has that promise
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [("mean", {"of": "x:0..9:1"}), ("fraction", {"where": "x > 5"}), ("quantile", {"of": "x:0..9:1"}), ("count", {})],
+    ids=str,
+)
+def test_so_are_those_of_means_shares_quantiles_and_counts(kind: str, words: dict[str, object]) -> None:
+    """The witness is theirs as well: whether the mean of bin A is shown tells that t is there."""
+    unit = Unit(person="id", one_row_per_person=True)
+    asked = {"by": ["a=A,B"], "epsilon": 1, "unit": unit, **words}
+    (crowds,) = statistic(kind, crowd=K, **asked).promises()  # type: ignore[arg-type]
+    assert KEPT_ROWS in crowds.assumptions
+    assert crowds.people == unit.crowds != unit.people
+    (noise,) = statistic(kind, **asked).promises()  # type: ignore[arg-type]
+    assert KEPT_ROWS not in noise.assumptions
+    assert noise.people == unit.people
 
 
 def test_they_do_not_add_up_with_others_but_what_a_sample_buys_does(tmp_path: Path) -> None:

@@ -180,6 +180,8 @@ def _people(data: Data, names: tuple[str, ...]) -> str:
 def _check(laws: Laws) -> None:
     if not laws or len(laws) > _MOST:
         raise WrongUse(f"a table has between 1 and {_MOST:,} laws; list fewer data sets")
+    if not any(map(sum, laws)):
+        raise WrongUse("a table of laws is about people, and this has none in any data set; list some with somebody")
     for data, law in laws.items():
         if sum(law.values()) != 1 or any(p < 0 for p in law.values()):
             raise WrongUse(f"the probabilities for the data set {list(data)} must be at least 0 and add up to 1")
@@ -198,6 +200,8 @@ def read(path: str | Path) -> tuple[Laws, tuple[str, ...]]:
             data = tuple(whole(count, "a number of people") for count in row["people"])
             if len(data) != len(names):
                 raise WrongUse(f"each data set has {len(names)} numbers, one for each kind; check {row['people']}")
+            if data in laws:
+                raise WrongUse(f"the data set {list(data)} is listed twice; list it once")
             laws[data] = {outcome: rational(p, "a probability") for outcome, p in row["outcomes"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise WrongUse(

@@ -1,19 +1,25 @@
 """What came out of many runs of anything, and the events by which two such heaps are told apart.
 
-An outcome is a number, a row of numbers, or anything that can be written down; an exception is an outcome too. Events
-are proposed from one heap of outcomes and are then values: they can be counted in any other.
+An outcome is a number, numbers in lists, dictionaries or frames, or anything that can be written down; an exception is
+an outcome too. What cannot be written down is refused: it would look alike whatever it holds. Events are proposed from
+one heap of outcomes and are then values: they can be counted in any other.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
+from math import inf
 from numbers import Number
-from typing import Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from hubbub.errors import WrongUse
 
 Floats: TypeAlias = NDArray[np.float64]
 Bools: TypeAlias = NDArray[np.bool_]
@@ -22,6 +28,10 @@ _THRESHOLDS: Final = 40
 _LABELS: Final = 60
 _COORDINATES: Final = 50
 _BITS: Final = range(20, 64)  # multiples of 2^-20 .. 2^-63
+_ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+>")  # how Python prints an object that says nothing of itself
+_LONG: Final = 300  # characters; a longer outcome is kept by its beginning and its digest
+_SHOWN: Final = 60
+_SIMPLE: Final = frozenset((int, float))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,14 +137,12 @@ class Scored:
 
 def heap(outcomes: Iterable[object]) -> Heap:
     """Outcomes of any kind, gathered."""
-    given = list(outcomes)
-    rows = [_numbers(outcome) for outcome in given]
-    width = max((len(row) for row in rows if row is not None), default=0)
-    numbers = np.full((len(given), width), np.nan)
+    given = [_plain(outcome) for outcome in outcomes]
+    rows = [_leaves(outcome) for outcome in given]
+    numbers = np.full((len(given), max(map(len, rows), default=0)), np.nan)
     for i, row in enumerate(rows):
-        if row is not None:
-            numbers[i, : len(row)] = row
-    return Heap(tuple(_text(outcome) for outcome in given), numbers)
+        numbers[i, : len(row)] = row
+    return Heap(tuple(map(_text, given)), numbers)
 
 
 def joined(first: Heap | None, second: Heap) -> Heap:
@@ -150,24 +158,63 @@ def joined(first: Heap | None, second: Heap) -> Heap:
     return Heap(first.texts + second.texts, np.concatenate(parts))
 
 
-def _numbers(outcome: object) -> Sequence[float] | None:
-    if isinstance(outcome, bool | np.bool_ | str | bytes | BaseException) or outcome is None:
-        return None
-    if isinstance(outcome, Number | np.number):
-        return None if isinstance(outcome, complex) else (float(outcome),)  # type: ignore[arg-type]
-    if isinstance(outcome, np.ndarray) and outcome.dtype.kind in "iuf":
-        return [float(x) for x in outcome.ravel()]
-    if isinstance(outcome, tuple | list) and all(isinstance(x, Number | np.number) for x in outcome):
-        return [float(x) for x in outcome]
-    return None
+def _plain(outcome: object) -> object:
+    """An outcome as lists, dictionaries, numbers and texts; people's own objects stay as they are."""
+    match outcome:
+        case np.ndarray() | np.generic():
+            return outcome.tolist()
+        case Mapping():
+            return {str(key): _plain(value) for key, value in outcome.items()}
+        case list() | tuple():
+            return list(outcome) if _SIMPLE.issuperset(map(type, outcome)) else [_plain(value) for value in outcome]
+        case set() | frozenset():
+            return ["a set", *sorted(repr(_plain(value)) for value in outcome)]  # in no order, whatever it prints
+        case None | str() | bytes() | Number() | BaseException():
+            return outcome
+    import narwhals as nw
+
+    frame = nw.from_native(outcome, allow_series=True, pass_through=True)
+    if isinstance(frame, nw.Series):
+        return _plain(frame.to_list())
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    return _plain(frame.to_dict(as_series=False)) if isinstance(frame, nw.DataFrame) else outcome
+
+
+def _leaves(outcome: object) -> list[float]:
+    """Every number of an outcome, in order."""
+    match outcome:
+        case dict():
+            return [number for value in outcome.values() for number in _leaves(value)]
+        case list():
+            if _SIMPLE.issuperset(map(type, outcome)):
+                return [_float(number) for number in outcome]
+            return [number for value in outcome for number in _leaves(value)]
+        case Number() if not isinstance(outcome, bool | complex):
+            return [_float(outcome)]
+    return []
+
+
+def _float(number: Any) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return inf if number > 0 else -inf
 
 
 def _text(outcome: object) -> str:
     if isinstance(outcome, BaseException):
         return f"error {type(outcome).__name__}: {outcome}"
-    if isinstance(outcome, np.ndarray):
-        return repr(outcome.tolist())
-    return repr(outcome.item() if isinstance(outcome, np.generic) else outcome)
+    try:
+        said = repr(outcome)
+    except ValueError:  # an integer of more digits than Python prints
+        said = hex(outcome) if isinstance(outcome, int) else ""
+    if not said or (not isinstance(outcome, str) and _ADDRESS.search(said)):
+        raise WrongUse(
+            f"a run returned something that cannot be written down (a {type(outcome).__name__}), and nothing would be "
+            "seen of what it holds; return numbers, texts, or lists, dictionaries and frames of them"
+        )
+    return said if len(said) <= _LONG else f"{said[:_SHOWN]}... {blake2b(said.encode()).hexdigest()}"
 
 
 def _column(heap: Heap, coordinate: int) -> Floats:

@@ -47,8 +47,8 @@ def of_tables(tables: Sequence[Published], k: int, *, values: int = 1, seconds: 
     """What published tables determine together, `values` or fewer possible numbers for a hidden cell.
 
     Guarantee: each cell listed as determined has its range in every set of people that fits all tables, proved by the
-    equations named with it, in integers, unless it says "whole numbers alone". `Proved` if no hidden cell is determined
-    and the search was finished.
+    equations named with it, in integers, unless it says "whole numbers alone". `Proved` only if no hidden cell is
+    determined, the search was finished, and what the tables say together was looked at whole.
     """
     links = link(tables)
     found = ranges(links, values, seconds)
@@ -64,7 +64,7 @@ def of_tables(tables: Sequence[Published], k: int, *, values: int = 1, seconds: 
     return Finding(
         game=Game.CROWD_BLENDING,
         depth=Depth.PUBLISHED,
-        verdict=_verdict(found, determined, hidden, values),
+        verdict=_verdict(found, determined, hidden, values, links.left_out),
         claimed=f"counts below {k} are hidden",
         subject=", ".join(table.name for table in tables),
         lower_bound=f"{len(determined)} cells" if determined else None,
@@ -74,7 +74,7 @@ def of_tables(tables: Sequence[Published], k: int, *, values: int = 1, seconds: 
     )
 
 
-def _verdict(found: Ranges, determined: tuple[Determined, ...], hidden: int, values: int) -> Verdict:
+def _verdict(found: Ranges, determined: tuple[Determined, ...], hidden: int, values: int, left_out: int) -> Verdict:
     if not found.possible:
         return Undecided("no people fit all of the tables: they are not exact counts of the same people")
     if determined:
@@ -88,7 +88,12 @@ def _verdict(found: Ranges, determined: tuple[Determined, ...], hidden: int, val
         return Refuted(f"{len(determined):,} of {hidden:,} hidden cells are determined by the tables together", told)
     if found.open:
         return Undecided(f"none was found, and {len(found.open):,} cells were not decided in the time there was")
-    few = "a single number" if values == 1 else f"{values} numbers or fewer"
+    if left_out:
+        return Undecided(
+            f"none was found, and the tables go round in a ring whose {left_out:,} cells over all columns are too many "
+            "to look at"
+        )
+    few = "a single number" if values == 1 else f"a range of {values} numbers or fewer"
     return Proved(f"none of {hidden:,} hidden cells is confined to {few} by these tables")
 
 
@@ -145,9 +150,13 @@ def _by_one(links: Links, found: Ranges, cell: int, row: int) -> str | None:
     rest = whole - known
     if least == most == 0 or rest == 0:
         return f"subtract {_rows(links, here, same)} from {first}: {rest} is left for {unknown + 1} hidden cells"
+    most_there = high[same].sum()
+    hold = (
+        f"at most {int(most_there) - known}" if np.isfinite(most_there) else f"at least {int(low[same].sum()) - known}"
+    )
     return (
         f"subtract {_rows(links, here, same)} from {first}: {rest} is left for {unknown + 1} hidden cells, of which "
-        f"the others hold at most {int(high[same].sum()) - known}"
+        f"the others hold {hold}"
     )
 
 

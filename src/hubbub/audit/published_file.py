@@ -1,7 +1,8 @@
 """A published table of counts as anybody writes it: key columns, a column of counts, a mark or a blank where hidden.
 
 Our own files are read like everybody's. A count is taken for exact unless an interval beside it says that it is not; a
-text like ``<10`` or ``1-4`` is a range; every other text, and a blank, is a hidden count.
+text like ``<10``, ``1-4`` or ``100+`` is a range; a number below 0 has noise; every other text that is no number, and a
+blank, is a hidden count.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -23,7 +24,11 @@ _BESIDE: Final = ("low", "high", "estimate", "status")  # ours, beside a count
 _WHOLE: Final = re.compile(r"[+]?(\d{1,3}([, \u00a0\u202f']\d{3})+|\d+)(\.0+)?")
 _BELOW: Final = re.compile(r"(<|<=|≤|under|fewer than|less than|up to)\s*(\d+)", re.IGNORECASE)
 _BETWEEN: Final = re.compile(r"(\d+)\s*(-|–|\.\.|to)\s*(\d+)")
+_ABOVE: Final = re.compile(r"(>|>=|≥|over|more than|at least)\s*(\d+)|(\d+)\s*(\+|or more)", re.IGNORECASE)
+_BELOW_0: Final = re.compile(r"[-−]\d+(\.0+)?")
+_SOME_NUMBER: Final = re.compile(r"[-+−]?[.,]?\d.*")
 _MOST_CELLS: Final = 2_000_000
+_MOST_PEOPLE: Final = 10**12  # sums of that many are exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +53,19 @@ class Published:
     columns: tuple[str, ...]
     cells: Mapping[Key, Cell]
     noisy: int = 0  # rows whose count is not exact, and which therefore say nothing here
+    absent: Cell = Cell(0, None, True, False)  # what is known of a combination that the file does not list
 
     def values(self, column: str) -> set[str]:
         """The values that occur."""
         at = self.columns.index(column)
         return {key[at] for key in self.cells}
+
+    def over(self, values: Mapping[str, set[str]]) -> Published:
+        """With a cell for every combination of these values too: what the file does not list, it hides."""
+        if all(values[name] <= self.values(name) for name in self.columns):
+            return self
+        every = [sorted(values[name] | self.values(name)) for name in self.columns]
+        return replace(self, cells=_whole(self.name, every, self.cells, self.absent))
 
 
 def read(
@@ -88,24 +101,21 @@ def read(
     for row in body:
         own = tuple(name for name, i in zip(columns, keys, strict=True) if total is None or row[i] != total)
         key = tuple(row[i] for i in keys if total is None or row[i] != total)
-        cell = _cell(row[at], most)
-        if cell.exact and not _is_sure(row, beside, cell.low):
+        cell = _cell(place.name, row[at], most)
+        if cell is None or (cell.exact and not _is_sure(row, beside, cell.low)):
             cell = Cell(0, None, False)
             noisy[own] = noisy.get(own, 0) + 1
         cells = tables.setdefault(own, {})
         if key in cells:
             raise WrongUse(f"{place.name} has two rows with the same key; each cell is published once")
         cells[key] = cell
-    many = len(tables) > 1
-    return tuple(
-        Published(
-            f"{place.name} ({', '.join(own) or 'total'})" if many else place.name,
-            own,
-            _whole(place.name, own, cells, most),
-            noisy.get(own, 0),
-        )
-        for own, cells in tables.items()
-    )
+    many, absent = len(tables) > 1, Cell(0, most, True, False)
+    found = []
+    for own, cells in tables.items():
+        name = f"{place.name} ({', '.join(own) or 'total'})" if many else place.name
+        values = [sorted({key[i] for key in cells}) for i in range(len(own))]
+        found.append(Published(name, own, _whole(place.name, values, cells, absent), noisy.get(own, 0), absent))
+    return tuple(found)
 
 
 def _count_column(name: str, heading: Sequence[str], body: Sequence[Sequence[str]], asked: str | None) -> int:
@@ -125,16 +135,30 @@ def _count_column(name: str, heading: Sequence[str], body: Sequence[Sequence[str
     return numbers[-1]
 
 
-def _cell(text: str, most: int | None) -> Cell:
+def _cell(name: str, text: str, most: int | None) -> Cell | None:
+    """What a count as it is written says; None if it is noise."""
     said = text.strip()
+    if max((len(digits) for digits in re.findall(r"\d+", said)), default=0) > len(str(_MOST_PEOPLE)):
+        raise WrongUse(
+            f"{name} has a count of more than {_MOST_PEOPLE:,} people; say which column has counts with `count`"
+        )
     if _WHOLE.fullmatch(said):
         value = int(re.sub(r"\D", "", said.partition(".")[0]))
         return Cell(value, value, False)
+    if _BELOW_0.fullmatch(said):
+        return None
     if below := _BELOW.fullmatch(said):
         top = int(below[2]) - (below[1].lower() in ("<", "under", "fewer than", "less than"))
         return Cell(0, max(top, 0), True)
     if between := _BETWEEN.fullmatch(said):
         return Cell(int(between[1]), int(between[3]), True)
+    if above := _ABOVE.fullmatch(said):
+        return Cell(int(above[2] or above[3]) + ((above[1] or "").lower() in (">", "over", "more than")), None, True)
+    if _SOME_NUMBER.fullmatch(said):
+        raise WrongUse(
+            f"{name} has the count {said[:20]!r}, and counts are whole numbers like 1234 or 1,234; write it so, or a "
+            "mark that is no number if it is hidden"
+        )
     return Cell(0, most, True)
 
 
@@ -144,9 +168,8 @@ def _is_sure(row: Sequence[str], beside: Mapping[str, int], value: int) -> bool:
     return all(not end or end == str(value) for end in ends)
 
 
-def _whole(name: str, columns: tuple[str, ...], cells: dict[Key, Cell], most: int | None) -> dict[Key, Cell]:
-    """With the combinations of its values that the file does not list, which are hidden."""
-    values = [sorted({key[i] for key in cells}) for i in range(len(columns))]
+def _whole(name: str, values: Sequence[Sequence[str]], cells: Mapping[Key, Cell], absent: Cell) -> Mapping[Key, Cell]:
+    """With the combinations of these values that the file does not list, which are hidden."""
     size = 1
     for one in values:
         size *= len(one)
@@ -154,4 +177,4 @@ def _whole(name: str, columns: tuple[str, ...], cells: dict[Key, Cell], most: in
         raise WrongUse(f"the values of {name} have {size:,} combinations, and at most {_MOST_CELLS:,} are looked at")
     if size == len(cells):
         return cells
-    return {key: cells.get(key, Cell(0, most, True, False)) for key in product(*values)}
+    return {key: cells.get(key, absent) for key in product(*values)}

@@ -3,7 +3,8 @@
 Two tables agree on every margin that both have. Each such margin is an equation: the cells of one table there add up to
 the same number as those of the other. For two tables these equations say everything that the tables say together; for
 three and more that go round in a ring, a table over all columns, of which nothing is published, stands in for the
-people themselves, if it is small enough.
+people themselves, if it is small enough. (Tables that form no ring and agree in pairs are margins of one table, in
+whole numbers too: Vorob'ev 1962.)
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
+from math import prod
 from typing import Final
 
 import numpy as np
@@ -41,6 +43,7 @@ class Links:
     signs: Floats  # 1 or -1
     groups: tuple[tuple[int, int, tuple[tuple[str, str], ...]], ...]  # equation -> both tables and the common margin
     ends: Ints  # equation -> where its entries end; entries are sorted by equation
+    left_out: int = 0  # cells of a table over all columns that would be needed, and is too large
 
     def entries(self, row: int) -> tuple[Ints, Floats]:
         """The cells of an equation, and their signs."""
@@ -59,16 +62,20 @@ def link(published: Sequence[Published]) -> Links:
     Guarantee: every set of people that the tables could have been made of satisfies every equation.
     """
     _check_values(published)
-    tables = [*published]
-    if (everybody := _everybody(tables)) is not None:
-        tables.append(everybody)
+    columns = dict.fromkeys(name for table in published for name in table.columns)
+    values = {name: set().union(*(t.values(name) for t in published if name in t.columns)) for name in columns}
+    tables = [table.over(values) for table in published]  # a value that one file does not name is hidden there
+    joint = prod(map(len, values.values())) if _goes_round([set(table.columns) for table in tables]) else 0
+    if 0 < joint <= _MOST_JOINT:
+        every = product(*(sorted(values[name]) for name in columns))
+        tables.append(Published(EVERYBODY, tuple(columns), dict.fromkeys(every, Cell(0, None, False))))
     keys = tuple(tuple(table.cells) for table in tables)
     sizes = [len(each) for each in keys]
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-    every = [cell for table in tables for cell in table.cells.values()]
-    low = np.array([cell.low for cell in every], dtype=np.float64)
-    high = np.array([np.inf if cell.high is None else cell.high for cell in every])
-    hidden = np.array([cell.hidden for cell in every], dtype=bool)
+    cells_of = [cell for table in tables for cell in table.cells.values()]
+    low = np.array([cell.low for cell in cells_of], dtype=np.float64)
+    high = np.array([np.inf if cell.high is None else cell.high for cell in cells_of])
+    hidden = np.array([cell.hidden for cell in cells_of], dtype=bool)
     rows: list[int] = []
     cells: list[int] = []
     signs: list[float] = []
@@ -79,12 +86,9 @@ def link(published: Sequence[Published]) -> Links:
             table: [tuple(key[j] for j in map(tables[table].columns.index, common)) for key in keys[table]]
             for table in (a, b)
         }
-        both = dict.fromkeys(margins[a]).keys() & set(margins[b])  # a value that one file never names says nothing
         numbers: dict[Key, int] = {}
         for table, sign in ((a, 1.0), (b, -1.0)):
             for i, group in enumerate(margins[table]):
-                if group not in both:
-                    continue
                 if group not in numbers:
                     numbers[group] = len(groups)
                     groups.append((a, b, tuple(zip(common, group, strict=True))))
@@ -105,6 +109,7 @@ def link(published: Sequence[Published]) -> Links:
         signs=np.array(signs)[order],
         groups=tuple(groups),
         ends=np.cumsum(np.bincount(own, minlength=len(groups))),
+        left_out=joint if joint > _MOST_JOINT else 0,
     )
 
 
@@ -134,21 +139,17 @@ def _spanning(tables: Sequence[Published]) -> list[tuple[int, int]]:
     return kept
 
 
-def _everybody(tables: Sequence[Published]) -> Published | None:
-    """A table over all columns, where three or more tables, none within another, could go round in a ring."""
-    columns = list(dict.fromkeys(name for table in tables for name in table.columns))
-    sets = [set(table.columns) for table in tables]
-    largest = [one for i, one in enumerate(sets) if not any(one < other for other in sets) and one not in sets[:i]]
-    if len(largest) < 3 or len(columns) == max(map(len, sets)):
-        return None
-    values = [sorted(set().union(*(t.values(name) for t in tables if name in t.columns))) for name in columns]
-    size = 1
-    for one in values:
-        size *= len(one)
-    if size > _MOST_JOINT:
-        return None
-    unknown = Cell(0, None, False)
-    return Published(EVERYBODY, tuple(columns), dict.fromkeys(product(*values), unknown))
+def _goes_round(sets: Sequence[set[str]]) -> bool:
+    """Whether tables over these columns form a ring: what is left when columns of one table alone, and tables within
+    another, are taken away again and again (Graham; Yu and Ozsoyoglu)."""
+    left = [set(one) for one in sets]
+    while True:
+        alone = {name for name in set().union(*left) if sum(name in one for one in left) == 1}
+        kept = [one - alone for one in left]
+        kept = [one for i, one in enumerate(kept) if not any(one < other for other in kept) and one not in kept[:i]]
+        if kept == left:
+            return len(left) > 1
+        left = kept
 
 
 def _check_values(tables: Sequence[Published]) -> None:

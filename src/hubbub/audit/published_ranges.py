@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import connected_components
 
 from hubbub.audit.published_links import Floats, Ints, Links
 
-_ROUNDS: Final = 1000
+_ROUNDS: Final = 1000  # along the equations; what still moves then is not decided
 _WHOLE: Final = 1e-6  # how far from whole numbers a program's point may be that is whole
 _SWEEPS: Final = 40  # programs that push all open cells of a ring at once
 _IDLE: Final = 4  # of them in a row that close no cell end the sweeps
@@ -97,6 +97,7 @@ def _along(links: Links, found: Ranges) -> None:
                 pick.at(old, cells[gain], new[gain])
         if not moved or (found.low > found.high).any():
             return
+    found.open |= {int(cell) for cell in np.flatnonzero(links.hidden & (found.low < found.high))}
 
 
 def _rings(links: Links, found: Ranges) -> Iterator[tuple[Ints, Ints]]:
@@ -259,10 +260,9 @@ class _Ring:
             goal = np.zeros(self.cells.size)
             goal[at] = -1.0 if up else 1.0
             done = self._integer(goal, gap=0.0)
-            if done.status != 0:
+            if done.status != 0 or not self._seen(np.round(done.x)):
                 self.found.open.add(cell)
                 return
-            self._seen(np.round(done.x))
         if self.most[at] - self.least[at] + 1 <= self.values:
             self.found.whole.add(cell)
             self.found.low[cell], self.found.high[cell] = self.least[at], self.most[at]

@@ -167,7 +167,8 @@ def _worst(kernel: arb_mat, n: int, k: int, coin: bool) -> tuple[arb, int]:
             for ratio in ratios:
                 apart = abs(ratio.log())
                 if apart > worst:
-                    worst, at = apart, t
+                    at = t
+                worst = worst.max(apart)  # a ball around both, where they overlap
     return worst, at
 
 

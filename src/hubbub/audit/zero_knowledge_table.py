@@ -7,6 +7,7 @@ Replacing a row moves two counts, blanking it one, so the blank lies half way be
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import reduce
 from typing import Final
 
 from flint import arb, arb_mat
@@ -65,7 +66,7 @@ def simulate_table(
             mechanism=_first_bin(mine, k),
             simulator=_first_bin(theirs, k),
             here=apart[t],
-            worst=apart[worst],
+            worst=reduce(arb.max, apart.values()),
             worst_ones=worst,
         )
 

@@ -54,10 +54,10 @@ def exact_delta(channel: Channel, count: int, epsilon: Loss) -> arb:
         return arb(0)
     more, fewer = channel.neighbours(count)
     pure = any(proof.delta == 0 and proof.curve.at(count) <= epsilon for proof in channel.proofs)
-    if pure and (more.dense or fewer.dense or more.missing or fewer.missing):
-        return arb(0)  # a table cannot show an exact zero; the channel's proof does
     delta = hockey_stick(more, fewer, epsilon).max(hockey_stick(fewer, more, epsilon))
-    return arb(0) if pure and delta.contains(0) else delta  # neither can the difference of two balls
+    # Neither a table of balls nor the difference of two can show an exact zero; the channel's proof does, unless the
+    # laws contradict it.
+    return arb(0) if pure and not lower(delta) > 0 else delta
 
 
 def exact_loss(channel: Channel, count: int) -> Loss | arb:

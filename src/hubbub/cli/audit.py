@@ -100,7 +100,7 @@ def certificate(certificates: tuple[str, ...], as_json: bool) -> None:
     """The releases that certificates describe, by their exact laws; several of one dataset as one sequence.
 
     Signatures and files are for hubbub verify. A sequence is added up as the ledger would, in the order given; what no
-    theorem covers together is refuted.
+    theorem covers together is left undecided, and the ledger refuses it.
     """
     from hubbub.audit.sequence import of_certificates
 

@@ -47,6 +47,7 @@ def check(file: str, person: str | None, by: tuple[str, ...], as_json: bool, **h
     It tells what is read and what is left out, by which rule; which cells cannot be read as declared, and what they
     look like (digits and letters masked); how many rows people have; how much would be shown; and a command that you
     could run next. What it prints is private: it comes from the data as it is. Nothing is entered in the ledger.
+    A table of a database is looked at where it is: FILE is then its address, with --table.
     """
     from hubbub.engines.opening import look_at
 
@@ -177,11 +178,14 @@ def _command(found: Look, file: str, person: str | None, by: tuple[str, ...], ho
         specs = [f'"{column}"' if set(column) & set('=:,"') else column for column in (c.column for c in few)][:1]
     if not specs:
         return None
+    from hubbub.engines.addresses import is_address, without_secrets
     from hubbub.tables.asking import KIND
 
-    words = ["hubbub", "release", KIND.name, file]
+    words = ["hubbub", "release", KIND.name, without_secrets(file) if is_address(file) else file]
     for name, value in how.items():
         words += [f"--{name.replace('_', '-')}", value] if value is not None else []
+    if is_address(file) and " " in (how["table"] or ""):
+        words += ["--dataset", "people"]  # a query has no name of its own
     words += ["--person", person] if person else ["--rows-are-people"]
     words += ["--one-row-per-person"] if found.persons is not None and not found.persons.once else []
     for spec in specs:

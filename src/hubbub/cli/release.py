@@ -158,19 +158,19 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[st
     from hubbub.files import check_format
     from hubbub.release import save
     from hubbub.report.heading import heading
-    from hubbub.staging import prepare
+    from hubbub.staging import prepared
 
     out, form, replace, date = (words.pop(name) for name in ("out", "form", "replace", "date"))
     publish = _opened(kind, file, words)
     spec = kind.ask(**words)
     check_format(form)
     said = heading(date)
-    prepare(Path(out), spec.room(), replace=replace)
-    if ahead := spec.ahead():
-        say(ahead)
-    with waiting("Counting"):
-        done = publish(spec)
-        written = save(done, out, form=form, replace=replace, heading=said)
+    with prepared(Path(out), spec.room(), replace=replace):
+        if ahead := spec.ahead():
+            say(ahead)
+        with waiting("Counting"):
+            done = publish(spec)
+            written = save(done, out, form=form, replace=replace, heading=said)
     beside = kind.compare(done.spec) if compare and kind.compare is not None else None
     answer(done, written, as_json=as_json, beside=beside)
 

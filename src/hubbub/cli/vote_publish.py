@@ -63,7 +63,7 @@ def publish(file: str, out: str, form: str, as_json: bool, **words: Any) -> None
     from hubbub.demo import council
     from hubbub.files import check_format
     from hubbub.release import publish_ballots, save
-    from hubbub.staging import prepare
+    from hubbub.staging import prepared
     from hubbub.voting.publish_asking import ask
 
     check_format(form)
@@ -77,10 +77,9 @@ def publish(file: str, out: str, form: str, as_json: bool, **words: Any) -> None
         )
     for remark in read.remarks:
         say(f"Note: {remark}.")
-    prepare(Path(out), spec.room())
     path = None if file == council.NAME else file
     dataset = words["dataset"] or (council.NAME if path is None else None)
-    with waiting("Counting"):
+    with prepared(Path(out), spec.room()), waiting("Counting"):
         done = publish_ballots(spec, read, path, dataset=dataset, ledger=words["ledger"])
         written = save(done, out, form=form)
     answer(done, written, as_json=as_json)

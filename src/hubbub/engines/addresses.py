@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from fractions import Fraction
 from importlib import import_module
 from typing import Any, Final
@@ -21,8 +22,26 @@ def is_address(source: str | os.PathLike[str]) -> bool:
     return "://" in os.fspath(source)
 
 
+def without_secrets(url: str) -> str:
+    """An address as it may be shown: nothing after the user's name up to the last @, and no parameters.
+
+    >>> without_secrets("postgresql://steward:open@sesame@host/city?sslmode=require&password=open")
+    'postgresql://steward@host/city'
+    >>> without_secrets("sc://host:15002/;token=open;user_id=steward"), without_secrets("sqlite:////tmp/a@b.sqlite")
+    ('sc://host:15002/', 'sqlite:////tmp/a@b.sqlite')
+    """
+    if url.startswith(_SQLITE):
+        return url
+    scheme, mark, rest = url.partition("://")
+    user, at, place = rest.rpartition("@")
+    place = re.split(r"[?;#]", place, maxsplit=1)[0]
+    return f"{scheme}{mark}{re.split(r'[:?;#/]', user, maxsplit=1)[0]}{at}{place}"
+
+
 def open_address(url: str, table: str | None, *, unreadable: Fraction = Fraction(1)) -> Portable:
     """The table, or the query, at an address."""
+    if not is_text(url):
+        raise WrongUse("an address is text in UTF-8; check how it was typed")
     if url.startswith(_SQLITE):
         return _engine("sqlite").open_sqlite(url.removeprefix(_SQLITE), table, unreadable=unreadable)  # type: ignore[no-any-return]
     if url.startswith(_POSTGRESQL):
@@ -33,6 +52,15 @@ def open_address(url: str, table: str | None, *, unreadable: Fraction = Fraction
         "an address begins with postgresql://, sqlite:///, spark:// or sc:// (Spark Connect); give one of those, a "
         "file, or a frame"
     )
+
+
+def is_text(given: str) -> bool:
+    """What a shell hands over may be any bytes."""
+    try:
+        given.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in given
 
 
 def _engine(name: str) -> Any:

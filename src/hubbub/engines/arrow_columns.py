@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -22,14 +22,29 @@ def numbers(column: pa.ChunkedArray) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
-def table(rows: Iterable[Sequence[Any]], types: Mapping[str, pa.DataType]) -> pa.Table:
+def gathered(
+    schema: pa.Schema, batches: Iterable[pa.RecordBatch], count: int
+) -> tuple[list[NDArray[np.int64]], tuple[list[str | None], ...]]:
+    """The first and the last `count` columns as numbers, and the labels in between."""
+    places = (0, *range(len(schema) - count, len(schema)))
+    parts: tuple[list[pa.Array], ...] = tuple([] for _ in places)
+    found: tuple[list[str | None], ...] = tuple([] for _ in range(1, len(schema) - count))
+    for batch in batches:
+        for part, place in zip(parts, places, strict=True):
+            part.append(batch.column(place))
+        for i, labels in enumerate(found, 1):
+            labels += batch.column(i).to_pylist()
+    kinds = [schema.field(i).type for i in places]
+    return [numbers(pa.chunked_array(part, kind)) for part, kind in zip(parts, kinds, strict=True)], found
+
+
+def batches(rows: Iterable[Sequence[Any]], types: Mapping[str, pa.DataType]) -> Iterator[pa.RecordBatch]:
     """Rows of a database as columns; texts come as bytes, and are missing where they are no UTF-8."""
-    schema, batches, left = pa.schema(list(types.items())), [], iter(rows)
+    schema, left = pa.schema(list(types.items())), iter(rows)
     while block := list(islice(left, _BATCH)):
         cells = zip(*block, strict=True)
         columns = [_column(column, kind) for column, kind in zip(cells, types.values(), strict=True)]
-        batches.append(pa.record_batch(columns, schema=schema))
-    return pa.Table.from_batches(batches, schema)
+        yield pa.record_batch(columns, schema=schema)
 
 
 def _column(cells: Sequence[Any], kind: pa.DataType) -> pa.Array:

@@ -1,4 +1,4 @@
-"""Bins as SQL expressions: each axis becomes the number of a row's bin, or NULL where the row has none.
+"""Bins as SQL expressions: each axis becomes the number of a row's bin, or -1 where the row has none.
 
 Text never becomes part of the SQL: column names are quoted identifiers that exist, edges are numerals that were
 parsed as exact decimals, patterns of dates were checked, and listed values travel as parameters.
@@ -53,9 +53,11 @@ def value(axis: Values, column: Column) -> str:
 
 
 def code(axis: Edges | Steps | Dates | Lattice, column: Column) -> str:
-    """The number of a row's bin on an axis of numbers or dates; NULL if it has none."""
+    """The number of a row's bin on an axis of numbers or dates; -1 if it has none: a case that gives NULL is dearer."""
     number, inside = code_where(axis, column)
-    other = str(len(axis) + axis.null) if axis.other else "NULL"
+    other = str(len(axis) + axis.null) if axis.other else "-1"
+    if not axis.null and column.kind is not Holds.DECIMAL:  # nothing that is missing is inside
+        return f"CASE WHEN {inside} THEN {number} ELSE {other} END"
     null = str(len(axis)) if axis.null else other
     missing = f"{sound(column)} IS NULL"
     if not isinstance(axis, Dates) and _is_float(column):

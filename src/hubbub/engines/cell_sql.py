@@ -38,10 +38,14 @@ def sound(column: Column) -> str:
             f"CAST('{end}' AS {column.moment})" for end in (_FIRST_MOMENT, _LAST_MOMENT, "infinity", "-infinity")
         )
         return f"CASE WHEN {cell} BETWEEN {first} AND {last} OR {cell} IN ({', '.join(ends)}) THEN {cell} END"
-    if column.kind is Holds.DECIMAL and column.number is not None:
-        ends = [f"CAST('{to_text(end)}' AS {column.number.type})" for end in (column.number.least, column.number.most)]
-        return f"CASE WHEN {cell} BETWEEN {ends[0]} AND {ends[1]} THEN {cell} END"
-    return cell
+    return f"CASE WHEN {has_digits(column)} THEN {cell} END" if column.kind is Holds.DECIMAL else cell
+
+
+def has_digits(column: Column) -> str:
+    """Whether a decimal has no more digits than its type; NULL if it is missing."""
+    assert column.number is not None
+    ends = (f"CAST('{to_text(end)}' AS {column.number.type})" for end in (column.number.least, column.number.most))
+    return f"{identifier(column.name)} BETWEEN {' AND '.join(ends)}"
 
 
 def number(column: Column, reads: str) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from hubbub.engines.cell_sql import identifier
 from hubbub.engines.scratch import Scratch
@@ -25,6 +26,32 @@ def rows_of(
     except (*TROUBLE, UnicodeDecodeError):
         pass
     raise trouble  # out here, where it does not drag along the engine's message, which may quote a cell
+
+
+def batches_of(
+    connection: duckdb.DuckDBPyConnection, sql: str, values: Sequence[Any], trouble: WrongUse
+) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """What a query says, as it is said: there may be more than fits twice."""
+    try:
+        reader = pa.RecordBatchReader.from_stream(connection.sql(sql, alias="hubbub_bins", params=list(values)))
+        return reader.schema, _read_on(reader, trouble)
+    except (*TROUBLE, pa.ArrowException):
+        pass
+    raise trouble
+
+
+def _read_on(reader: pa.RecordBatchReader, trouble: WrongUse) -> Iterator[pa.RecordBatch]:
+    """Labels are read here, while they can still fail."""
+    try:
+        for batch in reader:
+            for column in batch.columns:
+                if pa.types.is_string(column.type):
+                    column.validate(full=True)
+            yield batch
+        return
+    except (*TROUBLE, UnicodeDecodeError, pa.ArrowException, OSError):
+        pass
+    raise trouble
 
 
 def described(connection: duckdb.DuckDBPyConnection, relation: str) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from hubbub.engines.bin_sql import code, code_where, key, value
-from hubbub.engines.cell_sql import literal, unreadable
+from hubbub.engines.cell_sql import identifier, literal, unreadable
 from hubbub.engines.column import Column
 from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps, Values, size
 from hubbub.tables.coarser import REST, Grouped
@@ -31,6 +31,10 @@ class Weight:
 
 
 ROW: Final = Weight("count(*)", "sum({x})")
+KEPT: Final = "hubbub_kept"
+
+BINNED: Final = "CASE WHEN n > 0 THEN code END IS NOT NULL"
+"""Whether a group is a bin that is not empty. Without `n` in it DuckDB would ask it of every row, before it groups."""
 
 
 def bad_row(axes: Sequence[Countable], columns: Columns) -> str:
@@ -91,6 +95,27 @@ def one_row_each(axes: Sequence[Countable], columns: Columns, people: str, perso
     return _summed(axes, f"SELECT {groups}, count(*) AS n FROM ({kept}) GROUP BY ALL")
 
 
+def kept_rows(columns: Sequence[str], people: str, person: str, word: str) -> str:
+    """The row with the smallest word of each person, as a table of these columns; asked once, by one query."""
+    # arg_min skips a row that is NULL, and a struct of cells never is.
+    row = f"row({', '.join(map(identifier, columns))})"
+    rows = f"SELECT {person} AS who, {row} AS cells, {word} AS word FROM {people}"
+    kept = f"SELECT arg_min(cells, word) AS kept FROM ({rows}) WHERE who IS NOT NULL GROUP BY who"
+    cells = ", ".join(f"kept[{i + 1}] AS {identifier(name)}" for i, name in enumerate(columns))
+    return f"SELECT {cells} FROM ({kept})"
+
+
+def with_kept(kept: str, query: Query) -> Query:
+    """A query about the kept rows, which it may read as often as it likes: they are chosen once."""
+    return f"WITH {KEPT} AS MATERIALIZED ({kept}) {query[0]}", query[1]
+
+
+def any_row(test: str, people: str, person: str) -> str:
+    """How many people there are, and how many have a row that passes the test."""
+    each = f"SELECT bool_or(coalesce({test}, FALSE)) AS met FROM {people} WHERE {person} IS NOT NULL GROUP BY {person}"
+    return f"SELECT count(*), coalesce(count_if(met), 0) FROM ({each})"
+
+
 def distinct_bins(axes: Sequence[Countable], columns: Columns, people: str, person: str, word: str, most: int) -> Query:
     """Each person is once in each of at most `most` of their bins, those with the smallest words."""
     groups = _groups(axes)
@@ -106,7 +131,7 @@ def distinct_bins(axes: Sequence[Countable], columns: Columns, people: str, pers
 
 
 def parts_of(axes: Sequence[Countable], columns: Columns) -> list[str]:
-    """One SQL expression for each axis: a bin's number, or the text itself where it is looked up later."""
+    """One SQL expression for each axis: a bin's number (-1: none), or the text itself where it is looked up later."""
     parts = []
     for axis in axes:
         column = columns[axis.column]
@@ -144,9 +169,10 @@ def _summed(axes: Sequence[Countable], inner: str) -> Query:
     coded, parameters = with_codes(axes, inner, "n")
     bins = listed(axes)
     if not any(isinstance(axis, Values | Discovered) for axis in axes):  # the groups are the bins
-        return f"SELECT code, n FROM ({coded}) WHERE code IS NOT NULL", parameters
+        # Of a single bin the groups are made by nothing, and there is one even of no rows: its n is 0, or no number.
+        return f"SELECT code, n FROM ({coded}) WHERE {BINNED}", parameters
     # Not GROUP BY ALL with HAVING: that groups by what `code` is made of, and several groups then have one code.
-    sums = f"SELECT {bins}, CAST(sum(n) AS BIGINT) AS people FROM ({coded}) WHERE code IS NOT NULL GROUP BY {bins}"
+    sums = f"SELECT {bins}, CAST(sum(n) AS BIGINT) AS people FROM ({coded}) WHERE {BINNED} GROUP BY {bins}"
     return sums + order(axes), parameters
 
 
@@ -166,7 +192,7 @@ def with_codes(axes: Sequence[Countable], inner: str, carried: str) -> Query:
                 label = f"coalesce(d{i}.l, {literal(REST)}) COLLATE C"
                 keys[-1] = f"CASE WHEN g{i} IS NOT NULL THEN {label} END AS g{i}"
             continue
-        expression = f"g{i}"
+        expression = f"nullif(g{i}, -1)"
         if isinstance(axis, Values):
             joins.append(
                 f"LEFT JOIN (SELECT unnest(?::VARCHAR[]) COLLATE C AS v, "

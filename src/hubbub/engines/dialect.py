@@ -26,6 +26,10 @@ LAST_MOMENT: Final = 2**63 - 1
 """How an infinite date or time is handed over; minus this is minus infinity. DuckDB takes them so."""
 
 
+BLANKS: Final = "".join(map(chr, (0x20, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000)))
+"""What Unicode calls space separators; a text of nothing else is missing."""
+
+
 class Form(Enum):
     """How values travel."""
 
@@ -55,10 +59,13 @@ class Part:
     sql: str
     form: Form
     type: pa.DataType
+    below: int | None = None  # whole numbers from 0 to this, without it; or missing
 
 
 class Dialect:
     """Standard SQL where there is one; a database overrides what it spells otherwise."""
+
+    lines = False  # whether a text made of several cells costs less than a record of them
 
     def name(self, name: str) -> str:
         """A name as SQL, whatever characters are in it."""
@@ -86,6 +93,14 @@ class Dialect:
     def flag(self, cell: str) -> str:
         """A boolean as 1 or 0."""
         return f"CASE WHEN {cell} THEN 1 WHEN NOT {cell} THEN 0 END"
+
+    def trimmed(self, cell: str) -> str:
+        """A text without the blanks at its ends, which are those that are cut off in files."""
+        return f"trim(BOTH {self.literal(BLANKS)} FROM {cell})"
+
+    def different(self, cell: str) -> str:
+        """About how many different values there are, as an aggregate."""
+        return f"count(DISTINCT {cell})"
 
     def literal(self, text: str) -> str:
         """Public text, spelled in digits so that no setting of a session can read it otherwise."""
@@ -158,4 +173,12 @@ class Dialect:
 
     def chosen(self, rows: str, parts: Sequence[str]) -> str | None:
         """A cheaper spelling of :func:`hubbub.engines.portable_sql.one_row_each`, if the database has one."""
+        return None
+
+    def bucket(self, names: Sequence[str]) -> str:
+        """The number of a row's bucket (:mod:`hubbub.engines.portable_ranks`)."""
+        return "0"
+
+    def ranked(self, rows: str, names: Sequence[str], places: str) -> str | None:
+        """The rows at the places, where the number in a bucket `b` is to be made of the cells alone."""
         return None

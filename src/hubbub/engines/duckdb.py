@@ -15,23 +15,34 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hubbub.engines import rows_sql
-from hubbub.engines.arrow_columns import numbers as whole_numbers
-from hubbub.engines.arrow_columns import stream
+from hubbub.engines import count_sql, rows_sql
+from hubbub.engines.arrow_columns import gathered, stream
 from hubbub.engines.cell_sql import identifier
 from hubbub.engines.column import Column, column
-from hubbub.engines.connection import TROUBLE, UNREADABLE, described, rows_of
-from hubbub.engines.count_sql import ROW, Query, Weight, bad_row, distinct_bins, every_row, every_row_told, one_row_each
-from hubbub.engines.csv_file import MOST_REJECTS
+from hubbub.engines.condition_sql import holds
+from hubbub.engines.connection import TROUBLE, UNREADABLE, batches_of, described, rows_of
+from hubbub.engines.count_sql import KEPT, ROW, Query, Weight
 from hubbub.engines.identity import of_files, of_relation
 from hubbub.engines.joint_sql import answer_together, asked_together, unreadable
-from hubbub.engines.measured_sql import answer, asked, bad_cells
+from hubbub.engines.measured_sql import answer, are_very_many, asked, bad_cells
 from hubbub.engines.people_sql import look_at_people, look_at_rows
+from hubbub.engines.unread import Unread
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables import condition
 from hubbub.tables.bins import Countable
-from hubbub.tables.engine import ONE_ROW_EACH, Choice, Counted, Joint, Question, Repeats
+from hubbub.tables.engine import (
+    ONE_ROW_EACH,
+    ONE_ROW_OF_SEVERAL,
+    OTHER_NUMBER,
+    SEVERAL_ROWS,
+    Choice,
+    Counted,
+    Joint,
+    Question,
+    Repeats,
+    of_any_row,
+)
 from hubbub.tables.identity import Identity
 from hubbub.tables.measure import Measure
 from hubbub.tables.schema import Schema, resolved
@@ -39,19 +50,6 @@ from hubbub.tables.schema import column as known
 from hubbub.tables.sketch import Notice
 
 _WORDS = "hubbub_words"
-
-SEVERAL_ROWS = (
-    "the table does not have exactly one row for each person; give one that has, or publish a histogram: keep one "
-    "row of each, chosen secretly (`one_row_per_person=True`), or count each person once in at most B bins "
-    "(`distinct=B`)"
-)
-"""Reads the same for every such table. It is for the steward alone: it tells something about the data."""
-
-TOO_MANY_UNREADABLE = (
-    "more rows than `unreadable` allows cannot be read as declared; see which and why with hubbub check, then say how "
-    "they are written (`encoding`, `delimiter`, or money, decimal=, or date= in the bins), or allow a larger share"
-)
-"""Reads the same for every such table and every share. For the steward alone: it tells something about the data."""
 
 _UNCOUNTABLE = "the table could not be counted; check that the file is whole and that memory suffices"
 
@@ -97,10 +95,9 @@ class DuckDB:
     ) -> None:
         self._connection, self._mend, self._spoilt = connection, mend, spoilt
         self._files, self._catalog = files, catalog  # where the rows are: in files, or in a database of that name
-        self._allowed = allowed  # the share of rows that may be unreadable
+        self._unread = Unread(connection, allowed, taken_out)
         self._table = table  # kept as long as it is read
         self._weight = weight  # of a row: itself, or how many people it stands for
-        self._taken_out = taken_out  # records that were too long for DuckDB; None if this is no CSV
         self._columns_are_public = columns_are_public
         self._notice: Notice | None = None
         self._whole = _relation(connection, relation)
@@ -128,28 +125,32 @@ class DuckDB:
 
     def count(self, question: Question, source: Source) -> Counted:
         axes = resolved(question.axes, self.columns())
-        if question.person is None and question.repeats is not Repeats.REFUSE:
-            raise WrongUse("without a person column each row is a person; name the column with `person`")
-        if not question.plain and question.repeats is not Repeats.REFUSE:
-            raise WrongUse("a condition or a measure goes with one row for each person; keep to such tables")
         used = self._used(replace(question, axes=axes))
         return self._read(used, lambda people: self._count(question, axes, source, people, used))
 
-    def together(self, questions: tuple[Question, ...]) -> Joint:
+    def together(self, questions: tuple[Question, ...], source: Source) -> Joint:
         asked = tuple(replace(each, axes=resolved(each.axes, self.columns())) for each in questions)
-        return self._read(self._used(*asked), lambda people: self._together(asked, people))
+        used = self._used(*asked)
+        return self._read(used, lambda people: self._together(asked, source, people, used))
 
-    def _together(self, questions: tuple[Question, ...], people: _Relation) -> Joint:
+    def _together(
+        self, questions: tuple[Question, ...], source: Source, people: _Relation, used: Sequence[str]
+    ) -> Joint:
         person = questions[0].person
+        if person is not None and questions[0].repeats is Repeats.ONE_ROW:
+            query = asked_together(questions, people.columns, KEPT, None, told=False)
+            wrong = unreadable(questions, people.columns)
+            found = self._of_kept(query, questions[0], source, people, used, wrong)
+            return answer_together(found, len(questions))[0]
         if person is not None:
-            self._one_row_each(people.columns[person], people)
-        told = self._allowed < 1 and (self._taken_out is not None or unreadable(questions, people.columns) != "FALSE")
+            self._one_row_each(people.columns[person], people, ONE_ROW_OF_SEVERAL)
+        told = self._unread.told(unreadable(questions, people.columns))
         who = None if person is None else identifier(person)
         query = asked_together(questions, people.columns, people.sql, who, told=told, weight=self._weight)
-        self._forget_rejects()
+        self._unread.forget()
         joint, bad = answer_together(self.arrow(query), len(questions), told=told)
         if told:
-            self._check_readable(int(joint.counts.sum()), bad)
+            self._unread.check(int(joint.counts.sum()), bad)
         return joint
 
     def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:
@@ -205,16 +206,49 @@ class DuckDB:
             return self._rows(question, axes, people, None)
         person, who = identifier(question.person), people.columns[question.person]
         if question.repeats is Repeats.REFUSE:
-            self._one_row_each(who, people, SEVERAL_ROWS if question.plain else ONE_ROW_EACH)
+            self._one_row_each(who, people, SEVERAL_ROWS if question.plain else ONE_ROW_OF_SEVERAL)
             return self._rows(question, axes, people, person)
+        bad = bad_cells(question, axes, people.columns)
+        if question.repeats is Repeats.ANY_ROW:
+            self._count_rows(bad, who, used, people)
+            many, met = self._ask(count_sql.any_row(holds(question.rule, people.columns), people.sql, person))[0]
+            return of_any_row(question, int(many), int(met))
+        if question.repeats is Repeats.ONE_ROW and not (question.plain and axes):
+            if question.plain:
+                query = count_sql.every_row(axes, people.columns, KEPT)
+            else:
+                query = asked(question, axes, people.columns, KEPT, None, told=False, very_many=True)
+            found = self._of_kept(query, question, source, people, used, bad)
+            return answer(found, question, told=False)[0]
         joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
         if question.repeats is Repeats.ONE_ROW:
-            query = one_row_each(axes, people.columns, joined, person, self._word)
+            query = count_sql.one_row_each(axes, people.columns, joined, person, self._word)
         else:
-            query = distinct_bins(axes, people.columns, joined, person, self._word, question.most_bins)
-        self._connection.register(_WORDS, stream(self._count_rows(axes, who, used, people), self._word, source))
-        try:
+            query = count_sql.distinct_bins(axes, people.columns, joined, person, self._word, question.most_bins)
+        with self._words(self._count_rows(bad, who, used, people), source):
             return self._collect(query)
+
+    def _of_kept(
+        self, query: Query, question: Question, source: Source, people: _Relation, used: Sequence[str], bad: str
+    ) -> pa.Table:
+        """What a query about the kept rows says, one row of each person being chosen now."""
+        assert question.person is not None
+        who = identifier(question.person)
+        kept = count_sql.kept_rows(used, f"{people.sql} POSITIONAL JOIN {_WORDS}", who, self._word)
+        rows = self._count_rows(bad, people.columns[question.person], used, people)
+        if question.people is not None:
+            cells = ", ".join(f"count({identifier(name)})" for name in used)  # as where rows are counted
+            if self._ask(f"SELECT count(DISTINCT {who}), {cells} FROM {people.sql}")[0][0] != question.people:
+                raise Refused(OTHER_NUMBER)
+        with self._words(rows, source):
+            return self.arrow(count_sql.with_kept(kept, query))
+
+    @contextmanager
+    def _words(self, rows: int, source: Source) -> Iterator[None]:
+        """A secret word for each row, for one reading."""
+        self._connection.register(_WORDS, stream(rows, self._word, source))
+        try:
+            yield
         finally:
             with suppress(*TROUBLE):  # after an error that is fatal to DuckDB nothing can be unregistered
                 self._connection.unregister(_WORDS)
@@ -223,23 +257,25 @@ class DuckDB:
         """Each row is a person."""
         if question.plain:
             return self._every_row(axes, people, person)
-        bad = bad_cells(question, axes, people.columns)
-        told = self._allowed < 1 and (self._taken_out is not None or bad != "FALSE")
-        query = asked(question, axes, people.columns, people.sql, person, told=told, weight=self._weight)
-        self._forget_rejects()
-        counted, rows, unreadable = answer(self.arrow(query), question, told=told)
+        told = self._unread.told(bad_cells(question, axes, people.columns))
+        ask = partial(asked, question, axes, people.columns, people.sql, person, told=told, weight=self._weight)
+        self._unread.forget()
+        whole = self._weight is not ROW  # groups of a database are read once, and are few
+        counted, rows, unreadable = answer(self.arrow(ask(very_many=whole)), question, told=told)
         if told:
-            self._check_readable(rows, unreadable)
+            self._unread.check(rows, unreadable)
+        if not whole and are_very_many(question, rows):
+            counted, _, _ = answer(self.arrow(ask(very_many=True)), question, told=told)
         return counted
 
     def _every_row(self, axes: tuple[Countable, ...], people: _Relation, person: str | None) -> Counted:
         """Where every cell can be read, the plain query; else one that tells in the same pass how many cannot."""
-        if self._allowed >= 1 or not axes or (self._taken_out is None and bad_row(axes, people.columns) == "FALSE"):
-            return self._collect(every_row(axes, people.columns, people.sql, person, self._weight))
-        self._forget_rejects()
-        told = every_row_told(axes, people.columns, people.sql, person, self._weight)
+        if not axes or not self._unread.told(count_sql.bad_row(axes, people.columns)):
+            return self._collect(count_sql.every_row(axes, people.columns, people.sql, person, self._weight))
+        self._unread.forget()
+        told = count_sql.every_row_told(axes, people.columns, people.sql, person, self._weight)
         (codes, people_in, bad), found = self._fetched(told, 2)
-        self._check_readable(int(people_in.sum()), int(bad.sum()))
+        self._unread.check(int(people_in.sum()), int(bad.sum()))
         binned = codes >= 0
         kept = np.flatnonzero(binned).tolist()
         return Counted(codes[binned], people_in[binned], tuple([labels[i] for i in kept] for labels in found))
@@ -269,18 +305,16 @@ class DuckDB:
 
         A CSV is read into memory, and what does not fit there into the private folder; others are read where they are.
         """
-        if self._taken_out is None:
-            yield self, []
+        if self._unread.taken_out is None:
+            here = copied(self)
+            here._unread, here._notice = replace(self._unread, allowed=Fraction(1)), None
+            yield here, []
             return
         names = ", ".join(map(identifier, columns))
-        self._forget_rejects()
+        self._unread.forget()
         self.ask(f"CREATE OR REPLACE TEMP TABLE {_LOOK} AS SELECT {names} FROM {self.sql}")
         try:
-            rejected = []
-            with suppress(*TROUBLE):
-                rejected = self._connection.execute(_REJECTED_WHY).fetchall()
-            if self._taken_out:
-                rejected.append(("LINE SIZE OVER MAXIMUM", self._taken_out))
+            rejected = self._unread.why()
             yield DuckDB(self._connection, _LOOK, columns_are_public=self._columns_are_public), rejected
         finally:
             self.ask(f"DROP TABLE {_LOOK}")
@@ -314,73 +348,33 @@ class DuckDB:
 
     def _fetched(self, query: Query, numbers: int) -> tuple[list[NDArray[np.int64]], tuple[list[str | None], ...]]:
         """The code and the last so many columns as numbers, and the labels in between."""
-        table = self.arrow(query)
-        found = tuple(table.column(i).to_pylist() for i in range(1, table.num_columns - numbers))
-        places = (0, *range(table.num_columns - numbers, table.num_columns))
-        return [whole_numbers(table.column(i)) for i in places], found
+        return gathered(*batches_of(self._connection, *query, _Failed(_UNCOUNTABLE)), numbers)
 
     def arrow(self, query: Query) -> pa.Table:
-        """What a query says, once: a relation keeps no result. Labels are read here, while they can still fail."""
-        try:
-            relation = self._connection.sql(query[0], alias="hubbub_bins", params=query[1])
-            table = relation.to_arrow_table()
-            for column in table.columns:
-                if pa.types.is_string(column.type):
-                    column.validate(full=True)
-            return table
-        except (*TROUBLE, UnicodeDecodeError, pa.ArrowInvalid):
-            pass
-        raise _Failed(_UNCOUNTABLE)
+        """What a query says, once: a relation keeps no result."""
+        schema, batches = batches_of(self._connection, *query, _Failed(_UNCOUNTABLE))
+        return pa.Table.from_batches(list(batches), schema)
 
-    def _count_rows(self, axes: tuple[Countable, ...], who: Column, used: Sequence[str], people: _Relation) -> int:
+    def _count_rows(self, bad: str, who: Column, used: Sequence[str], people: _Relation) -> int:
         """In one reading: how many there are, whether they can be read, and who is in the table."""
-        bad = bad_row(axes, people.columns)
-        self._forget_rejects()
+        self._unread.forget()
         if self._notice is None:
             # A line of a CSV may be left out for a cell that is read, so the same cells are read here.
             cells = ", ".join(f"count({identifier(name)})" for name in used)
             asked = f"SELECT count(*), count(*) FILTER (WHERE {bad}), {cells} FROM {people.sql}"
             rows, unreadable, *_ = self._ask(asked)[0]
-            self._check_readable(int(rows), int(unreadable))
+            self._unread.check(int(rows), int(unreadable))
             return int(rows)
         rows, unreadable, chosen = look_at_rows(self._ask, who, used, bad, people.sql, self._notice)
-        self._check_readable(rows, unreadable)
+        self._unread.check(rows, unreadable)
         self._notice.tell(chosen)
         return rows
 
     def _ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         return rows_of(self._connection, sql, _Failed(_UNCOUNTABLE), values)
 
-    def _check_readable(self, rows: int, unreadable: int) -> None:
-        """Refuse if too many rows cannot be read. One alone never is: nobody stops a release by a row of their own."""
-        lost = self._left_out()
-        bad = unreadable + lost
-        if self._allowed < 1 and bad > 1 and (bad > self._allowed * (rows + lost) or lost >= MOST_REJECTS):
-            raise Refused(TOO_MANY_UNREADABLE)
-
-    def _left_out(self) -> int:
-        """Records of a CSV that the last reading left out."""
-        if self._taken_out is None:
-            return 0
-        try:
-            found = self._connection.execute(_REJECTED).fetchall()
-        except TROUBLE:  # there is no such table before the first reading
-            return self._taken_out
-        listed, lines = found[0]
-        return self._taken_out + (MOST_REJECTS if listed >= MOST_REJECTS else lines)
-
-    def _forget_rejects(self) -> None:
-        if self._taken_out is not None:
-            with suppress(*TROUBLE):
-                self._connection.execute("DELETE FROM reject_errors")
-
 
 _LOOK = "hubbub_look"
-_REJECTED_WHY = (
-    "SELECT CAST(error_type AS VARCHAR), count(DISTINCT (scan_id, file_id, line)) FROM reject_errors "
-    "GROUP BY 1 ORDER BY 2 DESC"
-)
-_REJECTED = "SELECT count(*), count(DISTINCT (scan_id, file_id, line)) FROM reject_errors"
 
 
 def _relation(connection: duckdb.DuckDBPyConnection, sql: str) -> _Relation:

@@ -115,6 +115,8 @@ def _open_parquet(files: Sequence[str], unreadable: Fraction) -> DuckDB:
             mend_parquet(file, columns, copy)
         return _parquet_relation(copies)
 
+    # A file says itself what its smallest and largest value are; what DuckDB would conclude from it may be wrong.
+    connection.execute("SET disabled_optimizers = 'statistics_propagation'")
     relation = _parquet_relation(files)
     return locked(connection, _paths([*files, *copies]), relation, mend=mend, files=files, allowed=unreadable)
 

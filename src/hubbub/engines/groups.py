@@ -6,10 +6,10 @@ and are the same wherever the rows are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 
@@ -17,23 +17,57 @@ from hubbub.engines.connection import private_connection
 from hubbub.engines.count_sql import Weight, looked_up
 from hubbub.engines.dialect import Part
 from hubbub.engines.duckdb import DuckDB
+from hubbub.engines.once import Once
 from hubbub.errors import WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables.bins import Countable, Declared, Discovered, Steps, size
-from hubbub.tables.engine import Counted, Question
+from hubbub.tables.engine import Counted, Joint, Question
 from hubbub.tables.lattice import Lattice
 
 WEIGHT: Final = Weight("sum(n)", "sum(s)")
 READ: Final = Weight("sum(n)", "sum({x} * n)")
 """Where the sum was made by the database, and where what is added up is read here."""
 
+_T = TypeVar("_T")
 _GROUPS: Final = "hubbub_groups"
 _STRANGE: Final = "the table could not be counted; a column holds what is no value of its type: leave it out"
 
 
-def counted(table: pa.Table, parts: Mapping[str, Part], question: Question, source: Source, **words: Any) -> Counted:
+def counted(groups: Once, parts: Mapping[str, Part], question: Question, source: Source, **words: Any) -> Counted:
     """The bins of groups: the question is about their columns, and `n` says how many people a group has."""
-    return registered(table, parts, **{"weight": WEIGHT, **words}).count(question, source)
+    return _answered(groups, parts, lambda engine: engine.count(question, source), **{"weight": WEIGHT, **words})
+
+
+def together(
+    groups: Once, parts: Mapping[str, Part], questions: tuple[Question, ...], source: Source, **words: Any
+) -> Joint:
+    """The same of several questions at once."""
+    return _answered(groups, parts, lambda engine: engine.together(questions, source), **words)
+
+
+def _answered(groups: Once, parts: Mapping[str, Part], ask: Callable[[DuckDB], _T], **words: Any) -> _T:
+    """What is said of groups as they come; where they stop coming, it says why."""
+    cells = _typed_once(groups, parts)
+    try:
+        connection, _ = private_connection()
+        connection.register(_GROUPS, cells)
+        return ask(DuckDB(connection, _GROUPS, table=cells, **words))
+    except WrongUse:
+        if not cells.trouble:
+            raise
+    finally:
+        groups.close()
+    raise WrongUse(cells.trouble)  # out here, without what DuckDB said
+
+
+def _typed_once(groups: Once, parts: Mapping[str, Part]) -> Once:
+    kinds = [(name, parts[name].type if name in parts else kind) for name, kind in _columns(groups.schema)]
+    tables = (typed(pa.Table.from_batches([batch]), parts) for batch in groups)
+    return Once(pa.schema(kinds), (batch for table in tables for batch in table.to_batches()))
+
+
+def _columns(schema: pa.Schema) -> list[tuple[str, pa.DataType]]:
+    return [(field.name, field.type) for field in schema]
 
 
 def ready(axis: Declared | Lattice, name: str) -> Steps:
@@ -52,12 +86,12 @@ def words(table: pa.Table, axis: Countable, part: Part) -> pa.Table:
 def registered(table: pa.Table, parts: Mapping[str, Part], **words: Any) -> DuckDB:
     """Groups as a table of DuckDB's, their cells as values of their types."""
     connection, _ = private_connection()
-    cells = _typed(table, parts)
+    cells = typed(table, parts)
     connection.register(_GROUPS, cells)
     return DuckDB(connection, _GROUPS, table=cells, **words)
 
 
-def _typed(table: pa.Table, parts: Mapping[str, Part]) -> pa.Table:
+def typed(table: pa.Table, parts: Mapping[str, Part]) -> pa.Table:
     """Cells as they travelled, as values of their types."""
     try:
         for name, part in parts.items():

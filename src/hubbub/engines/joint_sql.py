@@ -14,7 +14,8 @@ import pyarrow as pa
 from hubbub.engines.arrow_columns import numbers as whole_numbers
 from hubbub.engines.condition_sql import holds
 from hubbub.engines.count_sql import ROW, Columns, Query, Weight, parts_of, with_codes
-from hubbub.engines.measured_sql import bad_cells, present, steps_of
+from hubbub.engines.measured_sql import bad_cells, value_of
+from hubbub.engines.step_sql import present, with_steps
 from hubbub.tables.engine import Joint, Question
 from hubbub.tables.measure import Measure
 
@@ -41,15 +42,18 @@ def asked_together(
         return seen.setdefault(expression, f"e{len(seen)}")
 
     places = []
+    measures = list(dict.fromkeys(each.measure for each in questions if isinstance(each.measure, Measure)))
+    people, names = with_steps(measures, columns, people, kept=True)
     for question in questions:
         parts = [kept(part) for part in parts_of(question.axes, columns)]
         tests = [] if question.where is None else [kept(f"coalesce({holds(question.where, columns)}, FALSE)")]
-        measure, number, most = question.measure, "code", 1
+        measure, number, most, x = question.measure, "code", 1, ""
         if isinstance(measure, Measure):
-            tests.append(kept(f"coalesce({present(measure, columns[measure.column])}, FALSE)"))
+            x = names[measures.index(measure)]
+            tests.append(kept(f"coalesce({present(measure, columns[measure.column], x)}, FALSE)"))
             most = measure.steps
         if measure is not None:
-            number = f"code * {most + 1} + {kept(steps_of(measure, columns))}"
+            number = f"code * {most + 1} + {kept(value_of(measure, columns, x))}"
         places.append((question.axes, parts, f"CASE WHEN {' AND '.join(tests)} THEN {number} END" if tests else number))
     many = [f"CAST({weight.people} AS BIGINT) AS n"]
     if told:
@@ -70,7 +74,7 @@ def asked_together(
     return f"SELECT {cells}, {', '.join(sums)} FROM ({shown}) WHERE n > 0 GROUP BY {cells}", parameters
 
 
-def answer_together(table: pa.Table, questions: int, *, told: bool) -> tuple[Joint, int]:
+def answer_together(table: pa.Table, questions: int, *, told: bool = False) -> tuple[Joint, int]:
     """What the query said; with `told`, also how many rows cannot be read."""
     codes = tuple(whole_numbers(table.column(j)) for j in range(questions))
     counts = whole_numbers(table.column(questions))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from hubbub.engines.bin_sql import code_where, value
+from hubbub.engines.bin_sql import code_where, missing_number, value
 from hubbub.engines.cell_sql import boolean, identifier, moment, number, unreadable
 from hubbub.engines.column import Column
 from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values
@@ -14,11 +14,14 @@ from hubbub.tables.schema import Holds
 SHAPES: Final = 5
 _LONGEST: Final = 40  # signs of a shape
 PATTERNS: Final = ("%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m/%d/%y", "%Y/%m/%d", "%Y%m%d", "%d-%b-%Y")
+ROWS: Final = "count(*) FILTER (WHERE {test})"
+GROUPS: Final = "coalesce(sum(n) FILTER (WHERE {test}), 0)"
+"""How many pass a test: where each row is one, and where it stands for n."""
 _STAMPS: Final = tuple(f"{pattern} %H:%M{seconds}" for pattern in PATTERNS[:3] for seconds in ("", ":%S"))
 
 
-def counted(axis: Axis, column: Column) -> tuple[list[str], list[Any]]:
-    """(missing, unreadable, inside of a bin) as counts over rows."""
+def counted(axis: Axis, column: Column, many: str) -> tuple[list[str], list[Any]]:
+    """(missing, unreadable, inside of a bin) as counts."""
     bad = unreadable(axis, column) or "FALSE"
     inside, parameters = "TRUE", []
     if isinstance(axis, Values):
@@ -27,15 +30,17 @@ def counted(axis: Axis, column: Column) -> tuple[list[str], list[Any]]:
         inside = code_where(axis, column)[1]
     missing = _missing(column)
     tests = (missing, bad, f"NOT {missing} AND NOT ({bad}) AND ({inside})")
-    return [f"count(*) FILTER (WHERE {test})" for test in tests], parameters
+    return [many.format(test=test) for test in tests], parameters
 
 
 def _missing(column: Column) -> str:
     cell = identifier(column.name)
+    if column.kind is Holds.FLOAT:  # not-a-number is missing
+        return missing_number(column)
     return f"({cell} IS NULL OR trim({cell}) = '')" if column.kind is Holds.TEXT else f"({cell} IS NULL)"
 
 
-def shapes(axis: Axis, column: Column, people: str) -> str | None:
+def shapes(axis: Axis, column: Column, people: str, many: str) -> str | None:
     """How cells look that cannot be read: digits are 9, letters x or X, and all but the beginning is cut off."""
     bad = unreadable(axis, column)
     if bad is None:
@@ -45,8 +50,8 @@ def shapes(axis: Axis, column: Column, people: str) -> str | None:
         inside = signs if mask != "x" else r"[\p{Ll}\p{Lt}\p{Lm}\p{Lo}]"
         masked = f"regexp_replace({masked}, '{inside}', '{mask}', 'g')"
     return (
-        f"SELECT left({masked}, {_LONGEST}) AS shape, count(*) AS n FROM {people} WHERE {bad} "
-        f"GROUP BY ALL ORDER BY n DESC, shape LIMIT {SHAPES}"
+        f"SELECT left({masked}, {_LONGEST}) AS shape, {many.format(test=bad)} AS cells FROM {people} WHERE {bad} "
+        f"GROUP BY ALL ORDER BY cells DESC, shape LIMIT {SHAPES}"
     )
 
 
@@ -67,9 +72,9 @@ def ways(axis: Axis | None, column: Column) -> dict[str, str]:
     return found
 
 
-def readable(axis: Axis | None, column: Column, people: str) -> str:
+def readable(axis: Axis | None, column: Column, people: str, many: str) -> str:
     """One row: how many cells there are, about how many values, and how many can be read in each of the ways."""
     there = f"NOT {_missing(column)}"
-    counts = [f"count(*) FILTER (WHERE {there})", f"approx_count_distinct({identifier(column.name)})"]
-    counts += [f"count(*) FILTER (WHERE {there} AND {test})" for test in ways(axis, column).values()]
+    counts = [many.format(test=there), f"approx_count_distinct({identifier(column.name)})"]
+    counts += [many.format(test=f"{there} AND {test}") for test in ways(axis, column).values()]
     return f"SELECT {', '.join(counts)} FROM {people}"

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Final, Protocol, TypeAlias
 
 from hubbub.engines.cell_sql import identifier
 from hubbub.engines.column import Column
 from hubbub.engines.duckdb import DuckDB
-from hubbub.engines.look_sql import counted, readable, shapes, ways
+from hubbub.engines.look_sql import ROWS, counted, readable, shapes, ways
 from hubbub.noise.source import Source
 from hubbub.tables.bins import Axis, declared_size
-from hubbub.tables.engine import Question, Repeats
+from hubbub.tables.engine import Counted, Question, Repeats
 from hubbub.tables.look import Cells, Fare, Look, Persons, fares
+from hubbub.tables.schema import Schema, resolved
 from hubbub.tables.schema import column as known
-from hubbub.tables.schema import resolved
 
-_NEARLY_ALL: Final = 0.99
+_NEARLY_ALL: Final = Fraction(99, 100)
 _RULES: Final = {
     "MISSING COLUMNS": "too few cells",
     "INVALID ENCODING": "a cell that is not in the file's encoding",
@@ -27,7 +29,37 @@ _RULES: Final = {
 Ask: TypeAlias = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 
 
-def look(table: DuckDB, specs: Sequence[str], axes: Sequence[Axis], person: str | None, source: Source) -> Look:
+class Place(Protocol):
+    """Where a table is, while it is looked at."""
+
+    @property
+    def left_out(self) -> tuple[tuple[str, int], ...]: ...
+
+    def rows(self) -> int: ...
+
+    def persons(self, person: str) -> Persons: ...
+
+    def cells(self, spec: str, axis: Axis, rows: int) -> Cells:
+        """The cells of a column, as its bins would read them."""
+        ...
+
+    def every_column(self, rows: int) -> tuple[Cells, ...]:
+        """The cells of each column, and how they could be read."""
+        ...
+
+    @property
+    def count(self) -> Callable[[Question, Source], Counted]: ...
+
+
+class Seen(Protocol):
+    """A table that can be looked at; `columns` are those in question."""
+
+    def columns(self) -> Schema: ...
+
+    def looked_at(self, columns: Sequence[str]) -> AbstractContextManager[Place]: ...
+
+
+def look(table: DuckDB | Seen, specs: Sequence[str], axes: Sequence[Axis], person: str | None, source: Source) -> Look:
     """Look at the columns in question, or at all if there are none. A CSV is read once.
 
     Guarantee: none. What it returns is private.
@@ -36,28 +68,24 @@ def look(table: DuckDB, specs: Sequence[str], axes: Sequence[Axis], person: str 
     if person is not None:
         known(table.columns(), person)
     used = list(dict.fromkeys([*([] if person is None else [person]), *(axis.column for axis in axes)]))
-    with table.read_once(used if axes else list(table.columns())) as (copy, rejected):
-        ask, columns = copy.ask, copy.described()
-        rows = int(ask(f"SELECT count(*) FROM {copy.sql}", ())[0][0])
-        persons = None if person is None else _persons(ask, person, copy.sql)
+    used = used if axes else list(table.columns())
+    with _in_duckdb(table, used) if isinstance(table, DuckDB) else table.looked_at(used) as place:
+        rows = place.rows()
+        persons = None if person is None else place.persons(person)
         cells: tuple[Cells, ...]
         bins: int | None = None
         shown: tuple[Fare, ...] = ()
         if axes:
-            cells = tuple(
-                _of_axis(ask, spec, axis, columns[axis.column], copy.sql, rows)
-                for spec, axis in zip(specs, axes, strict=True)
-            )
+            cells = tuple(place.cells(spec, axis, rows) for spec, axis in zip(specs, axes, strict=True))
             several = persons is not None and not persons.once
             repeats = Repeats.ONE_ROW if several else Repeats.REFUSE
             told = tuple(_told(axis, each) for axis, each in zip(axes, cells, strict=True))
-            found = copy.count(Question(axes=told, person=person, repeats=repeats), source)
+            found = place.count(Question(axes=told, person=person, repeats=repeats), source)
             bins = declared_size(axes) or len(found.counts)
             shown = fares(found.counts, bins) if found.counts.any() else ()
         else:
-            cells = tuple(_of_column(ask, column, copy.sql, rows) for column in columns.values())
-        left_out = tuple((_RULES.get(name, name.lower()), many) for name, many in rejected)
-    return Look(rows=rows, left_out=left_out, columns=cells, persons=persons, bins=bins, fares=shown)
+            cells = place.every_column(rows)
+    return Look(rows=rows, left_out=place.left_out, columns=cells, persons=persons, bins=bins, fares=shown)
 
 
 def _told(axis: Axis, cells: Cells) -> Axis:
@@ -67,38 +95,72 @@ def _told(axis: Axis, cells: Cells) -> Axis:
     return replace(axis, reads=cells.reads or "")
 
 
-def _persons(ask: Ask, person: str, people: str) -> Persons:
-    name = identifier(person)
-    each = f"SELECT count(*) AS n FROM {people} WHERE {name} IS NOT NULL GROUP BY {name}"
-    rows = [(int(n), int(many)) for n, many in ask(f"SELECT n, count(*) FROM ({each}) GROUP BY n ORDER BY n", ())]
-    nobody = int(ask(f"SELECT count(*) FROM {people} WHERE {name} IS NULL", ())[0][0])
-    return Persons(column=person, people=sum(many for _, many in rows), nobody=nobody, rows=tuple(rows))
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What DuckDB can be asked about: rows, or groups of `n` rows; `many` counts them."""
+
+    ask: Ask
+    sql: str
+    many: str = ROWS
+
+    def cells(self, spec: str, axis: Axis, column: Column, rows: int) -> Cells:
+        """The cells of a column, as its bins would read them."""
+        counts, parameters = counted(axis, column, self.many)
+        missing, bad, inside = map(int, self.ask(f"SELECT {', '.join(counts)} FROM {self.sql}", parameters)[0])
+        query = shapes(axis, column, self.sql, self.many) if bad else None
+        return Cells(
+            column=axis.column,
+            spec=spec,
+            missing=missing,
+            unreadable=bad,
+            outside=rows - missing - bad - inside,
+            shapes=() if query is None else tuple((str(shape), int(n)) for shape, n in self.ask(query, ())),
+            reads=self.way(axis, column)[0] if bad else None,
+        )
+
+    def way(self, axis: Axis | None, column: Column) -> tuple[str | None, int, int]:
+        """The first way in which nearly all cells can be read (None: text, or its own type), how many there are of
+        them, and of their values."""
+        there, values, *read = map(int, self.ask(readable(axis, column, self.sql, self.many), ())[0])
+        least = _NEARLY_ALL * there
+        fits = (way for way, many in zip(ways(axis, column), read, strict=True) if there and many >= least)
+        return next(fits, None), there, values
 
 
-def _of_axis(ask: Ask, spec: str, axis: Axis, column: Column, people: str, rows: int) -> Cells:
-    counts, parameters = counted(axis, column)
-    missing, bad, inside = map(int, ask(f"SELECT {', '.join(counts)} FROM {people}", parameters)[0])
-    query = shapes(axis, column, people) if bad else None
-    return Cells(
-        column=axis.column,
-        spec=spec,
-        missing=missing,
-        unreadable=bad,
-        outside=rows - missing - bad - inside,
-        shapes=() if query is None else tuple((str(shape), int(n)) for shape, n in ask(query, ())),
-        reads=_way(ask, axis, column, people)[0] if bad else None,
-    )
+class _InDuckDB:
+    """Files, frames and tables that DuckDB reads."""
+
+    def __init__(self, table: DuckDB, rejected: Sequence[tuple[str, int]]) -> None:
+        self._relation, self._columns = Relation(table.ask, table.sql), table.described()
+        self.count = table.count
+        self.left_out = tuple((_RULES.get(name, name.lower()), many) for name, many in rejected)
+
+    def rows(self) -> int:
+        return int(self._asked(f"SELECT count(*) FROM {self._relation.sql}")[0][0])
+
+    def persons(self, person: str) -> Persons:
+        name, people = identifier(person), self._relation.sql
+        each = f"SELECT count(*) AS n FROM {people} WHERE {name} IS NOT NULL GROUP BY {name}"
+        found = self._asked(f"SELECT n, count(*) FROM ({each}) GROUP BY n ORDER BY n")
+        nobody = int(self._asked(f"SELECT count(*) FROM {people} WHERE {name} IS NULL")[0][0])
+        rows = tuple((int(n), int(many)) for n, many in found)
+        return Persons(column=person, people=sum(many for _, many in rows), nobody=nobody, rows=rows)
+
+    def cells(self, spec: str, axis: Axis, rows: int) -> Cells:
+        return self._relation.cells(spec, axis, self._columns[axis.column], rows)
+
+    def every_column(self, rows: int) -> tuple[Cells, ...]:
+        found = []
+        for column in self._columns.values():
+            way, there, values = self._relation.way(None, column)
+            found.append(Cells(column=column.name, missing=rows - there, reads=way, values=values))
+        return tuple(found)
+
+    def _asked(self, sql: str) -> list[tuple[Any, ...]]:
+        return self._relation.ask(sql, ())
 
 
-def _of_column(ask: Ask, column: Column, people: str, rows: int) -> Cells:
-    way, there, values = _way(ask, None, column, people)
-    return Cells(column=column.name, missing=rows - there, reads=way, values=values)
-
-
-def _way(ask: Ask, axis: Axis | None, column: Column, people: str) -> tuple[str | None, int, int]:
-    """The first way in which nearly all cells can be read (None: text, or its own type), how many there are of them,
-    and of their values."""
-    there, values, *read = map(int, ask(readable(axis, column, people), ())[0])
-    least = _NEARLY_ALL * there
-    fits = (way for way, many in zip(ways(axis, column), read, strict=True) if there and many >= least)
-    return next(fits, None), there, values
+@contextmanager
+def _in_duckdb(table: DuckDB, columns: Sequence[str]) -> Iterator[Place]:
+    with table.read_once(columns) as (copy, rejected):
+        yield _InDuckDB(copy, rejected)

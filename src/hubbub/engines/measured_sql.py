@@ -7,19 +7,28 @@ Where nobody need be told about who is left out, a WHERE drops them, which is th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
-from math import lcm
 
 import numpy as np
 import pyarrow as pa
 
 from hubbub.engines.arrow_columns import numbers as whole_numbers
 from hubbub.engines.bin_sql import code_where
-from hubbub.engines.cell_sql import identifier, number, sound
-from hubbub.engines.column import Column
+from hubbub.engines.cell_sql import identifier, number
 from hubbub.engines.condition_sql import holds, unreadable_leaves
-from hubbub.engines.count_sql import ROW, Columns, Query, Weight, bad_row, listed, named, order, parts_of, with_codes
-from hubbub.exact import to_text
+from hubbub.engines.count_sql import (
+    BINNED,
+    ROW,
+    Columns,
+    Query,
+    Weight,
+    bad_row,
+    listed,
+    named,
+    order,
+    parts_of,
+    with_codes,
+)
+from hubbub.engines.step_sql import EXACT, present, steps, twice, with_steps
 from hubbub.tables.bins import Countable, Dates, Edges, Steps
 from hubbub.tables.condition import Condition
 from hubbub.tables.engine import Counted, Question
@@ -49,16 +58,24 @@ def asked(
     *,
     told: bool,
     weight: Weight = ROW,
+    very_many: bool = False,
 ) -> Query:
     """code, labels, people, with `told` how many of them have a cell that cannot be read, with a measure the sum.
 
-    With `told` or everybody, whoever is in no bin comes back under the code -1. Sums come as text.
+    With `told` or everybody, whoever is in no bin comes back under the code -1. Sums come as text; they are exact with
+    `very_many`, and without it if :func:`are_very_many` denies it of what comes back.
     """
     measure, parts = question.measure, parts_of(axes, columns)
-    tests = [] if question.where is None else [holds(question.where, columns)]
-    if isinstance(measure, Measure):
-        tests.append(present(measure, columns[measure.column]))
     apart = told or question.everybody
+    tests = [] if question.where is None else [holds(question.where, columns)]
+    x, many = "", weight.people
+    if isinstance(measure, Measure):
+        column = columns[measure.column]
+        people, (x,) = with_steps([measure], columns, people, kept=apart)
+        if apart or question.by_value or weight is not ROW or column.kind not in (Holds.FLOAT, Holds.TEXT):
+            tests.append(present(measure, column, x))
+        else:  # a condition on what was worked out is dearer
+            many = f"count({twice(measure, column, x)})"
     there = [] if person is None else [f"({person} IS NOT NULL)"]
     if not apart:
         for i, axis in enumerate(axes):
@@ -69,14 +86,12 @@ def asked(
     flagged = apart and bool(tests)
     groups = [f"coalesce({' AND '.join(tests)}, FALSE) AS inside"] if flagged else []
     groups += [named(parts)] if parts else []
-    numbers, carried = [f"{weight.people} AS n"], ["n"]
+    numbers, carried = [f"{many} AS n"], ["n"]
     if measure is not None:
         if question.by_value:
-            groups.append(f"{steps_of(measure, columns)} AS x")
-        elif isinstance(measure, Measure) or weight is not ROW:
-            numbers.append(f"{weight.total.format(x=steps_of(measure, columns))} AS s")
+            groups.append(f"{value_of(measure, columns, x)} AS x")
         else:
-            numbers.append(f"count_if({holds(measure, columns)}) AS s")
+            numbers.append(f"{_total(measure, columns, x, weight, many, very_many)} AS s")
         carried.append("x" if question.by_value else "s")
     if told:
         bad = f"{weight.people} FILTER (WHERE {bad_cells(question, axes, columns)})"
@@ -92,12 +107,12 @@ def asked(
     if flagged:
         number_ = f"CASE WHEN inside THEN {number_} ELSE -1 END"
     keys = listed(axes)
-    every = f"SELECT * REPLACE (CAST({number_} AS BIGINT) AS code) FROM ({bins}) WHERE n > 0"
+    every = f"SELECT * REPLACE (CAST({number_} AS BIGINT) AS code) FROM ({bins})"
     sums = ["CAST(sum(n) AS BIGINT) AS people"]
     sums += ["CAST(sum(bad) AS BIGINT) AS bad"] if told else []
-    sums += ["CAST(coalesce(sum(s), 0) AS VARCHAR) AS total"] if measure is not None and not question.by_value else []
-    shown = f"SELECT {keys}, {', '.join(sums)} FROM ({every}) WHERE code IS NOT NULL GROUP BY {keys}{order(axes)}"
-    return shown, parameters
+    if measure is not None and not question.by_value:
+        sums.append("CAST(CAST(coalesce(sum(s), 0) AS HUGEINT) AS VARCHAR) AS total")
+    return f"SELECT {keys}, {', '.join(sums)} FROM ({every}) WHERE {BINNED} GROUP BY {keys}{order(axes)}", parameters
 
 
 def answer(table: pa.Table, question: Question, *, told: bool) -> tuple[Counted, int, int]:
@@ -118,52 +133,24 @@ def answer(table: pa.Table, question: Question, *, told: bool) -> tuple[Counted,
     return found, int(counts.sum()), unreadable
 
 
-def present(measure: Measure, column: Column) -> str:
-    """Whether a row has a value; never NULL."""
-    if column.kind is Holds.TEXT or column.kind is Holds.FLOAT:
-        value = number(column, measure.reads)
-        return f"({value} IS NOT NULL AND (isfinite({value}) OR isinf({value})))"
-    return f"({sound(column)} IS NOT NULL)"
+def are_very_many(question: Question, rows: int) -> bool:
+    """Whether so many people may have a sum that doubles cannot hold; else all sums on the way to it are exact."""
+    measure = question.measure
+    return isinstance(measure, Measure) and not question.by_value and rows * measure.steps >= EXACT
 
 
-def steps_of(measure: Measure | Condition, columns: Columns) -> str:
-    """x of a row: the steps of a column, or 1 for whoever meets a condition and 0 for the others."""
+def value_of(measure: Measure | Condition, columns: Columns, x: str) -> str:
+    """What a row counts, as a whole number: its steps, or 1 for whoever meets a condition and 0 for the others."""
     if isinstance(measure, Measure):
-        return steps(measure, columns[measure.column])
+        return steps(measure, columns[measure.column], x)
     return f"CAST(coalesce({holds(measure, columns)}, FALSE) AS INTEGER)"
 
 
-def steps(measure: Measure, column: Column) -> str:
-    """x of a row that has a value: into the range, then to the nearest step, halves upwards."""
-    known = column.number
-    value = sound(column) if column.kind is Holds.DECIMAL else number(column, measure.reads)
-    assert known is not None  # resolved
-    low, high, step, grid = measure.low, measure.high, measure.step, known.grid
-    fine = Fraction(1, lcm(low.denominator, step.denominator, 1 if grid is None else grid.denominator))
-    if grid is None:
-        moved = f"(CAST({value} AS DOUBLE) - CAST('{to_text(low)}' AS DOUBLE))"
-        inside = f"least(CAST(floor({moved} / CAST('{to_text(step)}' AS DOUBLE) + 0.5) AS INTEGER), {measure.steps})"
-    else:
-        start, width = int(low / fine), int(step / fine)
-        if grid == 1:
-            whole = value if not start and fine == 1 and width == 1 else f"CAST({value} AS BIGINT)"
-            whole += "" if fine == 1 else f" * {int(1 / fine)}"
-        else:
-            whole = f"CAST(round(CAST({value} AS DOUBLE) * {int(1 / grid)}) AS BIGINT) * {int(grid / fine)}"
-        moved = f"({whole} - {start})" if start else f"({whole})"
-        inside = f"CAST({moved if width == 1 else _nearest(moved, width)} AS INTEGER)"
-    below = known.compare(value, "<", low)
-    if known.least <= low and high <= known.most and (grid is None or not (low % grid or high % grid)):
-        ends = (f"CAST('{to_text(end)}' AS {known.type})" for end in (low, high))
-        between = f"{value} BETWEEN {' AND '.join(ends)}"  # most people are inside, and one test tells
-        return (
-            f"CASE WHEN {between} THEN {inside} WHEN {known.compare(value, '<', low)} THEN 0 ELSE {measure.steps} END"
-        )
-    below, above = known.compare(value, "<", low), known.compare(value, ">=", high)
-    cases = " ".join(f"WHEN {t} THEN {then}" for t, then in ((below, "0"), (above, measure.steps)) if t != "FALSE")
-    return f"CASE {cases} ELSE {inside} END" if cases else inside
-
-
-def _nearest(moved: str, width: int) -> str:
-    """floor(moved/width + 1/2) of a number that is at least 0."""
-    return f"({moved} + {width // 2}) // {width}" if width % 2 == 0 else f"(2 * {moved} + {width}) // {2 * width}"
+def _total(measure: Measure | Condition, columns: Columns, x: str, weight: Weight, many: str, very_many: bool) -> str:
+    """The sum of what rows count; what each of so many has too little is added once, and not row by row."""
+    if isinstance(measure, Condition) and weight is ROW:
+        return f"count_if({holds(measure, columns)})"
+    if isinstance(measure, Condition) or very_many or "{x}" not in weight.total:
+        return weight.total.format(x=value_of(measure, columns, x))
+    doubled = weight.total.format(x=twice(measure, columns[measure.column], x))
+    return f"({doubled} + {measure.steps} * {many}) / 2"

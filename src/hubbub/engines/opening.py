@@ -8,9 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 from hubbub.engines import duckdb, files, frames, spark
-from hubbub.engines.addresses import is_address, open_address
+from hubbub.engines.addresses import is_address, is_text, open_address
 from hubbub.engines.csv_form import form
 from hubbub.engines.looking import look
+from hubbub.engines.portable import Portable
 from hubbub.errors import WrongUse
 from hubbub.exact import Exact, rational
 from hubbub.noise.source import SystemSource
@@ -34,6 +35,8 @@ def open_source(
     how = form(delimiter=delimiter, encoding=encoding, no_header=no_header)
     if how.said and not (isinstance(source, str | os.PathLike) and not is_address(source)):
         raise WrongUse("delimiter, encoding and no-header are about CSV files; leave them out")
+    if not is_text(table or ""):
+        raise WrongUse("the name of a table is text in UTF-8; check how it was typed")
     if isinstance(source, str | os.PathLike):
         if is_address(source):
             return open_address(os.fspath(source), table, unreadable=share)
@@ -53,12 +56,14 @@ def open_source(
 
 def look_at(source: object, specs: Sequence[str], person: str | None, **how: Any) -> Look:
     """A private look at a table for its steward; `how` it is opened, as above."""
+    return looked(open_source(source, **how), specs, person)
+
+
+def looked(table: Engine, specs: Sequence[str], person: str | None) -> Look:
+    """The same of a table that is open."""
     axes = tuple(parse(spec) for spec in specs)
-    table = open_source(source, **how)
-    if not isinstance(table, duckdb.DuckDB):
-        raise WrongUse(
-            "a look is for files and frames; for a table of a database, look at a file with some of its rows"
-        )
+    if not isinstance(table, duckdb.DuckDB | Portable):
+        raise WrongUse("this table cannot be looked at; open it from a file, a frame or a database")
     return look(table, specs, axes, person, SystemSource())
 
 

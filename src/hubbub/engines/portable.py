@@ -6,31 +6,42 @@ a table: those pass through this process, and the few that it chooses are kept a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy as copied
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from hubbub.engines import groups, portable_leaves, portable_sql
+from hubbub.engines import groups, portable_leaves, portable_ranks, portable_sql
 from hubbub.engines.arrow_columns import numbers
-from hubbub.engines.dialect import Dialect, Field, Form, Part
-from hubbub.engines.duckdb import SEVERAL_ROWS
+from hubbub.engines.database import Database
+from hubbub.engines.dialect import ARROW, Dialect, Form, Part
+from hubbub.engines.far import Asked
+from hubbub.engines.once import Once
 from hubbub.engines.people import told
+from hubbub.engines.portable_look import InDatabase
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables import condition
-from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps
-from hubbub.tables.coarser import Ranges
-from hubbub.tables.engine import ONE_ROW_EACH, Choice, Counted, Joint, Question, Repeats
+from hubbub.tables.bins import Countable, Discovered, size
+from hubbub.tables.engine import (
+    ONE_ROW_EACH,
+    ONE_ROW_OF_SEVERAL,
+    OTHER_NUMBER,
+    SEVERAL_ROWS,
+    Choice,
+    Counted,
+    Joint,
+    Question,
+    Repeats,
+    of_any_row,
+)
 from hubbub.tables.identity import Identity
-from hubbub.tables.lattice import Lattice
 from hubbub.tables.measure import Measure
-from hubbub.tables.reading import BOOLEAN
 from hubbub.tables.schema import Holds, Schema, resolved
 from hubbub.tables.schema import column as known
 from hubbub.tables.sketch import Notice
@@ -41,37 +52,14 @@ UNCOUNTABLE = (
 )
 
 
-class Database(Protocol):
-    """A table in a database that can be asked."""
-
-    dialect: Dialect
-    people: str  # what stands after FROM
-    fields: tuple[Field, ...]
-
-    def fetch(
-        self,
-        sql: str,
-        forms: Mapping[str, Form],
-        *,
-        key: str | None = None,
-        words: Mapping[int, pa.Table] | None = None,
-    ) -> pa.Table:
-        """The answer, its columns in these forms; `key` and `words` are the relations that the query speaks of."""
-        ...
-
-    def snapshot(self) -> AbstractContextManager[None]:
-        """All that is asked inside sees the same rows, where the database can do that."""
-        ...
-
-    def identity(self) -> Identity: ...
-
-
 class Portable:
     """A table of people in a database."""
 
     def __init__(self, database: Database, *, unreadable: Fraction = Fraction(1)) -> None:
         self._database, self._allowed = database, unreadable
         self._fields = {field.name: field for field in database.fields}
+        if len(self._fields) < len(database.fields):
+            raise WrongUse("two columns of the table have one name; give each its own, in a view or a query")
         self._notice: Notice | None = None
 
     def columns(self) -> Schema:
@@ -89,10 +77,6 @@ class Portable:
 
     def count(self, question: Question, source: Source) -> Counted:
         axes = resolved(question.axes, self.columns())
-        if question.person is None and question.repeats is not Repeats.REFUSE:
-            raise WrongUse("without a person column each row is a person; name the column with `person`")
-        if not question.plain and question.repeats is not Repeats.REFUSE:
-            raise WrongUse("a condition or a measure goes with one row for each person; keep to such tables")
         if question.person is not None:
             known(self.columns(), question.person)
         for rule in (question.where, question.measure):
@@ -103,7 +87,15 @@ class Portable:
         with self._database.snapshot():
             return self._count(replace(question, axes=axes), source)
 
-    def together(self, questions: tuple[Question, ...]) -> Joint:
+    @contextmanager
+    def looked_at(self, columns: Sequence[str]) -> Iterator[InDatabase]:
+        """For a look by its steward: one state of the table, however much of it can be read."""
+        here = copied(self)
+        here._allowed, here._notice = Fraction(1), None
+        with self._database.snapshot():
+            yield InDatabase(self._database, self._fields, here._count)
+
+    def together(self, questions: tuple[Question, ...], source: Source) -> Joint:
         """The database counts groups of all that the questions look at; their places are read off here."""
         person, columns = questions[0].person, self.columns()
         axes = tuple(dict.fromkeys(axis for each in questions for axis in resolved(each.axes, columns)))
@@ -123,22 +115,37 @@ class Portable:
                 each,
                 axes=tuple(bins[axis] for axis in resolved(each.axes, columns)),
                 person=None,
+                repeats=Repeats.REFUSE,
                 where=None if each.where is None else here[each.where],
                 measure=None if each.measure is None else here[each.measure],
             )
             for each in questions
         )
+        chooses = questions[0].repeats is Repeats.ONE_ROW
+        with self._database.snapshot():
+            if chooses and self._allowed < 1 and any(map(self._is_doubtful, questions)):
+                every = self._groups(replace(questions[0], repeats=Repeats.REFUSE), parts, source)
+                groups.together(every, parts, about, source, weight=groups.READ, allowed=self._allowed)
+            if person is not None:
+                who = portable_sql.part(self._dialect, self._fields[person])
+                if chooses:
+                    self._told_of(who)
+                else:
+                    self._one_row_each(who, ONE_ROW_OF_SEVERAL)
+            allowed = Fraction(1) if chooses else self._allowed
+            found = self._groups(questions[0], parts, source)
+            return groups.together(found, parts, about, source, weight=groups.READ, allowed=allowed)
+
+    def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:
+        """As counted: not-a-number is missing, times are in UTC, whole numbers have 64 bits."""
+        for name in (*columns, *([] if person is None else [person])):
+            known(self.columns(), name)
+        parts = {f"g{i}": portable_sql.part(self._dialect, self._fields[name]) for i, name in enumerate(columns)}
         with self._database.snapshot():
             if person is not None:
                 self._one_row_each(portable_sql.part(self._dialect, self._fields[person]))
-            table = self._database.fetch(portable_sql.groups(parts, self._people), _forms(parts))
-        return groups.registered(table, parts, weight=groups.READ, allowed=self._allowed).together(about)
-
-    def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:
-        raise WrongUse(
-            "rows are handed to a mechanism of yours from files, frames and DuckDB, not from this database; take the "
-            "table out as a Parquet file or a frame, and open that"
-        )
+            found = portable_ranks.chosen_rows(self._database, parts, chosen)
+        return groups.typed(found, parts).rename_columns(list(columns))
 
     def _handed(self, rule: Measure | condition.Condition, parts: dict[str, Part]) -> Any:
         """A condition or a measure by value, about what is handed over, which is added to the parts."""
@@ -153,17 +160,45 @@ class Portable:
             return self._every_row(question, source)
         who = portable_sql.part(self._dialect, self._fields[question.person])
         if question.repeats is Repeats.REFUSE:
-            self._one_row_each(who, SEVERAL_ROWS if question.plain else ONE_ROW_EACH)
+            self._one_row_each(who, SEVERAL_ROWS if question.plain else ONE_ROW_OF_SEVERAL)
             return self._every_row(question, source)
-        self._readable(question.axes, source)
-        if self._notice is not None:
-            told(self._ids(who), who, self._notice)
+        self._readable(question, source)
+        self._told_of(who)
         if question.repeats is Repeats.DISTINCT:
             return self._distinct(question, who, source)
-        parts = self._parts(question.axes)
-        sql = portable_sql.one_row_each(self._dialect, parts, who, self._people)
-        table = self._database.fetch(sql, _forms(parts), key=_drawn(source))
-        return groups.counted(table, parts, Question(axes=self._bins(question.axes)), source)
+        if question.repeats is Repeats.ANY_ROW:
+            return self._any_row(question, who, source)
+        return self._every_row(question, source)
+
+    def far(self, question: Question, source: Source) -> Any:
+        """The same counts, which stay where they are (:class:`hubbub.engines.far.FarCounts`): what is refused because
+        of the data is refused now, and nothing is counted yet."""
+        far = getattr(self._database, "far", None)
+        if far is None:
+            raise WrongUse("only Spark can write a release in parts; leave out `parts`, or open the table with Spark")
+        question = replace(question, axes=resolved(question.axes, self.columns()))
+        self._readable(question, source)
+        axes, parts = question.axes, self._parts(question.axes)
+        bins, numbered = self._bins(axes), all(map(self._in_database, axes))
+        words: dict[int, pa.Table] = {}
+        key: str | None = None
+        if question.person is None:
+            sql = portable_sql.groups(parts, self._people)
+        else:
+            who = portable_sql.part(self._dialect, self._fields[question.person])
+            if question.repeats is Repeats.REFUSE:
+                self._one_row_each(who, SEVERAL_ROWS)
+                sql = portable_sql.groups(parts, self._people)
+            else:
+                self._told_of(who)
+                if question.repeats is Repeats.DISTINCT:
+                    sql, parts, bins, words = self._distinct_asked(question, who)
+                    numbered = not any(isinstance(axis, Discovered) for axis in axes)
+                else:
+                    sql = portable_sql.one_row_each(self._dialect, parts, who, self._people)
+                key = _drawn(source)
+        sizes = tuple(size(axis) for axis in axes if not isinstance(axis, Discovered)) if numbered else None
+        return far(Asked(sql=sql, forms=_forms(parts), parts=parts, axes=bins, sizes=sizes, key=key, words=words))
 
     @property
     def _dialect(self) -> Dialect:
@@ -172,6 +207,11 @@ class Portable:
     @property
     def _people(self) -> str:
         return self._database.people
+
+    def _once(self, sql: str, forms: Mapping[str, Form], **relations: Any) -> Once:
+        """Groups as they come: there may be more of them than fit twice."""
+        schema = pa.schema([(name, ARROW[form]) for name, form in forms.items()])
+        return Once(schema, self._database.stream(sql, forms, **relations))
 
     def _in_database(self, axis: Countable) -> bool:
         return portable_sql.in_database(self._fields[axis.column], axis)
@@ -193,26 +233,42 @@ class Portable:
             for i, axis in enumerate(axes)
         )
 
-    # --- each row is a person -------------------------------------------------------------------------------------
+    # --- each row is a person, or one of each is kept ----------------------------------------------------------------
+
+    def _groups(self, question: Question, parts: Mapping[str, Part], source: Source, total: Part | None = None) -> Once:
+        """Groups of all rows, or of the row that is kept of each person, with the sum of a part if that is asked."""
+        forms = {name: part.form for name, part in parts.items()}
+        forms |= {"n": Form.WHOLE} if total is None else {_HAS: Form.WHOLE, "n": Form.WHOLE, "s": Form.WHOLE}
+        every, name = (parts, None) if total is None else ({**parts, _STEPS: total}, _STEPS)
+        if question.repeats is not Repeats.ONE_ROW or question.person is None:
+            return self._once(portable_sql.groups(every, self._people, name), forms)
+        who = portable_sql.part(self._dialect, self._fields[question.person])
+        sql = portable_sql.one_row_each(self._dialect, every, who, self._people, name)
+        if question.people is not None:
+            there = self._database.fetch(portable_sql.one_row_each(self._dialect, {}, who, self._people), _forms({}))
+            if numbers(there.column("n"))[0] != question.people:
+                raise Refused(OTHER_NUMBER)
+        return self._once(sql, forms, key=_drawn(source))
 
     def _every_row(self, question: Question, source: Source) -> Counted:
         if question.plain and not question.axes:
-            total = numbers(self._database.fetch(portable_sql.groups({}, self._people), _forms({})).column("n"))
+            total = numbers(self._groups(question, {}, source).table().column("n"))
             return Counted(np.zeros(int(total[0] > 0), np.int64), total[total > 0])
         parts = self._parts(question.axes)
-        about = replace(question, axes=self._bins(question.axes), person=None)
+        about = replace(question, axes=self._bins(question.axes), person=None, repeats=Repeats.REFUSE)
         if question.where is not None:
             about = replace(about, where=self._tested(question.where, parts))
-        words: dict[str, Any] = {"allowed": self._allowed}
+        # Of kept rows it was looked at before they were chosen how many cannot be read.
+        words: dict[str, Any] = {} if question.repeats is Repeats.ONE_ROW else {"allowed": self._allowed}
         if isinstance(question.measure, condition.Condition):
             about, words["weight"] = replace(about, measure=self._tested(question.measure, parts)), groups.READ
         if not isinstance(question.measure, Measure):
-            table = self._database.fetch(portable_sql.groups(parts, self._people), _forms(parts))
+            found = self._groups(question, parts, source)
         else:
-            table, measure = self._measured(question.measure, parts, by_value=question.by_value)
+            found, measure = self._measured(question, question.measure, parts, source)
             about = replace(about, measure=measure)
             words |= {} if measure.column == _HAS else {"weight": groups.READ}
-        return groups.counted(table, parts, about, source, **words)
+        return groups.counted(found, parts, about, source, **words)
 
     def _tested(self, where: condition.Condition, parts: dict[str, Part]) -> condition.Condition:
         """The condition about what is handed over of its comparisons, which are added to the parts."""
@@ -224,26 +280,34 @@ class Portable:
         here = {leaf for leaf in names if portable_leaves.is_read_here(leaf, self._fields[leaf.column])}
         return portable_leaves.renamed(where, names, here)
 
-    def _measured(self, measure: Measure, parts: dict[str, Part], *, by_value: bool) -> tuple[pa.Table, Measure]:
+    def _measured(
+        self, question: Question, measure: Measure, parts: dict[str, Part], source: Source
+    ) -> tuple[Once, Measure]:
         """Groups with a measure, and what that is about them: the database adds it up unless it is text, or groups by
         its value."""
         field = self._fields[measure.column]
         steps = portable_leaves.steps(self._dialect, field, measure)
-        if by_value or field.kind is Holds.TEXT:
+        if question.by_value or field.kind is Holds.TEXT:
             parts[_STEPS] = steps
             here = replace(measure, column=_STEPS)
             there = _whole_steps(_STEPS, measure)
-            table = self._database.fetch(portable_sql.groups(parts, self._people), _forms(parts))
-            return table, here if field.kind is Holds.TEXT else there
-        sql = portable_sql.groups({**parts, _STEPS: steps}, self._people, total=_STEPS)
+            return self._groups(question, parts, source), here if field.kind is Holds.TEXT else there
+        found = self._groups(question, parts, source, total=steps)
         parts[_HAS] = replace(steps, sql="")
-        table = self._database.fetch(sql, _forms(parts) | {"s": Form.WHOLE})
-        return table, Measure(_HAS, Fraction(0), Fraction(1), 1)
+        return found, Measure(_HAS, Fraction(0), Fraction(1), 1)
 
     # --- people with several rows ---------------------------------------------------------------------------------
 
     def _distinct(self, question: Question, who: Part, source: Source) -> Counted:
-        """The bins of what is told apart by its values are worked out here, and handed to the database."""
+        sql, bins, ready, words = self._distinct_asked(question, who)
+        found = self._once(sql, _forms(bins), key=_drawn(source), words=words)
+        return groups.counted(found, bins, Question(axes=ready), source)
+
+    def _distinct_asked(
+        self, question: Question, who: Part
+    ) -> tuple[str, dict[str, Part], tuple[Countable, ...], dict[int, pa.Table]]:
+        """The query, what it hands over, the axes of that, and the words that it looks up: the bins of what is told
+        apart by its values are worked out here, and handed to the database."""
         axes, parts, words = question.axes, self._parts(question.axes), {}
         for i, (axis, part) in enumerate(zip(axes, parts.values(), strict=True)):
             if not self._in_database(axis):
@@ -253,18 +317,51 @@ class Portable:
         relations = {i: self._dialect.dictionary(i, parts[f"g{i}"].form, ids[i]) for i in words}
         sql = portable_sql.distinct_bins(self._dialect, axes, parts, relations, who, self._people, question.most_bins)
         bins = {f"g{i}": Part("", form, pa.string() if form is Form.TEXT else pa.int64()) for i, form in enumerate(ids)}
-        table = self._database.fetch(sql, _forms(bins), key=_drawn(source), words=words)
-        ready = tuple(
+        ready: tuple[Countable, ...] = tuple(
             Discovered(f"g{i}") if isinstance(axis, Discovered) else groups.ready(axis, f"g{i}")
             for i, axis in enumerate(axes)
         )
-        return groups.counted(table, bins, Question(axes=ready), source)
+        return sql, bins, ready, words
 
-    def _readable(self, axes: Sequence[Countable], source: Source) -> None:
+    def _any_row(self, question: Question, who: Part, source: Source) -> Counted:
+        """The database looks at the rows of each person; where text has to be read, what differs of them comes here."""
+        parts: dict[str, Part] = {}
+        rule = self._tested(question.rule, parts)
+        if not any(part.type == pa.string() for part in parts.values()):
+            sql = portable_sql.any_row(portable_leaves.flagged(rule), parts, who, self._people)
+            found = self._database.fetch(sql, {"n": Form.WHOLE, "s": Form.WHOLE})
+            return of_any_row(question, *(int(numbers(found.column(name))[0]) for name in ("n", "s")))
+        every = {"who": who, **parts}
+        table = self._database.fetch(portable_sql.groups(every, self._people), _forms(every))
+        about = replace(question, person="who", where=rule, measure=None, everybody=True)
+        told = groups.registered(table, every, weight=groups.WEIGHT).count(about, source)
+        people, met = int(told.counts.sum()), int(told.counts[told.codes == 0].sum())
+        return of_any_row(question, people, met)
+
+    def _readable(self, question: Question, source: Source) -> None:
         """Refuse if too many rows cannot be read as declared, before anything is chosen."""
-        doubtful = tuple(axis for axis in axes if _may_be_unreadable(axis, self._fields[axis.column].kind))
-        if doubtful and self._allowed < 1:
-            self._every_row(Question(axes=doubtful), source)
+        if self._allowed < 1 and self._is_doubtful(question):
+            doubted = tuple(axis for axis in question.axes if self._is_doubted(axis))
+            every = replace(question, axes=doubted, person=None, repeats=Repeats.REFUSE, everybody=not question.plain)
+            self._every_row(every, source)
+
+    def _is_doubted(self, axis: Countable) -> bool:
+        return portable_leaves.may_be_unreadable(axis, self._fields[axis.column].kind)
+
+    def _is_doubtful(self, question: Question) -> bool:
+        """Whether there may be cells that cannot be read as declared."""
+        rules = (question.where, question.measure)
+        leaves = [leaf for rule in rules if isinstance(rule, condition.Condition) for leaf in rule.leaves()]
+        measure = question.measure if isinstance(question.measure, Measure) else None
+        return (
+            any(map(self._is_doubted, question.axes))
+            or any(portable_leaves.is_read_here(leaf, self._fields[leaf.column]) for leaf in leaves)
+            or (measure is not None and self._fields[measure.column].kind is Holds.TEXT)
+        )
+
+    def _told_of(self, who: Part) -> None:
+        if self._notice is not None:
+            told(self._ids(who), who, self._notice)
 
     def _one_row_each(self, who: Part, several: str = ONE_ROW_EACH) -> None:
         if self._notice is None:
@@ -296,11 +393,3 @@ def _forms(parts: Mapping[str, Part]) -> dict[str, Form]:
 def _drawn(source: Source) -> str:
     """A key of 256 bits, for one query."""
     return source.words(4).tobytes().hex()
-
-
-def _may_be_unreadable(axis: Countable, kind: Holds) -> bool:
-    if axis.reads == BOOLEAN:
-        return True
-    if isinstance(axis, Discovered):
-        return kind is Holds.TEXT and (axis.unit is not None or isinstance(axis.coarser, Ranges))
-    return kind is Holds.TEXT and isinstance(axis, Dates | Edges | Steps | Lattice)

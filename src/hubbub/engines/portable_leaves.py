@@ -15,8 +15,12 @@ import pyarrow as pa
 from hubbub.engines.dialect import LAST_DAY, Dialect, Field, Form, Part
 from hubbub.engines.portable_sql import compared, part
 from hubbub.exact import rational, to_text
+from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps
+from hubbub.tables.coarser import Ranges
 from hubbub.tables.condition import Both, Compare, Condition, Either, Leaf, Missing, Node, Not, OneOf
+from hubbub.tables.lattice import Lattice
 from hubbub.tables.measure import Measure
+from hubbub.tables.reading import BOOLEAN
 from hubbub.tables.schema import Holds
 
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
@@ -52,6 +56,23 @@ def renamed(condition: Condition, names: dict[Leaf, str], here: set[Leaf]) -> Co
                 return OneOf(names[given], ("1",))
 
     return Condition(node(condition.node))
+
+
+def flagged(condition: Condition) -> str:
+    """A condition about what was handed over as 1 or 0, for the database itself."""
+
+    def node(given: Node) -> str:
+        match given:
+            case Not(inner):
+                return f"(NOT {node(inner)})"
+            case Both(parts):
+                return f"({' AND '.join(map(node, parts))})"
+            case Either(parts):
+                return f"({' OR '.join(map(node, parts))})"
+            case _:
+                return f"({given.column} = 1)"
+
+    return node(condition.node)
 
 
 def _leaf(dialect: Dialect, field: Field, leaf: Leaf) -> str:
@@ -142,3 +163,12 @@ def _rounded(dialect: Dialect, cell: str, measure: Measure) -> str:
     moved = f"({dialect.as_double(cell)} - {low})"
     whole = dialect.floor(f"{moved} / {step} + {dialect.double('0.5')}")
     return f"CASE WHEN {moved} < {tiny} THEN 0 WHEN {whole} > {measure.steps} THEN {measure.steps} ELSE {whole} END"
+
+
+def may_be_unreadable(axis: Countable, kind: Holds) -> bool:
+    """Whether cells of the kind may be no value of the axis."""
+    if axis.reads == BOOLEAN:
+        return True
+    if isinstance(axis, Discovered):
+        return kind is Holds.TEXT and (axis.unit is not None or isinstance(axis.coarser, Ranges))
+    return kind is Holds.TEXT and isinstance(axis, Dates | Edges | Steps | Lattice)

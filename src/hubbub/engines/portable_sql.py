@@ -19,8 +19,9 @@ import pyarrow as pa
 
 from hubbub.engines.bin_sql import ends, inner_edges
 from hubbub.engines.dialect import Dialect, Field, Form, Part
+from hubbub.engines.packed import Packed, packed
 from hubbub.exact import to_text
-from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps, Values
+from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps, Values, size
 from hubbub.tables.schema import Holds, in_whole_numbers
 
 _FEW: Final = 100  # listed values: so many are looked for in the database, of more all values come back
@@ -32,13 +33,13 @@ def part(dialect: Dialect, field: Field, axis: Countable | None = None) -> Part:
     """What is handed over of a cell: the number of its bin if that is made by the database, else what is in it."""
     if axis is not None and in_database(field, axis):
         assert isinstance(axis, Edges | Steps)
-        return Part(_code(dialect, field, axis), Form.WHOLE, pa.int64())
+        return Part(_code(dialect, field, axis), Form.WHOLE, pa.int64(), size(axis))
     cell = dialect.name(field.name)
     match field.kind:
         case Holds.INTEGER:
             return Part(dialect.whole(cell), Form.WHOLE, pa.int64())
         case Holds.BOOLEAN:
-            return Part(dialect.flag(cell), Form.WHOLE, pa.bool_())
+            return Part(dialect.flag(cell), Form.WHOLE, pa.bool_(), 2)
         case Holds.FLOAT:
             return Part(_plain_float(dialect, cell), Form.FLOAT, field.type or pa.float64())
         case Holds.DECIMAL:
@@ -64,10 +65,15 @@ def in_database(field: Field, axis: Countable) -> bool:
 def groups(parts: Mapping[str, Part], people: str, total: str | None = None) -> str:
     """Each row is a person: how many there are of each group, and with `total` the sum of that part in it, which then
     is no part of the group but for whether it is missing (`has`)."""
-    names = [name for name in parts if name != total]
-    rows = f"SELECT {', '.join(f'{part.sql} AS {name}' for name, part in parts.items())} FROM {people}"
     if not parts:
         return f"SELECT count(*) AS n FROM {people}"
+    return _grouped(
+        f"SELECT {', '.join(f'{part.sql} AS {name}' for name, part in parts.items())} FROM {people}", parts, total
+    )
+
+
+def _grouped(rows: str, parts: Mapping[str, Part], total: str | None) -> str:
+    names = [name for name in parts if name != total]
     if total is None:
         return f"SELECT {', '.join(names)}, count(*) AS n FROM ({rows}) AS t GROUP BY {', '.join(names)}"
     has = f"CASE WHEN {total} IS NULL THEN NULL ELSE 0 END"
@@ -76,8 +82,8 @@ def groups(parts: Mapping[str, Part], people: str, total: str | None = None) -> 
     return f"SELECT {keys}, count(*) AS n, coalesce(sum({total}), 0) AS s FROM ({inner}) AS t GROUP BY {keys}"
 
 
-def one_row_each(dialect: Dialect, parts: Mapping[str, Part], who: Part, people: str) -> str:
-    """How many people have their one row in each group.
+def one_row_each(dialect: Dialect, parts: Mapping[str, Part], who: Part, people: str, total: str | None = None) -> str:
+    """How many people have their one row in each group, and with `total` the sum of that part, as :func:`groups`.
 
     A person's n rows are put in order by what is handed over of them, the missing last, and the r-th is kept (from 0),
     where r = h mod n, and h are the first 120 bits of the SHA-256 of the key and the person's text. Which of two equal
@@ -86,15 +92,28 @@ def one_row_each(dialect: Dialect, parts: Mapping[str, Part], who: Part, people:
     Guarantee: a function of the key and the multiset of the person's rows; over a uniform key, as far as SHA-256 is
     like a random function, each row is kept with a probability that differs from 1/n by at most 2^-120.
     """
-    names = list(parts)
-    rows = f"SELECT * FROM ({_rows(parts, who, people)}) AS t WHERE who IS NOT NULL"
+    if not parts:  # whichever row it is
+        return f"SELECT count(*) AS n FROM ({people_of(who, people)}) AS p WHERE who IS NOT NULL"
+    # What is added up stays as it is: a sum is made of the kept rows themselves.
+    fewer = packed(dialect, parts) if total is None else Packed(parts, str)
+    names = list(fewer.parts)
+    rows = f"SELECT * FROM ({_rows(fewer.parts, who, people)}) AS t WHERE who IS NOT NULL"
     kept = dialect.chosen(rows, names) or _by_window(dialect, rows, names)
-    return f"SELECT {', '.join(names)}, count(*) AS n FROM ({kept}) AS kept GROUP BY {', '.join(names)}"
+    return fewer.read(_grouped(kept, fewer.parts, total))
 
 
 def pick(dialect: Dialect, who: str, word: str, n: str) -> str:
-    """r of :func:`one_row_each`. No product is as large as 2^63 while a person has fewer than 2^31 rows."""
-    digits = dialect.sha256(f"{word} || {dialect.text(who)}")
+    """r of :func:`one_row_each`."""
+    return picked(dialect, hashed(dialect, who, word), n)
+
+
+def hashed(dialect: Dialect, who: str, word: str) -> str:
+    """The SHA-256 of the key and the person's text, in hexadecimal digits."""
+    return dialect.sha256(f"{word} || {dialect.text(who)}")
+
+
+def picked(dialect: Dialect, digits: str, n: str) -> str:
+    """h mod n. No product is as large as 2^63 while a person has fewer than 2^31 rows."""
     high, low = dialect.word(digits, 1), dialect.word(digits, 16)
     drawn = dialect.rest(f"{dialect.rest(high, n)} * {dialect.rest(str(_HIGH), n)} + {low}", n)
     return f"CASE WHEN {n} = 1 THEN 0 ELSE {drawn} END"
@@ -110,6 +129,13 @@ def _by_window(dialect: Dialect, rows: str, names: Sequence[str]) -> str:
     ranked = f"SELECT t.*, {each}, count(*) OVER (PARTITION BY who) AS n FROM ({rows}) AS t"
     drawn = pick(dialect, "who", "word", "n")
     return f"SELECT {', '.join(names)} FROM ({ranked}) AS t CROSS JOIN {dialect.key()} WHERE i = {drawn}"
+
+
+def any_row(test: str, parts: Mapping[str, Part], who: Part, people: str) -> str:
+    """How many people there are, and how many have a row that passes the test of its parts."""
+    met = f"max(CASE WHEN {test} THEN 1 ELSE 0 END)"
+    each = f"SELECT who, {met} AS met FROM ({_rows(parts, who, people)}) AS t WHERE who IS NOT NULL GROUP BY who"
+    return f"SELECT count(*) AS n, coalesce(sum(met), 0) AS s FROM ({each}) AS p"
 
 
 def values(part: Part, people: str) -> str:

@@ -19,10 +19,11 @@ import psycopg
 import pyarrow as pa
 from psycopg.adapt import Loader
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import TransactionStatus
 
-from hubbub.engines.arrow_columns import table as arrow_table
+from hubbub.engines.arrow_columns import batches
 from hubbub.engines.column import Number
-from hubbub.engines.dialect import ARROW, LAST_DAY, LAST_MOMENT, Dialect, Field, Form
+from hubbub.engines.dialect import ARROW, BLANKS, LAST_DAY, LAST_MOMENT, Dialect, Field, Form
 from hubbub.engines.portable import UNCOUNTABLE, Portable
 from hubbub.engines.portable_sql import order, pick
 from hubbub.errors import WrongUse
@@ -32,24 +33,50 @@ from hubbub.tables.schema import Holds
 
 _ARRAYS: Final = {Form.TEXT: "text[]", Form.WHOLE: "bigint[]", Form.FLOAT: "float8[]"}
 _FIRST, _LAST = "DATE '4000-01-01 BC'", "DATE '290000-01-01'"
+_BYTES: Final = "SQL_ASCII"  # no encoding: any bytes
+_TAIL: Final = r"[\x80-\xbf]"
+_UTF8: Final = (  # byte by byte, as such a database takes it
+    rf"^([\x01-\x7f]|[\xc2-\xdf]{_TAIL}|\xe0[\xa0-\xbf]{_TAIL}|[\xe1-\xec\xee\xef]{_TAIL}{_TAIL}|\xed[\x80-\x9f]{_TAIL}"
+    rf"|\xf0[\x90-\xbf]{_TAIL}{_TAIL}|[\xf1-\xf3]{_TAIL}{_TAIL}{_TAIL}|\xf4[\x80-\x8f]{_TAIL}{_TAIL})*$"
+)
+_ROWS: Final = 4096 if psycopg.pq.version() >= 170000 else 1  # at a time; an older libpq sends each alone
 _WAIT: Final = 30  # seconds for the server to answer
+_SETTINGS: Final = "SET LOCAL extra_float_digits = 3; SET LOCAL standard_conforming_strings = on"
+"""Of one transaction: floats and literals are what they are, whatever the role or the address prefers."""
 
 
 class PostgreSQL(Dialect):
-    """How PostgreSQL spells it."""
+    """How PostgreSQL spells it. In a database that is not in UTF-8, a text that it cannot hold is in no cell."""
+
+    def __init__(self, encoding: str = "UTF8") -> None:
+        self._encoding = encoding
 
     def name(self, name: str) -> str:
         return super().name(name).replace("%", "%%")  # a % begins a parameter
 
     def bytes(self, cell: str) -> str:
-        return f'CAST({cell} AS text) COLLATE "C"'
+        text = f"CAST({cell} AS text)"
+        if self._encoding == _BYTES:
+            text = f"(CASE WHEN {text} ~ '{_UTF8}' THEN {text} END)"
+        return f'{text} COLLATE "C"'
+
+    def broken(self, cell: str) -> str | None:
+        return f"CAST({cell} AS text) !~ '{_UTF8}'" if self._encoding == _BYTES else None
 
     def decimal(self, field: Field) -> str:
         cell = self.name(field.name)
         return f"CASE WHEN {cell} = 'NaN' THEN NULL ELSE CAST(trim_scale({cell}) AS text) END"
 
     def literal(self, text: str) -> str:
-        return f"convert_from('\\x{text.encode().hex()}', 'UTF8')"
+        if "\0" in text or (self._encoding not in ("UTF8", _BYTES) and not _holds(self._encoding, text)):
+            return "CAST(NULL AS text)"
+        return f"convert_from(decode('{text.encode().hex()}', 'hex'), 'UTF8')"
+
+    def trimmed(self, cell: str) -> str:
+        if self._encoding == _BYTES:  # where a sign is a byte, those of others would be cut off with them
+            return f"btrim({cell}, ' ')"
+        blanks = "".join(sign for sign in BLANKS if self._encoding == "UTF8" or _holds(self._encoding, sign))
+        return f"btrim({cell}, {self.literal(blanks)})"
 
     def not_a_number(self, cell: str) -> str:
         return f"{cell} = 'NaN'"
@@ -104,6 +131,15 @@ class PostgreSQL(Dialect):
         return f"SELECT {', '.join(f'{name}[i] AS {name}' for name in parts)} FROM ({kept}) AS t"
 
 
+def _holds(encoding: str, text: str) -> bool:
+    """Whether a database in such an encoding can hold the text."""
+    try:
+        text.encode(re.sub(r"^WIN", "cp", encoding))
+        return True
+    except (UnicodeEncodeError, LookupError):
+        return text.isascii()
+
+
 def _integers(name: str, bits: int) -> Number:
     return Number(name, Fraction(-(2 ** (bits - 1))), Fraction(2 ** (bits - 1) - 1), Fraction(1))
 
@@ -148,28 +184,24 @@ class _Raw(Loader):  # type: ignore[misc]  # psycopg is not looked into
 class _Server:
     """A table or a query, by a connection of its own."""
 
-    dialect: Dialect = PostgreSQL()
-
     def __init__(self, url: str, table: str) -> None:
         self._connection = _connected(url)
         weakref.finalize(self, self._connection.close)
-        self.people, self._table = _relation(table)
-        try:
-            with self._connection.cursor() as cursor:
+        self.dialect: Dialect = PostgreSQL(self._connection.info.parameter_status("server_encoding") or "UTF8")
+        self.people = _relation(table)
+        described: Any = None
+        with self.snapshot(), suppress(psycopg.Error, UnicodeError):
+            with self._cursor() as cursor:
                 cursor.execute(f"SELECT * FROM {self.people} LIMIT 0", {})
                 described = cursor.description or []
                 found = cursor.execute(_TEXT_TYPES, {"oids": [each.type_code for each in described]}).fetchall()
             texts = {oid: bool(text) for oid, text in found}
             self.fields = tuple(field(c.name, c.type_code, c.precision, c.scale, texts) for c in described)
-        except psycopg.Error:
-            described = None
-        finally:
-            self._connection.rollback()
-        if described is None:
-            raise WrongUse(
-                "the table cannot be read; check its name (schema.table, if not in the search path) or the query, and "
-                "that you may read it"
-            )
+            return
+        raise WrongUse(
+            "the table cannot be read; check its name (schema.table, if not in the search path) or the query, and that "
+            "you may read it"
+        )
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -180,6 +212,13 @@ class _Server:
             with suppress(psycopg.Error):  # of a server that is gone
                 self._connection.rollback()
 
+    def _cursor(self) -> psycopg.Cursor[Any]:
+        """In a transaction of ours, with what is set in it."""
+        cursor = self._connection.cursor(binary=False)
+        if self._connection.info.transaction_status is TransactionStatus.IDLE:
+            cursor.execute(_SETTINGS)
+        return cursor
+
     def fetch(
         self,
         sql: str,
@@ -188,27 +227,34 @@ class _Server:
         key: str | None = None,
         words: Mapping[int, pa.Table] | None = None,
     ) -> pa.Table:
+        schema = pa.schema([(name, ARROW[form]) for name, form in forms.items()])
+        return pa.Table.from_batches(self.stream(sql, forms, key=key, words=words), schema)
+
+    def stream(
+        self,
+        sql: str,
+        forms: Mapping[str, Form],
+        *,
+        key: str | None = None,
+        words: Mapping[int, pa.Table] | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        """As the server sends it. Not by a cursor of the server: it would count with one process alone."""
         given: dict[str, Any] = {} if key is None else {"key": key}
         for i, each in (words or {}).items():
             given |= {f"v{i}": each.column("v").to_pylist(), f"id{i}": each.column("id").to_pylist()}
         types = {name: ARROW[form] for name, form in forms.items()}
         try:
-            with self._connection.cursor(binary=False) as cursor:
-                return arrow_table(cursor.execute(sql, given), types)
+            with self._cursor() as cursor:
+                yield from batches(cursor.stream(sql, given, size=_ROWS), types)
+                return
         except (psycopg.Error, pa.ArrowException, OverflowError, ValueError):
             pass
         raise WrongUse(UNCOUNTABLE)
 
     def identity(self) -> Identity:
         """The cluster and the database by what they call themselves, however they are reached, and the tables read."""
-        try:
-            with self._connection.cursor() as cursor:
-                told = cursor.execute(_CLUSTER, {}).fetchone()
-                plan = cursor.execute(f"EXPLAIN (VERBOSE, FORMAT JSON) SELECT * FROM {self.people}", {}).fetchone()
-        except psycopg.Error:
-            told = plan = None
-        finally:
-            self._connection.rollback()
+        told = self._asked(_CLUSTER) or self._asked(_DATABASE)
+        plan = self._asked(f"EXPLAIN (VERBOSE, FORMAT JSON) SELECT * FROM {self.people}")
         if told is None or plan is None:
             raise WrongUse(UNCOUNTABLE)
         info = self._connection.info
@@ -217,6 +263,12 @@ class _Server:
         tables = tuple(sorted(set(_read(plan[0]))))
         return Identity(parts=(Part(path=path, device=0, inode=0, digest=name, changed=time.time_ns(), tables=tables),))
 
+    def _asked(self, sql: str) -> Any:
+        """One row, or None where the server refuses."""
+        with self.snapshot(), suppress(psycopg.Error), self._cursor() as cursor:
+            return cursor.execute(sql, {}).fetchone()
+        return None
+
 
 _TEXT_TYPES: Final = (
     "SELECT oid::bigint, typcategory = 'E' OR typname = 'citext' FROM pg_catalog.pg_type "
@@ -224,6 +276,11 @@ _TEXT_TYPES: Final = (
 )
 _CLUSTER: Final = (
     "SELECT (SELECT system_identifier FROM pg_catalog.pg_control_system())::text, oid::text "
+    "FROM pg_catalog.pg_database WHERE datname = current_database()"
+)
+
+_DATABASE: Final = (  # of a server that tells only its administrators
+    "SELECT coalesce(inet_server_addr()::text, '') || ' ' || current_setting('port'), oid::text "
     "FROM pg_catalog.pg_database WHERE datname = current_database()"
 )
 
@@ -240,13 +297,16 @@ def _read(plan: Any) -> Iterator[str]:
             yield from _read(each) if isinstance(each, dict | list) else ()
 
 
-def _relation(table: str) -> tuple[str, str]:
-    """What stands after FROM: a query in brackets, or a name, with its schema if that is said."""
+def _relation(table: str) -> str:
+    """What stands after FROM: a query in brackets, or a name, with its schema if that is said. Parts that stand in
+    quotation marks may have dots in them."""
     if re.match(r"\s*(select|with|table|values)\b", table, re.IGNORECASE) and " " in table.strip():
         query = table.strip().rstrip(";").replace("%", "%%")
-        return f"({query}\n) AS hubbub_people", "query"
-    dialect = PostgreSQL()
-    return ".".join(dialect.name(part) for part in table.split(".", 1)), table
+        return f"({query}\n) AS hubbub_people"
+    parts = table.split(".", 1)
+    if quoted := re.fullmatch(r"(?:(\w+|\"(?:[^\"]|\"\")+\")[.])?\"((?:[^\"]|\"\")+)\"", table):
+        parts = [re.sub(r'^"|"$', "", part).replace('""', '"') for part in quoted.groups() if part]
+    return ".".join(map(PostgreSQL().name, parts))
 
 
 def _connected(url: str) -> psycopg.Connection[Any]:
@@ -262,12 +322,13 @@ def _connected(url: str) -> psycopg.Connection[Any]:
         connection.prepare_threshold = None
         connection.adapters.register_loader("text", _Raw)
         return connection
-    except psycopg.Error:  # its message may have the address in it
+    except (psycopg.Error, UnicodeError):  # its message may have the address in it
         if connection is not None:
             connection.close()
     raise WrongUse(
-        "the PostgreSQL server cannot be reached or does not let you in; check the address, and the password in "
-        "PGPASSWORD or the password file"
+        f"the PostgreSQL server cannot be reached, does not let you in, or does not answer within {_WAIT} seconds (or "
+        "connect_timeout=, if the address has that); check the address, and the password in PGPASSWORD or the password "
+        "file"
     )
 
 

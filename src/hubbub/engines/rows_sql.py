@@ -26,7 +26,7 @@ def chosen(columns: Sequence[str], person: str | None, people: str) -> str:
     cells = ", ".join(f"{identifier(name)} AS c{i}" for i, name in enumerate(columns))
     named = ", ".join(f"c{i}" for i in range(len(columns)))
     numbered = f"SELECT {cells}, row_number() OVER () - 1 AS r FROM {people}{_there(person)}"
-    return f"SELECT {named} FROM ({numbered}) JOIN {PLACES} ON r = rank ORDER BY place"
+    return f"SELECT {named} FROM ({numbered}) JOIN {PLACES} ON r = rank ORDER BY place ASC"
 
 
 def places(ranks: NDArray[np.int64]) -> pa.Table:

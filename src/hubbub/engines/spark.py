@@ -1,4 +1,4 @@
-"""A frame, a table or a query of Spark's (4.0 or later), counted where it is; classic sessions and Connect.
+"""A frame, a table or a query of Spark's (3.5 or later), counted where it is; classic sessions and Connect.
 
 Nothing is set in the session, and what is set there (a zone, ANSI or not, how literals are read) changes nothing: text
 is spelled in digits, times are taken in UTC by whole numbers, and no expression fails for the sake of a value. The
@@ -16,6 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from fractions import Fraction
 from itertools import count
+from logging import LogRecord
+from threading import get_ident
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -23,10 +25,12 @@ import pyarrow as pa
 
 from hubbub.engines.column import Number
 from hubbub.engines.dialect import ARROW, KEY, Dialect, Field, Form
+from hubbub.engines.far import Asked, FarCounts
 from hubbub.engines.identity import of_files
-from hubbub.engines.mended import readable
 from hubbub.engines.portable import UNCOUNTABLE, Portable
-from hubbub.engines.portable_sql import pick
+from hubbub.engines.portable_sql import hashed, order, picked
+from hubbub.engines.spark_address import session_at
+from hubbub.engines.spark_arrow import as_arrow, received
 from hubbub.errors import WrongUse
 from hubbub.tables.identity import Identity, Part
 from hubbub.tables.schema import Holds
@@ -34,15 +38,22 @@ from hubbub.tables.schema import Holds
 _DAY: Final = 86_400_000_000  # microseconds
 _FIRST: Final = -9_223_372_022_400_000_000  # the first moment that files can hold
 _FAR: Final = 100_000_000  # days
+_LAST_DAY: Final = 106_751_991  # on which microseconds end; minus this, begin
+_LOGGERS: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")  # they write what Spark says of a cell
 _SPARK: Final = {Form.TEXT: "string", Form.WHOLE: "bigint", Form.FLOAT: "double"}
+_BUCKETS: Final = 1 << 16
+_SMALL: Final = 1_000_000  # rows that are sent to every machine
 _UNITS: Final = {"month": "MM", "quarter": "QUARTER", "year": "YEAR"}
 
 
 class Spark(Dialect):
     """How Spark spells it. Columns have names of ours: those of a frame may differ in case alone."""
 
-    def __init__(self, columns: Sequence[str] = ()) -> None:
+    lines = True
+
+    def __init__(self, columns: Sequence[str] = (), *, knows_utf8: bool = True) -> None:
         self._places = {name: f"c{i}" for i, name in enumerate(columns)}
+        self._knows_utf8 = knows_utf8
 
     def name(self, name: str) -> str:
         return self._places[name]
@@ -51,13 +62,19 @@ class Spark(Dialect):
         return cell
 
     def broken(self, cell: str) -> str | None:
-        return f"NOT is_valid_utf8({cell})"
+        if self._knows_utf8:
+            return f"NOT is_valid_utf8({cell})"
+        raw = f"CAST({cell} AS BINARY)"  # Spark 3.5: what is no UTF-8 does not come back from being decoded
+        return f"CAST(decode({raw}, 'UTF-8') AS BINARY) <> {raw}"
 
     def text(self, cell: str) -> str:
         return f"CAST({cell} AS STRING)"
 
     def literal(self, text: str) -> str:
         return f"CAST(X'{text.encode().hex()}' AS STRING)"
+
+    def different(self, cell: str) -> str:
+        return f"approx_count_distinct({cell})"  # of several columns at once, exact ones would multiply the rows
 
     def quotient(self, a: str, b: int) -> str:
         return f"({a} div {b})"
@@ -95,11 +112,9 @@ class Spark(Dialect):
         cell = self.name(field.name)
         if field.moment == "instant":
             return f"unix_micros({cell})"
-        seconds = f"CAST(hour({cell}) * 3600 + minute({cell}) * 60 AS BIGINT) * 1000000"
-        return (
-            f"unix_date(CAST({cell} AS DATE)) * {_DAY} + {seconds} + "
-            f"CAST(extract(SECOND FROM {cell}) * 1000000 AS BIGINT)"
-        )
+        day, seconds = f"unix_date(CAST({cell} AS DATE))", f"CAST(hour({cell}) * 3600 + minute({cell}) * 60 AS BIGINT)"
+        micros = f"{day} * {_DAY} + {seconds} * 1000000 + CAST(extract(SECOND FROM {cell}) * 1000000 AS BIGINT)"
+        return f"CASE WHEN {day} BETWEEN -{_LAST_DAY} AND {_LAST_DAY} - 1 THEN {micros} END"
 
     def sha256(self, text: str) -> str:
         return f"sha2(CAST({text} AS BINARY), 256)"
@@ -108,15 +123,34 @@ class Spark(Dialect):
         return f"CAST(conv(substr({digits}, {start}, 15), 16, 10) AS BIGINT)"
 
     def chosen(self, rows: str, parts: Sequence[str]) -> str:
-        """One aggregate for each person, and one shuffle: a window sorts all rows (benchmarks/README.md)."""
+        """One aggregate for each person, and one shuffle: a window sorts all rows (benchmarks/README.md).
+
+        Rows are moved before they are collected: most people have few on a machine, and to collect those first is work
+        for nothing.
+        """
         cells = ", ".join(f"'{name}_', {name} IS NULL, '{name}', {name}" for name in parts)
         # A list leaves missing values out. Of one part that is as good: they come last, and beyond the list is nothing.
         bins = f"named_struct({cells})" if len(parts) > 1 else parts[0]
-        each = f"SELECT who, count(*) AS n, collect_list({bins}) AS b FROM ({rows}) AS t GROUP BY who"
-        place = f"CAST({pick(self, 'who', 'word', 'n')} AS INT)"
-        kept = f"SELECT get(sort_array(b), {place}) AS b FROM ({each}) AS t CROSS JOIN {KEY}"
+        each = f"SELECT who, count(*) AS n, collect_list({bins}) AS b FROM ({rows} DISTRIBUTE BY who) AS t GROUP BY who"
+        # The hash is named, so that it is worked out once for each person and not once for each half of it.
+        digits = f"CASE WHEN n > 1 THEN {hashed(self, 'who', 'word')} END"
+        known = f"SELECT b, n, {digits} AS h FROM ({each}) AS t CROSS JOIN {KEY}"
+        kept = f"SELECT get(sort_array(b), CAST({picked(self, 'h', 'n')} AS INT)) AS b FROM ({known}) AS t"
         names = [f"b.{name} AS {name}" for name in parts] if len(parts) > 1 else [f"b AS {parts[0]}"]
         return f"SELECT {', '.join(names)} FROM ({kept}) AS t"
+
+    def bucket(self, names: Sequence[str]) -> str:
+        return f"pmod(xxhash64({', '.join(names)}), {_BUCKETS})"
+
+    def ranked(self, rows: str, names: Sequence[str], places: str) -> str:
+        """Equal rows are one stretch of numbers; only buckets that somebody was drawn from are numbered."""
+        cells, sorted_ = ", ".join(names), order(names)
+        there = f"SELECT t.* FROM ({rows}) AS t LEFT SEMI JOIN {places} ON b = d0.v"
+        each = f"SELECT b, {cells}, count(*) AS n FROM ({there}) AS t GROUP BY b, {cells}"
+        before = f"sum(n) OVER (PARTITION BY b ORDER BY {sorted_} ROWS UNBOUNDED PRECEDING) - n AS first"
+        stretches = f"SELECT t.*, {before} FROM ({each}) AS t"
+        inside = "b = d0.v AND d0.id >= first AND d0.id < first + n"
+        return f"SELECT {cells}, b, d0.id AS i FROM ({stretches}) AS t JOIN {places} ON {inside}"
 
 
 _BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
@@ -146,6 +180,29 @@ def field(name: str, kind: str) -> Field:
     return Field(name, Holds.TEXT if re.match(r"(string|char|varchar)\b", kind) else Holds.OTHER)
 
 
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Nothing is written about what fails here: Spark 4 logs what it says of a cell before we catch it."""
+    try:
+        from pyspark.logger import PySparkLogger
+    except ImportError:  # Spark 3.5 logs nothing
+        yield
+        return
+    here = get_ident()
+
+    def elsewhere(record: LogRecord) -> bool:
+        return record.thread != here
+
+    loggers = [PySparkLogger.getLogger(name) for name in _LOGGERS]
+    for logger in loggers:
+        logger.addFilter(elsewhere)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(elsewhere)
+
+
 _numbers = count(1)
 
 
@@ -154,28 +211,28 @@ def _own() -> str:
     return f"{os.getpid()}_{next(_numbers)}"
 
 
+def _plain(name: str, kind: str) -> str:
+    """A text is compared as bytes, whatever its column prefers."""
+    return f"CAST(CAST({name} AS BINARY) AS STRING) AS {name}" if kind.startswith("string collate") else name
+
+
 class _Frame:
     """A frame with columns c0, c1, ..., and the session that it belongs to."""
 
     def __init__(self, frame: Any) -> None:
+        self._given = frame
         try:
             kinds = [(each.name, each.dataType.simpleString()) for each in frame.schema.fields]
+            self._session = frame.sparkSession
+            self._frame = frame.toDF(*(f"c{i}" for i in range(len(kinds)))).selectExpr(
+                *(_plain(f"c{i}", kind) for i, (_, kind) in enumerate(kinds))
+            )
         except Exception:  # of Spark, of Java, of a channel: the message may quote a cell
             kinds = None
         if kinds is None:
             raise WrongUse("the table cannot be read; check its name or the query, and that you may read it")
         self.fields = tuple(field(name, kind) for name, kind in kinds)
-        self._given, self._session = frame, frame.sparkSession
-        self.dialect: Dialect = Spark([name for name, _ in kinds])
-        self._frame = frame.toDF(*(f"c{i}" for i in range(len(kinds))))
-        collated = [f"c{i}" for i, (_, kind) in enumerate(kinds) if "collate" in kind]
-        if collated:  # compared as bytes, whatever the column prefers
-            self._frame = self._frame.selectExpr(
-                *(
-                    f"CAST(CAST({name} AS BINARY) AS STRING) AS {name}" if name in collated else name
-                    for name in self._frame.columns
-                )
-            )
+        self.dialect: Dialect = Spark([name for name, _ in kinds], knows_utf8=_knows_utf8(self._session))
         self.people = f"hubbub_people_{_own()}"
 
     @contextmanager
@@ -191,31 +248,60 @@ class _Frame:
         key: str | None = None,
         words: Mapping[int, pa.Table] | None = None,
     ) -> pa.Table:
+        try:
+            with self.asked(sql, forms, key=key, words=words) as answer:
+                return _fetched(answer, forms)
+        except Exception:  # of Spark, of Java, of a channel: the message may quote a cell
+            pass
+        raise WrongUse(UNCOUNTABLE)
+
+    @contextmanager
+    def asked(
+        self, sql: str, forms: Mapping[str, Form], *, key: str | None, words: Mapping[int, pa.Table] | None
+    ) -> Iterator[Any]:
+        """The answer as a frame, which can be worked with as long as the views that it looks at are there."""
         own = _own()
         views: dict[str, Any] = {self.people: self._frame}
         try:
             if key is not None:
-                views[f"{KEY}_{own}"] = self._session.createDataFrame([(key,)], "word string")
+                views[f"{KEY}_{own}"] = _everywhere(self._session.createDataFrame([(key,)], "word string"))
                 sql = sql.replace(KEY, f"{KEY}_{own}")
             for i, each in (words or {}).items():
                 views[f"hubbub_words_{i}_{own}"] = self._sent(each)
                 sql = sql.replace(f"hubbub_words_{i} ", f"hubbub_words_{i}_{own} ")
             for name, view in views.items():
                 view.createOrReplaceTempView(name)
-            return _fetched(self._session.sql(sql), forms)
-        except Exception:  # of Spark, of Java, of a channel: the message may quote a cell
-            pass
+            cast = [f"CAST({name} AS {_SPARK[form]}) AS {name}" for name, form in forms.items()]
+            with _quietly():
+                yield self._session.sql(sql).selectExpr(*cast)
         finally:
             for name in views:
                 with suppress(Exception):
                     self._session.catalog.dropTempView(name)
-        raise WrongUse(UNCOUNTABLE)
+
+    def far(self, asked: Asked) -> FarCounts:
+        """Counts that stay with Spark."""
+        return FarCounts(self, asked)
+
+    def stream(
+        self,
+        sql: str,
+        forms: Mapping[str, Form],
+        *,
+        key: str | None = None,
+        words: Mapping[int, pa.Table] | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        """Spark hands over all at once; here each batch is let go when it was read."""
+        left = self.fetch(sql, forms, key=key, words=words).to_batches()[::-1]
+        while left:
+            yield left.pop()
 
     def _sent(self, words: pa.Table) -> Any:
         kinds = {pa.string(): "string", pa.int64(): "bigint", pa.float64(): "double"}
         schema = ", ".join(f"{each.name} {kinds[each.type]}" for each in words.schema)
         rows = list(zip(*(column.to_pylist() for column in words.columns), strict=True))
-        return self._session.createDataFrame(rows, schema)
+        sent = self._session.createDataFrame(rows, schema)
+        return _everywhere(sent) if words.num_rows <= _SMALL else sent
 
     def identity(self) -> Identity:
         """The files that are read, as far as Spark tells; a frame made of something else has no identity."""
@@ -229,6 +315,12 @@ class _Frame:
         return Identity(parts=(*parts, *map(_far, far)))
 
 
+def _everywhere(small: Any) -> Any:
+    """Sent to every machine: Spark does not know that it is small, and would move the people instead, or read them
+    once for each part of it."""
+    return small.hint("broadcast")
+
+
 def _far(address: str) -> Part:
     """A file somewhere else, known by its address alone."""
     place = urlsplit(address)
@@ -239,19 +331,16 @@ def _far(address: str) -> Part:
 
 def _fetched(answer: Any, forms: Mapping[str, Form]) -> pa.Table:
     """As Arrow, each column in its form."""
-    types = {name: ARROW[form] for name, form in forms.items()}
-    cast = [f"CAST({name} AS {_SPARK[form]}) AS {name}" for name, form in forms.items()]
-    answer = answer.selectExpr(*cast)
-    table = answer.toArrow()
-    columns = [
-        pa.chunked_array([_received(chunk, kind) for chunk in column.chunks], kind)
-        for column, kind in zip(table.columns, types.values(), strict=True)
-    ]
-    return pa.table(columns, names=list(types))
+    return received(as_arrow(answer, pa.schema({name: ARROW[form] for name, form in forms.items()})), forms)
 
 
-def _received(cells: pa.Array, kind: pa.DataType) -> pa.Array:
-    return readable(cells.cast(kind)) if kind == pa.string() else cells.cast(kind)
+def _knows_utf8(session: Any) -> bool:
+    """Whether the session has the function, in whatever catalog it is: the query is looked at and not run."""
+    try:
+        with _quietly():
+            return bool(session.sql("SELECT is_valid_utf8('')").schema.fields)
+    except Exception:  # Spark 3.5
+        return False
 
 
 def is_frame(source: object) -> bool:
@@ -275,8 +364,9 @@ def open_session(session: Any, table: str | None, *, unreadable: Fraction = Frac
         raise WrongUse("a session holds many tables; name one with `table`, or give a query that begins with SELECT")
     is_query = re.match(r"\s*(select|with|table|values|from)\b", table, re.IGNORECASE) and " " in table.strip()
     try:
-        frame = session.sql(table) if is_query else session.table(table)
-        frame.schema  # noqa: B018  # Connect looks only now
+        with _quietly():
+            frame = session.sql(table) if is_query else session.table(table)
+            frame.schema  # noqa: B018  # Connect looks only now
     except Exception:  # of Spark, of Java, of a channel: the message may quote a cell
         frame = None
     if frame is None:
@@ -286,15 +376,4 @@ def open_session(session: Any, table: str | None, *, unreadable: Fraction = Frac
 
 def open_spark(url: str, table: str | None, *, unreadable: Fraction = Fraction(1)) -> Portable:
     """A table of the cluster at spark://host:port, or of the Connect server at sc://host:port."""
-    try:
-        from pyspark.sql import SparkSession
-
-        builder = SparkSession.builder.appName("hubbub")
-        session = (builder.remote(url) if url.startswith("sc://") else builder.master(url)).getOrCreate()
-    except Exception:  # its message may have the address in it, and that a token
-        session = None
-    if session is None:
-        raise WrongUse(
-            "the Spark cluster cannot be reached; check the address, and that pyspark and Java are installed"
-        )
-    return open_session(session, table, unreadable=unreadable)
+    return open_session(session_at(url), table, unreadable=unreadable)

@@ -17,14 +17,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any, Final
 from urllib.parse import quote
 
 import pyarrow as pa
 
-from hubbub.engines.arrow_columns import table as arrow_table
+from hubbub.engines.arrow_columns import batches
 from hubbub.engines.column import Number
-from hubbub.engines.dialect import ARROW, KEY, Dialect, Field, Form
+from hubbub.engines.dialect import ARROW, BLANKS, KEY, Dialect, Field, Form
 from hubbub.engines.identity import of_files
 from hubbub.engines.portable import UNCOUNTABLE, Portable
 from hubbub.errors import WrongUse
@@ -35,11 +36,15 @@ from hubbub.tables.schema import Holds
 _WHOLE: Final = Number("INTEGER", Fraction(-(2**63)), Fraction(2**63 - 1), Fraction(1))
 _REAL: Final = Number("REAL", -Fraction(2**53 - 1) * 2**971, Fraction(2**53 - 1) * 2**971)
 _EPOCH: Final = datetime.date(1970, 1, 1).toordinal()
+_UTF8: Final = "UTF-8"
 _MOST_DIGITS: Final = 15  # of a decimal that a double keeps apart from its neighbours
 
 
 class SQLite(Dialect):
-    """How SQLite spells it."""
+    """How SQLite spells it. In a file in UTF-16, bytes are no text before a function of ours has read them."""
+
+    def __init__(self, encoding: str = _UTF8) -> None:
+        self._is_utf8 = encoding == _UTF8
 
     def bytes(self, cell: str) -> str:
         return f"({cell}) COLLATE BINARY"
@@ -52,7 +57,11 @@ class SQLite(Dialect):
         return cell
 
     def literal(self, text: str) -> str:
-        return f"CAST(X'{text.encode().hex()}' AS TEXT)"
+        digits = f"X'{text.encode().hex()}'"
+        return f"CAST({digits} AS TEXT)" if self._is_utf8 else f"hubbub_utf8({digits})"
+
+    def trimmed(self, cell: str) -> str:
+        return f"trim({cell}, {self.literal(BLANKS)})"
 
     def rest(self, a: str, b: str) -> str:
         return f"(({a}) % ({b}))"
@@ -121,14 +130,18 @@ def _text_of(cell: str) -> str:
 class _File:
     """A table or view of a file, opened for reading alone."""
 
-    dialect: Dialect = SQLite()
-
     def __init__(self, path: str, table: str) -> None:
         self._path = path
         self._connection = _connected(path)
         weakref.finalize(self, self._connection.close)
+        encoding = self._rows("PRAGMA encoding")[0][0].decode()
+        self._connection.create_function("hubbub_text", 1, partial(_text, encoding), deterministic=True)
+        self.dialect: Dialect = SQLite(encoding)
         name = self.dialect.name(table)
-        described = self._rows(f"SELECT name, type FROM pragma_table_info({self.dialect.literal(table)})")
+        # Of hidden columns, those that are worked out from others (2 and 3) are columns like any other.
+        described = self._rows(
+            f"SELECT name, type FROM pragma_table_xinfo({self.dialect.literal(table)}) WHERE hidden <> 1"
+        )
         if not described:
             raise WrongUse(f"there is no table {table!r} in the database; name one of those that it has with `table`")
         known = [field(each.decode(), kind.decode()) for each, kind in described]
@@ -172,6 +185,17 @@ class _File:
         key: str | None = None,
         words: Mapping[int, pa.Table] | None = None,
     ) -> pa.Table:
+        schema = pa.schema([(name, ARROW[form]) for name, form in forms.items()])
+        return pa.Table.from_batches(self.stream(sql, forms, key=key, words=words), schema)
+
+    def stream(
+        self,
+        sql: str,
+        forms: Mapping[str, Form],
+        *,
+        key: str | None = None,
+        words: Mapping[int, pa.Table] | None = None,
+    ) -> Iterator[pa.RecordBatch]:
         types = {name: ARROW[form] for name, form in forms.items()}
         try:
             if key is not None:
@@ -180,7 +204,8 @@ class _File:
                 self._made(
                     f"hubbub_words_{i}", ("v", "id"), zip(*(column.to_pylist() for column in each.columns), strict=True)
                 )
-            return arrow_table(self._connection.execute(sql), types)
+            yield from batches(self._connection.execute(sql), types)
+            return
         except (sqlite3.Error, pa.ArrowException, OverflowError):
             pass
         raise WrongUse(UNCOUNTABLE)
@@ -194,7 +219,10 @@ class _File:
             return self._connection.execute(sql).fetchall()
         except sqlite3.Error:
             pass
-        raise WrongUse("the database could not be opened; check that it is one of SQLite's and may be read")
+        raise WrongUse(
+            "the database could not be opened; check that it is one of SQLite's, that it may be read, and that nobody "
+            "is writing to it"
+        )
 
 
 def open_sqlite(path: str, table: str | None, *, unreadable: Fraction = Fraction(1)) -> Portable:
@@ -220,13 +248,14 @@ def _connected(path: str) -> sqlite3.Connection:
 # --- functions ------------------------------------------------------------------------------------------------------
 
 _DATE: Final = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d)(?:[.](\d{1,6})\d*)?)?)?(Z|[-+]\d\d:?\d\d)?", re.ASCII
+    r"(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d)(?:[.](\d{1,6})\d*)?)?)?(Z|[-+](?:0\d|1[0-5]):?[0-5]\d)?",
+    re.ASCII,
 )
 
 
-def _text(cell: bytes | None) -> str | None:
+def _text(encoding: str, cell: bytes | None) -> str | None:
     try:
-        return None if cell is None else cell.decode()
+        return None if cell is None else cell.decode(encoding)
     except UnicodeDecodeError:
         return None
 
@@ -286,7 +315,8 @@ def _word(digits: str | None, start: int) -> int | None:
 
 
 _FUNCTIONS: Final = (
-    ("hubbub_text", 1, _text),
+    ("hubbub_text", 1, partial(_text, _UTF8)),
+    ("hubbub_utf8", 1, bytes.decode),
     ("hubbub_days", 2, _days),
     ("hubbub_micros", 1, _micros),
     ("hubbub_scaled", 2, _scaled),

@@ -7,6 +7,7 @@
     ReplaySource      plays a recording back                 (audit)
     ScriptedSource    plays words somebody chose             (tests alone)
     PublicDice        words that anybody can work out from a public sentence (draws of a vote; never noise)
+    BlockKeys         a fresh secret that gives each block of bins a stream of its own, on whatever machine
 
 Noise that somebody else can predict is no noise: two releases with the same noise differ by the
 difference of their exact counts. Hence there is no seed, a forked child and its parent never share a
@@ -21,6 +22,7 @@ be the better choice.) Counter mode differs from true randomness in that no two 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import os
 import threading
 import unicodedata
@@ -225,6 +227,81 @@ class PublicDice:
         self._given += n
         digests = (hashlib.sha256(f"{start}{k}".encode()).digest() for k in numbers)
         return np.array([int.from_bytes(digest[:8], "big") for digest in digests], dtype=np.uint64)
+
+
+class BlockKeys:
+    """A secret of 256 bits, drawn here, from which every block of bins gets a stream of words of its own.
+
+    Where bins are published by many machines, a task may run twice. What it draws is a function of this secret and of
+    the number of its block, so both runs draw the same, and no second noisy answer exists that could be held against
+    the first. There is no way to hand in a secret of one's own; it travels to other machines as part of a task
+    (pickled), and :meth:`forget` overwrites it here. Copies that were sent are out of reach: what holds a task in
+    memory holds them until it is gone.
+
+    Guarantee: the words of :meth:`stream` are AES-256 in counter mode under keys that HMAC-SHA256 derives from the
+    secret, the block and a running number, so that no two blocks share a key. If HMAC-SHA256 is a pseudo-random
+    function and AES-256 a pseudo-random permutation, nobody without the secret can tell the words of all blocks from
+    uniform independent ones, as long as each block is published once: whoever draws for a block a second time, for
+    other counts, must throw one of the two answers away. `secure` says whether the secret came from a source that a
+    release may draw from.
+    """
+
+    __slots__ = ("_secret", "secure")
+
+    def __init__(self, source: Source) -> None:
+        self._secret = bytearray(source.words(4).tobytes())
+        self.secure = is_secure(source)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _travelled, (bytes(self._secret), self.secure)
+
+    def __repr__(self) -> str:
+        return "<the secret of a release>"
+
+    def stream(self, *block: int) -> BlockSource:
+        """The words of a block, from the first on."""
+        if not any(self._secret):
+            raise WrongUse("the secret of this release is spent and forgotten; make another release")
+        name = b"".join(number.to_bytes(8, "big") for number in (len(block), *block))
+        return BlockSource(hmac.digest(bytes(self._secret), b"hubbub block 1" + name, "sha256"))
+
+    def forget(self) -> None:
+        """Overwrite the secret. Nothing more can be drawn."""
+        self._secret[:] = bytes(len(self._secret))
+
+
+def _travelled(secret: bytes, secure: bool) -> BlockKeys:
+    """A secret that was drawn by another process of the same release."""
+    keys = object.__new__(BlockKeys)
+    keys._secret, keys.secure = bytearray(secret), secure
+    return keys
+
+
+class BlockSource:
+    """The words of one block of one release (:class:`BlockKeys`). The same words can be made again, which is what it is
+    for: so `is_secure` is False, and no release begins with one."""
+
+    __slots__ = ("_block", "_keys", "_stream")
+
+    def __init__(self, block: bytes) -> None:
+        self._block, self._keys = block, 0
+        self._stream: _Keystream | None = None
+
+    def __reduce__(self) -> str:
+        raise WrongUse("the words of a block stay where they are drawn")
+
+    def words(self, n: int) -> Words:
+        _check_size(n)
+        out = np.empty(n, dtype=np.uint64)
+        done = 0
+        while done < n:
+            if self._stream is None or self._stream.made == REKEY_BYTES:
+                key = hmac.digest(self._block, b"hubbub stream 1" + self._keys.to_bytes(8, "big"), "sha256")
+                self._stream, self._keys = _Keystream(key), self._keys + 1
+            piece = out[done : done + (REKEY_BYTES - self._stream.made) // 8]
+            self._stream.fill(piece)
+            done += piece.size
+        return out
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,13 +74,20 @@ class Design:
 
     def command(self, file: str, by: Sequence[str], out: str, *, person: str | None = None) -> str:
         """The release, as it is typed; without a person column, each row is a person."""
-        who = ["--rows-are-people"] if person is None else ["--person", person]
+        who = ["--rows-are-people"] if person is None else _option("--person", person)
         flags: list[str] = []
         for name, value in self.words.items():
             flag = "--" + name.replace("_", "-")
-            flags += [flag] if value is True else [flag, str(value)]
-        columns = [part for spec in by for part in ("--by", spec)]
-        return shlex.join(["hubbub", "release", self.spec.kind.name, file, *who, *columns, *flags, "--out", out])
+            flags += [flag] if value is True else _option(flag, str(value))
+        columns = [part for spec in by for part in _option("--by", spec)]
+        table = f"./{file}" if file.startswith("-") else file
+        words = ["hubbub", "release", self.spec.kind.name, table, *who, *columns, *flags, *_option("--out", out)]
+        return shlex.join(words)
+
+
+def _option(flag: str, value: str) -> list[str]:
+    """As a shell takes it, also where the value looks like an option."""
+    return [f"{flag}={value}"] if value.startswith("-") else [flag, value]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,8 +148,11 @@ def _candidates(request: Request, left_out: dict[str, None]) -> Iterator[Asked]:
     if request.want is not Want.ZERO_KNOWLEDGE and _drawable(e):
         yield from _plain(e, {})
         found = any(isinstance(parse(each), Discovered) for each in request.by)
-        if request.want is Want.DIFFERENTIAL and request.delta and found:
-            yield {"epsilon": to_text(e), "delta": _brief(request.delta)}
+        if request.want is Want.DIFFERENTIAL and found:
+            if request.delta:
+                yield {"epsilon": to_text(e), "delta": _brief(request.delta)}
+            else:
+                left_out["values that are found in the data cost a delta; add `delta`, like `delta=1e-6`"] = None
     for rate in request.rates:
         sample: dict[str, object] = {"sample": to_text(rate), "scale_up": True}
         if request.want is Want.DISTRIBUTIONAL:

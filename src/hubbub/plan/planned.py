@@ -10,7 +10,7 @@ from typing import Any, Final
 from hubbub.certificate import about
 from hubbub.channels.catalogue import parameters
 from hubbub.channels.profile import checkable, loss_curve
-from hubbub.errors import Spelling, in_python
+from hubbub.errors import Spelling, WrongUse, in_python
 from hubbub.exact import Exact, Infinite, rational, to_float, to_text
 from hubbub.figures import numbers, short
 from hubbub.limits import a_crowd, a_delta, a_loss, a_size
@@ -165,13 +165,12 @@ def release(
     error is an expectation for the stated shape, not a promise.
     """
     notion = wanted(want)
-    if by and bins is None and is_name(shape):
-        bins = declared_size([parse(spec) for spec in by])
-    sizes = [
-        None if given is None else a_size(given, what, least=1)
-        for given, what in ((people, "`people`"), (bins, "`bins`"))
-    ]
-    expected = read(shape, *sizes)
+    many = None if people is None else a_size(people, "`people`", least=1)
+    size = None if bins is None else a_size(bins, "`bins`", least=1)
+    declared = declared_size([parse(spec) for spec in by]) if by else None
+    if declared is not None and size not in (None, declared):
+        raise WrongUse(f"`by` declares {declared:,} bins, and `bins` says {size:,}; leave `bins` out")
+    expected = read(shape, many, declared if size is None and is_name(shape) else size)
     columns = tuple(by) or (f"bin:0..{expected.bins}:1",)
     rates = read_rates(rate if rate is None or isinstance(rate, str) else to_text(rational(rate, "`rate`")))
     asked = request(

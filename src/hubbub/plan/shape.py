@@ -15,6 +15,7 @@ from hubbub.errors import WrongUse
 from hubbub.exact import Exact, positive, rational, whole
 
 MOST_BINS: Final = 10_000_000
+_STEEPEST: Final = 20
 _NUMBER: Final = re.compile(r"\s*\d{1,18}\s*", re.ASCII)
 
 
@@ -77,6 +78,8 @@ def even(people: int, bins: int) -> Shape:
 def zipf(people: int, bins: int, power: Exact = 1) -> Shape:
     """The i-th largest bin has a share proportional to 1/i^power."""
     exponent = positive(power, "the power of zipf")
+    if exponent > _STEEPEST:
+        raise WrongUse(f"the power of zipf must be at most {_STEEPEST}, where nearly all are in one bin; lower it")
     if exponent.denominator == 1 and exponent <= 3:
         weights: Sequence[float] = [1 / i ** int(exponent) for i in range(1, bins + 1)]
     else:

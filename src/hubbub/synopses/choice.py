@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Final, cast
 
 from hubbub.errors import WrongUse
-from hubbub.synopses import small_databases, tree, weights
+from hubbub.synopses import boosting, small_databases, tree, weights
 from hubbub.synopses.flat import Flat
 from hubbub.synopses.per_query import PerQuery
 from hubbub.synopses.setting import Method, Setting, checked
@@ -19,6 +19,7 @@ MAKERS: Final[Mapping[str, Callable[[Setting], Method]]] = {
     "tree": tree.best,
     "mwem": weights.best,
     "small-database": small_databases.best,
+    "boosting": boosting.best,
 }
 """Every method by its name, with the parameters that have the smallest bound."""
 
@@ -79,4 +80,15 @@ def restored(given: Mapping[str, Any]) -> Method:
             return weights.Weights(t)
         case {"name": "small-database", "size": int(m), **rest} if not rest and 1 <= m <= 10**6:
             return small_databases.SmallDatabase(m)
+        case {
+            "name": "boosting",
+            "rounds": int(t),
+            "draws": int(k),
+            "size": int(m),
+            "within": int(low),
+            "ramp": int(more),
+            **rest,
+        } if not rest and 3 <= t <= 99 and t % 2 and 1 <= k <= boosting.MOST_DRAWS and 1 <= m <= 10**6:
+            if 0 <= low <= 10**18 and 1 <= more <= 10**18:
+                return boosting.Boosting(t, k, m, low, more)
     raise WrongUse("the method is none that is known; update Hubbub")

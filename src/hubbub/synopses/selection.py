@@ -27,9 +27,20 @@ def exponential(losses: NDArray[np.int64], rate: Fraction, source: Source) -> in
     Guarantee: exactly this law, if the words of the source are uniform and independent. If one person changes every
     loss by at most s, choosing is (2 s rate)-differentially private (McSherry and Talwar 2007).
     """
+    return int(several(losses, rate, 1, source)[0])
+
+
+def several(losses: NDArray[np.int64], rate: Fraction, size: int, source: Source) -> NDArray[np.int64]:
+    """As many places, drawn independently of one another: those accepted first.
+
+    Guarantee: that of :func:`exponential` for each of them; what they lose adds up.
+    """
     gaps = losses - losses.min()
-    while True:
-        proposed = below(gaps.size, min(_AT_ONCE, 4 * gaps.size), source)
-        accepted = np.flatnonzero(geometric(rate, proposed.size, source) >= gaps[proposed])
-        if accepted.size:
-            return int(proposed[accepted[0]])
+    found: list[NDArray[np.int64]] = []
+    missing = size
+    while missing > 0:
+        proposed = below(gaps.size, min(_AT_ONCE, 4 * max(gaps.size, missing)), source)
+        accepted = proposed[geometric(rate, proposed.size, source) >= gaps[proposed]][:missing]
+        found.append(accepted.astype(np.int64))
+        missing -= accepted.size
+    return np.concatenate(found)

@@ -75,10 +75,14 @@ class Cells:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """What came out of a method: its numbers in their order, and for rounds the query and what was measured."""
+    """What came out of a method: its numbers in their order, and for rounds the query and what was measured.
+
+    `times` are the rounds of these where a round has several.
+    """
 
     numbers: NDArray[Any]
     rounds: tuple[tuple[Query, int], ...] = ()
+    times: tuple[int, ...] = ()
 
 
 class Method(Protocol):

@@ -45,7 +45,7 @@ class SmallDatabase:
         if listing:
             return listing
         assert not isinstance(setting.queries, Halfspaces)
-        if _too_many(setting.cells, self.size, setting.queries.number):
+        if too_many(setting.cells, self.size, setting.queries.number):
             return f"it lists every database of {self.size:,} rows, and there are too many of them"
         return too_wide(setting.any_row / 2)
 
@@ -60,7 +60,7 @@ class SmallDatabase:
         assert setting.rows is not None
         return rounded(
             setting.rows * radius(setting, self.size)
-            + selected(setting.any_row / 2, _log_candidates(setting.cells, self.size), setting.doubt)
+            + selected(setting.any_row / 2, log_candidates(setting.cells, self.size), setting.doubt)
             + 1,
             up=True,
             digits=_DIGITS,
@@ -76,7 +76,7 @@ class SmallDatabase:
     def draw(self, setting: Setting, cells: Cells, source: Source) -> Drawn:
         """Guarantee: one draw of the exact exponential mechanism, so what :meth:`spends` says is lost and no more."""
         assert setting.rows is not None and not isinstance(setting.queries, Halfspaces)
-        databases = _databases(setting.cells, self.size)
+        databases = databases_of(setting.cells, self.size)
         losses = _losses(databases, setting.queries, cells.answers(setting.queries), setting.rows, self.size)
         return Drawn(databases[exponential(losses, setting.any_row / 2, source)].astype(np.int64))
 
@@ -91,7 +91,7 @@ def candidates(cells: int, size: int) -> int:
     return comb(cells + size - 1, size)
 
 
-def _too_many(cells: int, size: int, queries: int) -> bool:
+def too_many(cells: int, size: int, queries: int) -> bool:
     """Whether nobody can list them; what is far too many is not counted exactly."""
     if lgamma(cells + size) - lgamma(size + 1) - lgamma(cells) > 2 * log(MOST_CANDIDATES):
         return True
@@ -100,7 +100,7 @@ def _too_many(cells: int, size: int, queries: int) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _log_candidates(cells: int, size: int) -> Fraction:
+def log_candidates(cells: int, size: int) -> Fraction:
     with precision():
         return rounded(ball(candidates(cells, size)).log(), up=True)
 
@@ -120,7 +120,7 @@ def radius(setting: Setting, size: int) -> Fraction:
 
 
 @lru_cache(maxsize=2)
-def _databases(cells: int, size: int) -> NDArray[np.int32]:
+def databases_of(cells: int, size: int) -> NDArray[np.int32]:
     """Every candidate, as its number of rows in each cell."""
     found, left = np.empty((1, 0), dtype=np.int32), np.array([size])
     for _ in range(cells - 1):  # a cell takes 0 to as many rows as are left
@@ -135,12 +135,23 @@ def _losses(
     databases: NDArray[np.int32], queries: Listed, truth: NDArray[np.int64], rows: int, size: int
 ) -> NDArray[np.int64]:
     """max over q of |c_q - rows y_q / m|, rounded down: one person moves c_q by one, and that by at most one."""
-    inside = cells_of(queries.shape)
-    every = np.stack([queries.answers(each.reshape(queries.shape)) for each in np.eye(inside, dtype=np.int64)])
+    return farthest_off(databases, of_cells(queries), truth, rows, size) // size
+
+
+def of_cells(queries: Listed) -> NDArray[np.int64]:
+    """Whether a cell is in a query: cells x queries."""
+    ones = np.eye(cells_of(queries.shape), dtype=np.int64)
+    return np.stack([queries.answers(each.reshape(queries.shape)) for each in ones])
+
+
+def farthest_off(
+    databases: NDArray[np.int32], every: NDArray[np.int64], told: NDArray[np.int64], rows: int, size: int
+) -> NDArray[np.int64]:
+    """For each database m times how far its worst answer is from what is told, in people of so many `rows`."""
     found = np.empty(len(databases), dtype=np.int64)
     for start in range(0, len(databases), _CHUNK):
-        part = databases[start : start + _CHUNK, :inside].astype(np.int64)
-        found[start : start + _CHUNK] = np.abs(size * truth - rows * (part @ every)).max(axis=1) // size
+        part = databases[start : start + _CHUNK, : len(every)].astype(np.int64)
+        found[start : start + _CHUNK] = np.abs(size * told - rows * (part @ every)).max(axis=1)
     return found
 
 

@@ -20,6 +20,7 @@ from hubbub.tables.bins import Axis, Discovered, parse
 from hubbub.tables.description import read, upgraded
 from hubbub.tables.discovery import smallest_threshold
 from hubbub.tables.histogram import Histogram
+from hubbub.tables.manifest import MOST_PARTS
 from hubbub.tables.unit import Collected, Unit
 
 
@@ -41,6 +42,7 @@ def histogram(
     at_delta: Exact = "1e-9",
     coverage: Exact = "0.95",
     scale_up: bool = False,
+    parts: int | str | None = None,
 ) -> Histogram:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
     if isinstance(by, str):
@@ -52,6 +54,9 @@ def histogram(
     if len(set(columns)) != len(columns):
         raise WrongUse("each column can be used once; combine its bins into one `by`")
     who = unit or Unit()
+    if channel is None:  # a channel names its own parameters
+        crowd = None if crowd is None else whole(crowd, "`crowd`", least=2)
+        epsilon = None if epsilon is None else rational(epsilon, "`epsilon`")
     if who.distinct is not None and epsilon is not None:
         epsilon = rational(epsilon, "epsilon") / who.distinct  # what is said is the total, over all bins of a person
         delta = None if delta is None else rational(delta, "delta") / who.distinct
@@ -93,7 +98,15 @@ def histogram(
         coverage=level,
         scale_up=scale_up,
         lowered=bool(made.remarks),
+        parts=None if parts is None else _parts(parts),
     )
+
+
+def _parts(given: int | str) -> int:
+    parts = whole(given, "parts")
+    if not 1 <= parts <= MOST_PARTS:
+        raise WrongUse(f"`parts` is a number of files, from 1 to {MOST_PARTS:,}, not {parts:,}; choose one like 64")
+    return parts
 
 
 def _found(
@@ -198,6 +211,11 @@ _OWN: Final = (
     Option(name="scale_up", takes=None, help="With `sample`: estimates and intervals for everybody."),
     *_COLLECTED,
     Option(name="coverage", takes="C", default="0.95", help="How often an interval is right."),
+    Option(
+        name="parts",
+        takes="N",
+        help="With Spark: its executors draw the noise and write N Parquet files, for bins by the billion.",
+    ),
 )
 
 
@@ -234,12 +252,17 @@ column:month:2024-01..2024-12 (dates). Say how people are protected: `crowd=K`; 
 `outlier=CURVE`; or `channel=NAME` with its own options.
 
 Of more than 100,000,000 declared bins only those that show a number are listed, and not listed means hidden.
+With `parts=N`, for a table in Spark, neither counts nor rows come together in this process: the executors write N
+files into the folder release/ of the output, which must be on storage that they share with this machine, and
+release.json lists them. Promises, ledger and certificate are the same.
 
 Exit code 3 and the sentence about several rows for one person tell something about the data: they are for you
 alone. What is released about the same people under one name adds up in the ledger (hubbub ledger show).""",
     examples=(
         "hubbub release histogram hubbub-demo/millbrook.parquet --person resident --by department --crowd 20 --out o/",
         "hubbub release histogram hubbub-demo/millbrook.parquet --rows-are-people --by age:0..90:5 --epsilon 1 --out p",
+        "hubbub release histogram spark://master:7077 --table people --rows-are-people --dataset town "
+        "--by cell:0..10000000:1 --by age:0..100:1 --epsilon 1 --parts 256 --out /shared/release",
     ),
     options=(*_OWN, CHANNEL, *OPTIONS),
     ask=ask,

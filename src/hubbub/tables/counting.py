@@ -25,16 +25,21 @@ _BATCH = 1 << 20  # bins at a time
 def run(spec: Histogram, engine: Engine, source: Source) -> Counts:
     """Count, sample, publish."""
     total = declared_size(spec.axes)
-    counted = engine.count(_question(spec), source)
+    counted = engine.count(question(spec), source)
     if total is not None and is_sparse(spec):
         return _shown_only(spec, counted, total, source)
-    counts = _sampled(spec, counted.counts if total is None else _every_bin(counted, total), source)
-    if total is not None:
-        published = _published(spec, counts, source)
-        return Counts(spec, published, *of_published(spec, published))
+    if total is None:
+        return shown_of_found(spec, counted, source)
+    published = through(spec, sampled(spec, every_bin(counted, total), source), source)
+    return Counts(spec, published, *of_published(spec, published))
+
+
+def shown_of_found(spec: Histogram, counted: Counted, source: Source) -> Counts:
+    """Of bins that were found in the data, those that show a number."""
+    counts = sampled(spec, counted.counts, source)
     # Bins are those found in the sample: one that nobody of the sample is in must not reach the channel.
     some = np.flatnonzero(counts)
-    published = _published(spec, counts[some], source)
+    published = through(spec, counts[some], source)
     # An absent bin looks like a hidden one, so hidden ones are absent too.
     shown = np.flatnonzero(published.shown)
     published = published.at(shown)
@@ -47,7 +52,7 @@ def declared_counts(spec: Histogram, engine: Engine, source: Source) -> NDArray[
     """The exact count of every declared bin, thinned to the secret sample if there is one. Private, as all counts."""
     total = declared_size(spec.axes)
     assert total is not None
-    return _sampled(spec, _every_bin(engine.count(_question(spec), source), total), source)
+    return sampled(spec, every_bin(engine.count(question(spec), source), total), source)
 
 
 def _shown_only(spec: Histogram, counted: Counted, total: int, source: Source) -> Counts:
@@ -59,12 +64,12 @@ def _shown_only(spec: Histogram, counted: Counted, total: int, source: Source) -
     empty = spec.channel.empty_bins()
     assert empty is not None, "refused before anything was read"
     order = np.argsort(counted.codes)  # noise does not follow the order in which an engine found the bins
-    counts = _sampled(spec, counted.counts[order], source)
-    codes, published = shown_bins(counted.codes[order], _published(spec, counts, source), empty, total, source)
+    counts = sampled(spec, counted.counts[order], source)
+    codes, published = shown_bins(counted.codes[order], through(spec, counts, source), empty, total, source)
     return Counts(spec, published, *of_published(spec, published), (), codes)
 
 
-def _question(spec: Histogram) -> Question:
+def question(spec: Histogram) -> Question:
     unit = spec.unit
     if unit.one_row_per_person:
         return Question(axes=spec.axes, person=unit.person, repeats=Repeats.ONE_ROW)
@@ -73,14 +78,14 @@ def _question(spec: Histogram) -> Question:
     return Question(axes=spec.axes, person=unit.person)
 
 
-def _every_bin(counted: Counted, total: int) -> NDArray[np.int64]:
+def every_bin(counted: Counted, total: int) -> NDArray[np.int64]:
     """Empty bins are bins: a count for every declared one."""
     counts = np.zeros(total, dtype=np.int64)
     counts[counted.codes] = counted.counts
     return counts
 
 
-def _sampled(spec: Histogram, counts: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+def sampled(spec: Histogram, counts: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
     """The counts of a fresh secret sample, if there is to be one."""
     if spec.sample is None:
         return counts
@@ -88,7 +93,7 @@ def _sampled(spec: Histogram, counts: NDArray[np.int64], source: Source) -> NDAr
     return np.concatenate([counts[:0], *(binomial(part, spec.sample, source) for part in parts)])
 
 
-def _published(spec: Histogram, counts: NDArray[np.int64], source: Source) -> Published:
+def through(spec: Histogram, counts: NDArray[np.int64], source: Source) -> Published:
     """The channel, a batch of bins at a time."""
     values, tags = np.empty(counts.size, dtype=np.int64), np.empty(counts.size, dtype=np.intp)
     names: dict[str, int] = {}

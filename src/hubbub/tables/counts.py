@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,9 +21,11 @@ from hubbub.exact import to_text
 from hubbub.kind import Grid, Result, Sheet
 from hubbub.tables import picture, wording
 from hubbub.tables.bins import Axis, Discovered, all_labels, declared_size, size
+from hubbub.tables.discovery import FOUND
 from hubbub.tables.estimands import Estimand, estimates, has_estimates, of_interval, of_number
 from hubbub.tables.intervals import of_published
 from hubbub.tables.labels import labels, labels_at
+from hubbub.tables.sparse import is_sparse
 from hubbub.tables.written import STATUS, key_columns, number_columns
 
 if TYPE_CHECKING:
@@ -92,12 +94,6 @@ class Counts(Result):
         value, _ = self.published.outcome(i)
         return None if value is None else int(estimates(self.spec, np.array([value]))[0])
 
-    def hidden_span(self) -> tuple[int, int | None]:
-        """The interval of a bin that is hidden."""
-        nothing = Published(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.intp), (SUPPRESSED,))
-        low, high = of_published(self.spec, nothing)
-        return int(low[0]), None if high[0] < 0 else int(high[0])
-
     def ends(self, i: int) -> tuple[int, int | None]:
         """The interval of a bin; None where it has no upper end."""
         high = int(self.high[i])
@@ -106,15 +102,13 @@ class Counts(Result):
     @property
     def exact(self) -> bool:
         """Whether no published number can leave a doubt, whatever was published."""
-        return self.spec.channel.certain and not self.spec.scale_up
+        return is_exact(self.spec)
 
     def sheets(self) -> tuple[Sheet, ...]:
         """Labels are not made here: there may be millions."""
-        keys = ((name, _LABELS) for name in key_columns(self.axes))
-        numbers = ((name, pa.int64()) for name in number_columns(has_estimates(self.spec)))
-        return (Sheet("release", pa.schema([*keys, *numbers, (STATUS, _LABELS)]), self._batches, self.bins),)
+        return (Sheet("release", schema(self.spec), self.batches, self.bins),)
 
-    def _batches(self) -> Iterator[pa.RecordBatch]:
+    def batches(self) -> Iterator[pa.RecordBatch]:
         """A million bins at a time: keys, published value (null if hidden), perhaps an estimate, interval, status."""
         beside = has_estimates(self.spec)
         names = [*key_columns(self.axes), *number_columns(beside), STATUS]
@@ -132,61 +126,96 @@ class Counts(Result):
             yield pa.record_batch(arrays, names=names)
 
     def told(self) -> Mapping[str, Any]:
-        declared, shown = declared_size(self.axes), int(self.shown.sum())
-        return {
-            "rows_published": shown,
-            "rows_suppressed": None if declared is None else declared - shown,
-            "bins": declared,
-            "counts": self._counted(),
-            **({} if self.spec.unit.distinct is None else {"rate_per_bin": to_text(wording.bin_rate(self.spec))}),
-            "channel": {"name": self.spec.channel.name, **parameters(self.spec.channel)},
-        }
-
-    def _counted(self) -> dict[str, str]:
-        """What each number counts, by its identifier."""
-        about = of_interval(self.spec).value
-        beside = {"estimate": about} if has_estimates(self.spec) else {}
-        return {"number": of_number(self.spec).value, **beside, "interval": about}
+        return facts(self.spec, int(self.shown.sum()))
 
     def sentences(self) -> tuple[str, ...]:
-        declared = declared_size(self.axes)
-        if declared is None:
-            return (
-                "The bins were found in the data. A bin that had to be hidden is absent, just like one with nobody in "
-                "it, and how many are absent is not told.",
-            )
-        shown = int(self.shown.sum())
-        if shown == declared:
-            empty = "; an empty one would be hidden" if hides(self.spec.channel) else ", empty ones too"
-            return (f"All {declared:,} bins show a number{empty}.",)
-        told = f"{declared - shown:,} of {declared:,} bins are hidden; {shown:,} show a number."
-        if self.some is None:
-            rest = "A hidden bin may well be empty: its interval says how many people there can be."
-        else:
-            rest = f"Not listed means hidden, and may well be empty: {_span(*self.hidden_span())} people."
-        return (f"{told} {rest}",)
+        return (hidden_words(self.spec, int(self.shown.sum())),)
 
     def grid(self, first: int) -> Grid:
-        first = min(self.bins, first)
-        beside = has_estimates(self.spec)
-        tagged = any(text and not text.startswith(SUPPRESSED) for text in self.published.names)
         rows = []
-        for i, texts in enumerate(labels(self, np.arange(first))):
+        for i, texts in enumerate(labels(self, np.arange(min(self.bins, first)))):
             value, tag = self.published.outcome(i)
-            about = self.estimate(i)
-            cells = ["hidden" if value is None else f"{value:,}"]
-            cells += ["" if about is None else f"{about:,}"] if beside else []
-            cells += [_span(*self.ends(i))]
-            cells += [wording.status(tag)] if tagged else []
-            rows.append((texts, tuple(cells), value is None))
-        other = of_interval(self.spec) is not of_number(self.spec)
-        whose = f" for {_FOR[of_interval(self.spec)]}" if other else ""
-        titles = [_HEADS[of_number(self.spec)], *([f"estimate{whose}"] if beside else []), f"interval{whose}"]
-        titles += ["note"] if tagged else []
-        return Grid(tuple(key_columns(self.axes)), tuple(titles), tuple(rows), wording.notes(self))
+            rows.append(Line(texts, value, self.estimate(i), *self.ends(i), wording.status(tag)))
+        return lined(self.spec, rows, map(wording.status, self.published.names))
 
     def drawing(self) -> Drawing | None:
         return picture.bars(self)
+
+
+class Line(NamedTuple):
+    """A bin as it is published: its labels, number, estimate (None: nothing is shown), interval and status."""
+
+    labels: tuple[str | None, ...]
+    value: int | None
+    estimate: int | None
+    low: int
+    high: int | None
+    status: str
+
+
+def schema(spec: Histogram) -> pa.Schema:
+    """The columns of the file."""
+    keys = ((name, _LABELS) for name in key_columns(spec.axes))
+    numbers = ((name, pa.int64()) for name in number_columns(has_estimates(spec)))
+    return pa.schema([*keys, *numbers, (STATUS, _LABELS)])
+
+
+def is_exact(spec: Histogram) -> bool:
+    """Whether no published number can leave a doubt, whatever was published."""
+    return spec.channel.certain and not spec.scale_up
+
+
+def hidden_span(spec: Histogram) -> tuple[int, int | None]:
+    """The interval of a bin that is hidden."""
+    nothing = Published(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.intp), (SUPPRESSED,))
+    low, high = of_published(spec, nothing)
+    return int(low[0]), None if high[0] < 0 else int(high[0])
+
+
+def facts(spec: Histogram, shown: int) -> dict[str, Any]:
+    """What is told about a release of which so many bins show a number."""
+    declared, about = declared_size(spec.axes), of_interval(spec).value
+    beside = {"estimate": about} if has_estimates(spec) else {}
+    return {
+        "rows_published": shown,
+        "rows_suppressed": None if declared is None else declared - shown,
+        "bins": declared,
+        "counts": {"number": of_number(spec).value, **beside, "interval": about},
+        **({} if spec.unit.distinct is None else {"rate_per_bin": to_text(wording.bin_rate(spec))}),
+        "channel": {"name": spec.channel.name, **parameters(spec.channel)},
+    }
+
+
+def hidden_words(spec: Histogram, shown: int) -> str:
+    """What is said about the bins that are hidden."""
+    declared = declared_size(spec.axes)
+    if declared is None:
+        return FOUND
+    if shown == declared:
+        empty = "; an empty one would be hidden" if hides(spec.channel) else ", empty ones too"
+        return f"All {declared:,} bins show a number{empty}."
+    told = f"{declared - shown:,} of {declared:,} bins are hidden; {shown:,} show a number."
+    if is_sparse(spec):
+        return f"{told} Not listed means hidden, and may well be empty: {_span(*hidden_span(spec))} people."
+    return f"{told} A hidden bin may well be empty: its interval says how many people there can be."
+
+
+def lined(spec: Histogram, rows: Sequence[Line], statuses: Iterable[str]) -> Grid:
+    """Rows to read; `statuses` are all that a bin can have."""
+    beside = has_estimates(spec)
+    tagged = any(text != "shown" and not text.startswith(SUPPRESSED) for text in statuses)
+    told = []
+    for row in rows:
+        cells = ["hidden" if row.value is None else f"{row.value:,}"]
+        cells += ["" if row.estimate is None else f"{row.estimate:,}"] if beside else []
+        cells += [_span(row.low, row.high)]
+        cells += [row.status] if tagged else []
+        told.append((row.labels, tuple(cells), row.value is None))
+    other = of_interval(spec) is not of_number(spec)
+    whose = f" for {_FOR[of_interval(spec)]}" if other else ""
+    titles = [_HEADS[of_number(spec)], *([f"estimate{whose}"] if beside else []), f"interval{whose}"]
+    titles += ["note"] if tagged else []
+    return Grid(tuple(key_columns(spec.axes)), tuple(titles), tuple(told), wording.notes(spec, exact=is_exact(spec)))
 
 
 def _span(low: int, high: int | None) -> str:

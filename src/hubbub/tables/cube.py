@@ -138,6 +138,11 @@ class Cube(Spec):
     def misfit(self, file: Path, form: str) -> str | None:
         return cube_file.difference(self, file, form)
 
+    def impossible(self, file: Path, form: str) -> str | None:
+        from hubbub.tables.counts_file import impossible
+
+        return None if self.levelled else impossible(self.cells, file, form)
+
     def free(self) -> tuple[str, ...]:
         return self.cells.free()
 

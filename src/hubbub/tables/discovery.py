@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Final
 
 from flint import arb
 
@@ -12,6 +13,11 @@ from hubbub.channels.warped import Warped
 from hubbub.errors import Refused, WrongUse
 from hubbub.exact import Exact, ball, positive, rounded, to_text
 from hubbub.guarantees.curve import flat
+
+FOUND: Final = (
+    "The bins were found in the data. A bin that had to be hidden is absent, just like one with nobody in it, and how "
+    "many are absent is not told."
+)
 
 
 def discovery_cost(channel: Channel) -> arb:
@@ -25,7 +31,8 @@ def discovery_cost(channel: Channel) -> arb:
     if hidden != [SUPPRESSED]:
         raise Refused(
             "bins may be found in the data only where an absent bin looks like a hidden one, and this channel "
-            "publishes a number for every bin; declare the values, like `by=department=Police,Fire,other`"
+            "publishes a number for every bin; declare the values, like `by=department=Police,Fire,other`, or hide "
+            "small numbers, with `crowd=20` or with `delta=1e-6` beside `epsilon`"
         )
     shown = ball(law.missing) + sum((block.total() for block in law.blocks if block.tag != SUPPRESSED), arb(0))
     shown += sum((sum(table.masses, arb(0)) for table in law.dense if table.tag != SUPPRESSED), arb(0))

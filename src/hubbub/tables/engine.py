@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from hubbub.errors import WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables.bins import Countable
 from hubbub.tables.condition import Condition
@@ -26,6 +27,7 @@ class Repeats(Enum):
     REFUSE = "refuse"
     ONE_ROW = "keep one row, chosen secretly and uniformly"
     DISTINCT = "count once in each of at most so many bins, chosen secretly"
+    ANY_ROW = "count once, and meet the condition if any row does"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +38,9 @@ class Question:
     those only who have a value, and the sum of their steps comes back beside each count; a condition as a measure is 1
     for whoever meets it and 0 for the others, W = 1, and everybody has a value. With `by_value` there is no sum, and
     the steps 0..W are one more axis, the last and fastest. With `everybody`, all who are in no bin, do not meet the
-    condition or have no value come back too, together, under the code -1. These go with one row for each person
-    (REFUSE); others an engine refuses in one sentence.
+    condition or have no value come back too, together, under the code -1. With ONE_ROW all of that is about the kept
+    rows: a row is chosen among all rows of a person, and then looked at. With ANY_ROW there are no bins and one
+    condition, as `where` or as the measure, which a person meets if any row does. With DISTINCT there are bins alone.
     """
 
     axes: tuple[Countable, ...]
@@ -48,6 +51,26 @@ class Question:
     measure: Measure | Condition | None = None
     by_value: bool = False
     everybody: bool = False
+    people: int | None = None  # how many there are, as declared: another number is refused before a row is chosen
+
+    def __post_init__(self) -> None:
+        if self.person is None and self.repeats is not Repeats.REFUSE:
+            raise WrongUse("without a person column each row is a person; name the column with `person`")
+        if not self.plain and self.repeats is Repeats.DISTINCT:
+            raise WrongUse(
+                "a person in several bins goes with bins alone; drop the condition and the measure, or keep one row of "
+                "each person (`one_row_per_person=True`)"
+            )
+        if self.repeats is Repeats.ANY_ROW:
+            self.rule  # noqa: B018  # refuses what has none
+
+    @property
+    def rule(self) -> Condition:
+        """The condition of ANY_ROW, or one sentence."""
+        rules = [each for each in (self.where, self.measure) if isinstance(each, Condition)]
+        if len(rules) != 1 or self.axes or self.by_value or isinstance(self.measure, Measure):
+            raise WrongUse("any row of a person goes with one condition and no bins; leave out the rest")
+        return rules[0]
 
     @property
     def plain(self) -> bool:
@@ -71,6 +94,16 @@ class Counted:
     sums: tuple[int, ...] | None = None
 
 
+def of_any_row(question: Question, people: int, met: int) -> Counted:
+    """What a question with ANY_ROW counts, of so many people of whom so many meet the condition."""
+    if question.measure is not None:
+        found, sums = {0: people}, (met,) if people else ()
+    else:
+        found, sums = {-1: people - met if question.everybody else 0, 0: met}, None
+    some = {code: count for code, count in found.items() if count}
+    return Counted(np.array(list(some), dtype=np.int64), np.array(list(some.values()), dtype=np.int64), (), sums)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Joint:
     """Exact counts of the cells that several questions make together: every person is in one of them. Private.
@@ -82,11 +115,30 @@ class Joint:
     counts: NDArray[np.int64]
 
 
+SEVERAL_ROWS: Final = (
+    "the table does not have exactly one row for each person; give one that has, or keep one row of each, chosen "
+    "secretly, where the release can (`one_row_per_person=True`); a histogram can also count each person once in at "
+    "most B bins (`distinct=B`)"
+)
+"""Reads the same for every such table. It is for the steward alone: it tells something about the data."""
+
+OTHER_NUMBER: Final = (
+    "the table is not of as many people as were declared; declare how many people it is of, not how many rows (that it "
+    "was refused is itself information, and for you alone); nothing was drawn"
+)
+"""Reads the same for every such table. For the steward alone: it tells something about the data."""
+
 ONE_ROW_EACH: Final = (
     "the table does not have exactly one row for each person, and this is of people with one row each; make a table "
     "that has one, such as the sum or the latest of each person's rows, and release that"
 )
 """Where rows are not chosen. Reads the same for every such table; for the steward alone."""
+
+ONE_ROW_OF_SEVERAL: Final = (
+    "the table does not have exactly one row for each person; make a table that has one, such as the sum or the latest "
+    "of each person's rows, and release that, or keep one row of each, chosen secretly (`one_row_per_person=True`)"
+)
+"""The same where they can be."""
 
 Choice: TypeAlias = Callable[[int], NDArray[np.int64]]
 """From how many people there are to the ranks of those who are drawn, in the order in which they are wanted."""
@@ -117,7 +169,8 @@ class Engine(Protocol):
         numbering is any, made without looking at them. One row for each person, or one sentence."""
         ...
 
-    def together(self, questions: tuple[Question, ...]) -> Joint:
+    def together(self, questions: tuple[Question, ...], source: Source) -> Joint:
         """Exact counts of everybody, in one reading, by where several questions count them at once: questions about
-        one row of each person, with declared bins, and measures by value."""
+        one row of each person (the same one for all of them, if `source` has to choose it), with declared bins, and
+        measures by value."""
         ...

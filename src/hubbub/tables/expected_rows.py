@@ -1,4 +1,4 @@
-"""Intervals for the expected number of kept rows of a bin, from the number that was kept.
+"""Intervals for the expected number of kept rows of a bin, and for their mean, from what was kept.
 
 A release that keeps one row of each person, or each person in at most B bins, counts X, a sum of independent 0/1
 variables given the table. Its mean mu is the expected number of kept rows; nothing else about the table is known. With
@@ -38,6 +38,7 @@ from hubbub.tables.scaling import population_estimate, split
 
 _SLACK: Final = 1e-6
 _STEPS: Final = 80  # of a bisection between real numbers
+_PARTS: Final = 10**9  # of a range, to which the ends of a mean are rounded outwards
 
 
 def check(channel: Channel) -> None:
@@ -72,6 +73,62 @@ def expected_intervals(
     below[some] = np.minimum(below[some], told)
     above[some] = np.where(above[some] < 0, -1, np.maximum(above[some], told))
     return below, above
+
+
+def expected_of_known(low: int, high: int, people: int, miss: Fraction) -> tuple[int, int]:
+    """An interval for mu from one for the number X of kept rows, where it is public how many people there are.
+
+    Guarantee: if X lies from `low` to `high`, mu is outside with a chance of at most `miss`: X and people - X are both
+    such sums, and of two bounds for one probability the smaller holds.
+    """
+    tail = float(miss) / 2
+    least = max(_smallest(low, tail), people - largest_mean(people - low, tail))
+    most = min(largest_mean(high, tail), people - _smallest(people - high, tail))
+    return max(math.floor(least), 0), min(math.ceil(most), people)
+
+
+def expected_mean(part: int, whole: int, off: int, steps: int, miss: Fraction) -> tuple[Fraction, Fraction]:
+    """Where a mean m of all rows lies, of the range 0..1, each row weighing one over how many its person has.
+
+    What is kept has sums A of steps x and W c, c rows in the bin; `part` is A and `whole` is W c, each with noise, so
+    that part - m whole is within `off` of A - m W c = sum of xi, xi = x - m W for a row that is kept in the bin and 0
+    for others. The xi of people are independent, at most W either way; their means add up to 0, and their squares on
+    average to at most W^2 mu m (1 - m), mu the expected number of rows in the bin (the largest variance of numbers in
+    0..W that have the mean m W). So by Bernstein's inequality |sum of xi| > W t has a chance of at most
+    2 exp(-t^2/(2 (mu m (1 - m) + t/3))). Of K people drawn without replacement the same holds, with mu for the sample:
+    the moment generating function is a mean over all K of them of products, at most the K-th power of the mean
+    (Maclaurin's inequality). mu is at most :func:`largest_mean` of c, by the same argument.
+
+    Guarantee: if the noises are within `off`, m is outside with a chance of at most `miss`.
+    """
+    everything = Fraction(0), Fraction(1)
+    rows = (whole + 2 * off) // steps
+    if whole <= 0 or rows < 1:
+        return everything
+    doubt = float(miss) / 2 * (1 - _SLACK)
+    mu, log = largest_mean(rows, doubt), math.log(2 / doubt)
+
+    def contradicted(m: float) -> float:
+        away = log / 3 + math.sqrt(log * log / 9 + 2 * log * mu * m * (1 - m))
+        return abs(part - m * whole) - off - steps * away
+
+    low, high = 0.0, 1.0
+    for _ in range(_STEPS):  # it is convex
+        third = (high - low) / 3
+        low, high = (
+            (low, high - third) if contradicted(low + third) < contradicted(high - third) else (low + third, high)
+        )
+    best = (low + high) / 2
+    if contradicted(best) > 0:
+        return everything
+    least = 0.0 if contradicted(0.0) <= 0 else _edge(lambda m: contradicted(m) <= 0, 0.0, best)
+    most = 1.0 if contradicted(1.0) <= 0 else _edge(lambda m: contradicted(m) > 0, best, 1.0, above=True)
+    ends = math.floor(least * _PARTS) - 1, math.ceil(most * _PARTS) + 1
+    return Fraction(max(ends[0], 0), _PARTS), Fraction(min(ends[1], _PARTS), _PARTS)
+
+
+def _smallest(x: int, tail: float) -> float:
+    return 0.0 if x <= 0 else smallest_mean(x, tail)
 
 
 def _each(values: NDArray[np.int64], answer: Callable[[int], int]) -> NDArray[np.int64]:

@@ -6,7 +6,7 @@ stands in a file of its own, named for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -21,18 +21,18 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.kind import Check, Kind, Result, Spec, Together, Words
 from hubbub.noise.source import Source
-from hubbub.tables import description, promises, wording
+from hubbub.tables import description, promises, sparse, wording
 from hubbub.tables.bins import MOST_BINS, Axis, Discovered, declared_size
 from hubbub.tables.schema import Schema, column, resolved
-from hubbub.tables.sparse import expected, is_sparse
 from hubbub.tables.unit import EACH_ROW, Collected, Unit
-from hubbub.tables.written import difference
+from hubbub.tables.written import difference, parts_difference
 from hubbub.wire.canonical import Plain
 
 if TYPE_CHECKING:
     from hubbub.tables.engine import Engine
 
 _BYTES_PER_BIN = 100
+_BYTES_IN_PARQUET = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +49,7 @@ class Histogram(Spec):
     coverage: Fraction = Fraction(19, 20)
     scale_up: bool = False
     lowered: bool = False  # whether the curve is not the one asked for, but the largest below it that never falls
+    parts: int | None = None  # in how many the machines of a cluster write it; no promise rests on it
 
     @property
     def discovered(self) -> bool:
@@ -66,7 +67,9 @@ class Histogram(Spec):
     def resolved(self, schema: Schema) -> Self:
         if self.unit.person is not None:
             column(schema, self.unit.person)
-        return replace(self, axes=resolved(self.axes, schema))
+        axes = resolved(self.axes, schema)
+        sparse.check(axes, self.channel, spread=self.parts is not None)
+        return replace(self, axes=axes)
 
     def promises(self) -> tuple[Derivation, ...]:
         """Guarantee: each is a theorem applied to the one before, or the call is refused."""
@@ -93,7 +96,15 @@ class Histogram(Spec):
         return laws(self.channel)
 
     def misfit(self, file: Path, form: str) -> str | None:
-        return difference(file, form, self.axes, sparse=is_sparse(self))
+        return difference(file, form, self.axes, sparse=sparse.is_sparse(self))
+
+    def misfit_of_parts(self, files: Sequence[Path], rows: Sequence[int]) -> str | None:
+        return parts_difference(files, rows, self.axes, sparse=sparse.is_sparse(self))
+
+    def impossible(self, file: Path, form: str) -> str | None:
+        from hubbub.tables.counts_file import impossible
+
+        return impossible(self, file, form)
 
     def free(self) -> tuple[str, ...]:
         told = [f"how often an interval is right, {to_text(self.coverage)}: no promise to people rests on it"]
@@ -117,14 +128,18 @@ class Histogram(Spec):
 
     def room(self) -> int:
         bins = declared_size(self.axes) or 0
-        if is_sparse(self):
+        if sparse.is_sparse(self):
             empty = self.channel.empty_bins()
-            bins = 0 if empty is None else expected(empty, bins)
+            bins = 0 if empty is None else sparse.expected(empty, bins)
+        if self.parts is not None:
+            return (1 << 20) + _BYTES_IN_PARQUET * bins
         return (1 << 20) + _BYTES_PER_BIN * min(bins, MOST_BINS)
 
     def run(self, data: Engine, source: Source) -> Result:
-        from hubbub.tables import counting
+        from hubbub.tables import counting, spread
 
+        if self.parts is not None:
+            return spread.prepared(self, data, source)
         return counting.run(self, data, source)
 
 

@@ -103,7 +103,7 @@ class Look:
 
 def fares(counts: NDArray[np.int64], bins: int) -> tuple[Fare, ...]:
     """The shares shown, in the mean over samples: a bin is shown if its sample has at least k people."""
-    by_size = Counter(counts.tolist())
+    by_size = Counter(sorted(counts.tolist()))  # in one order: sums of floats depend on it
     people = sum(count * many for count, many in by_size.items()) or 1
     found = []
     for rate in RATES:

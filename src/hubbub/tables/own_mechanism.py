@@ -45,10 +45,9 @@ from hubbub.guarantees.people import People
 from hubbub.kind import Kind, Reservation, Result, Sheet, Spec, Words
 from hubbub.noise.source import Source
 from hubbub.sampling.ranks import LARGEST, ranks
-from hubbub.tables.engine import Engine
+from hubbub.tables.engine import OTHER_NUMBER, Engine
 from hubbub.tables.measurement import Claim, read_claim
 from hubbub.tables.schema import Schema, column
-from hubbub.tables.statistic_run import OTHER_NUMBER
 from hubbub.tables.unit import EACH_ROW, Unit
 from hubbub.wire.canonical import Plain
 

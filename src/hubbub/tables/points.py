@@ -23,6 +23,7 @@ from hubbub.kind import Check, Kind, Result, Spec, Words
 from hubbub.noise.sampler import SMALLEST_EPSILON
 from hubbub.noise.source import Source
 from hubbub.tables import points_description, points_promises, points_words
+from hubbub.tables.regions import Regions
 from hubbub.tables.schema import Schema, column, resolved
 from hubbub.tables.space import Areas, Space
 from hubbub.tables.unit import EACH_ROW, Unit
@@ -132,6 +133,10 @@ class NoisyPoints(Spec):
 
     def free(self) -> tuple[str, ...]:
         told = ["within: no promise to people rests on how far points may move"]
+        if not self.clamp:
+            told.append("clamp: whether points beyond the box were put back on its edge, if none lies beyond")
+        if isinstance(self.space.areas, Regions):
+            told.append("the names of regions, and their shapes as far as none grows wider: no point shows them")
         if self.unit.person is not None:
             told.append(f"the name of the column that says who is who, {self.unit.person}")
         if not self.space.diameter:

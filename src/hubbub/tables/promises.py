@@ -11,6 +11,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from flint import arb
+
 from hubbub.channels.catalogue import parameters
 from hubbub.channels.channel import Channel
 from hubbub.channels.sampled import (
@@ -65,7 +67,7 @@ def promises(spec: Histogram) -> tuple[Derivation, ...]:
 
     Guarantee: each is a theorem applied to the one before, or the call is refused; nothing here depends on the data.
     """
-    sparse.check(spec.axes, spec.channel)
+    sparse.check(spec.axes, spec.channel, spread=True)  # what one machine can list is looked at where it is asked for
     own = _own(spec)
     if spec.unit.distinct is not None:
         return (_several_bins(_differential(own, spec) or own, spec, spec.unit.distinct),)
@@ -129,17 +131,20 @@ def _own(spec: Histogram) -> Derivation:
         assumptions=assumptions,
         people=spec.unit.crowds if crowds else spec.unit.people,
     )
-    return _with_found_bins(own, spec) if spec.discovered else own
+    return with_found_bins(own, discovery_cost(spec.channel)) if spec.discovered else own
 
 
 def _text(value: object) -> str:
     return ", ".join(map(_text, value)) if isinstance(value, list) else str(value)
 
 
-def _with_found_bins(own: Derivation, spec: Histogram) -> Derivation:
-    """Only bins that occur are published: the price is the chance that one person alone makes a bin appear."""
-    price = rounded(discovery_cost(spec.channel), up=True)
-    claim = own.conclusion
+def with_found_bins(own: Derivation, cost: arb) -> Derivation:
+    """Only bins that occur are published: the price is the chance that one person alone makes a bin appear.
+
+    Guarantee: if an absent bin looks like a hidden one and a bin of one person is seen with a chance of at most `cost`,
+    what `own` promises of bins that are all published holds of those that occur, with that as its delta at least.
+    """
+    price, claim = rounded(cost, up=True), own.conclusion
     conclusion: Guarantee
     if isinstance(claim, CrowdBlending):
         if price:
@@ -206,7 +211,7 @@ def _differential(own: Derivation, spec: Histogram) -> Derivation | None:
         premises=(own,),
         numbers=(("because_out", proof.reason), *texts(epsilon_out=proof.curve.limit)),
     )
-    return _with_found_bins(pure, spec) if spec.discovered else pure
+    return with_found_bins(pure, discovery_cost(spec.channel)) if spec.discovered else pure
 
 
 def _crowds(own: Derivation) -> Derivation | None:

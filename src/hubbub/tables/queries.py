@@ -25,6 +25,7 @@ from hubbub.guarantees.people import People
 from hubbub.kind import Check, Kind, Result, Spec, Words
 from hubbub.noise.source import Source
 from hubbub.sampling.sanitize import Blank, inside
+from hubbub.synopses.boosting import Boosting
 from hubbub.synopses.choice import Offer, offers
 from hubbub.synopses.classes import Class, Halfspaces, Query, cells_of, parse
 from hubbub.synopses.growth import sampling_error
@@ -179,7 +180,8 @@ class Queries(Spec):
         if isinstance(self.method, Tree):
             return sum(levels(shape[0], self.method.branching))
         beyond = self.asked.outside and self.setting.rows is not None
-        return cells_of(shape) + beyond
+        times = self.method.rounds if isinstance(self.method, Boosting) else 1
+        return times * (cells_of(shape) + beyond)
 
     def promises(self) -> tuple[Derivation, ...]:
         """Guarantee: each is a theorem applied to the public description, or the call is refused."""

@@ -15,6 +15,7 @@ from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, Rando
 from hubbub.guarantees.derivation import BBG, DMNS, GLP, HERE, Assumption, Derivation, Theorem, stated, texts
 from hubbub.guarantees.implications import BLANK, PUBLIC_SIZES, SECRET, SYMMETRIC
 from hubbub.sampling.sanitize import Blank, outside
+from hubbub.synopses.boosting import Boosting
 from hubbub.synopses.choice import parameters
 from hubbub.synopses.flat import Flat
 from hubbub.synopses.per_query import PerQuery
@@ -29,12 +30,14 @@ if TYPE_CHECKING:
 MCSHERRY_TALWAR: Final = "McSherry, Talwar, Mechanism design via differential privacy, FOCS 2007"
 HLM: Final = "Hardt, Ligett, McSherry, A simple and practical algorithm for differentially private data release, 2012"
 BLR: Final = "Blum, Ligett, Roth, A learning theory approach to non-interactive database privacy, STOC 2008"
+DRV: Final = "Dwork, Rothblum, Vadhan, Boosting and differential privacy, FOCS 2010"
 THEOREMS: Final = {
     "per-query": Theorem("queries.per-query", "noise on each answer, over the most a person is in", DMNS),
     "histogram": Theorem("queries.histogram", "noise on every cell", DMNS),
     "tree": Theorem("queries.tree", "noise on every run of a tree, over its levels", DMNS),
     "mwem": Theorem("queries.mwem", "rounds of an exponential mechanism and a noisy answer", f"{HLM}; {HERE}"),
     "small-database": Theorem("queries.small-database", "the exponential mechanism over small databases", BLR),
+    "boosting": Theorem("queries.boosting", "draws by weights, and noise on what is drawn", f"{DRV}; {HERE}"),
 }
 HALF_WAY: Final = Theorem(
     "implied.sanitize-half-way", "Theorem A1' (sample and sanitize, nobody half way)", f"{GLP}; {BBG}; {HERE}"
@@ -48,7 +51,7 @@ NOBODY: Final = Assumption("queries.nobody", "a blank row is in no cell, and so 
 def noise_rate(spec: Queries) -> Fraction | None:
     """Of the noise on each published number, None where the numbers are drawn in another way."""
     method, setting = spec.method, spec.setting
-    if isinstance(method, PerQuery | Tree | Weights):
+    if isinstance(method, PerQuery | Tree | Weights | Boosting):
         return method.rate(setting)
     return setting.half_way if isinstance(method, Flat) else None
 

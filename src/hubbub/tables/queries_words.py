@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from hubbub.exact import to_text
 from hubbub.figures import short
 from hubbub.kind import Words
+from hubbub.synopses.boosting import Boosting
 from hubbub.synopses.classes import Halfspaces, cells_of
 from hubbub.synopses.small_databases import SmallDatabase
 from hubbub.synopses.tree import Tree
@@ -60,6 +61,11 @@ def how(spec: Queries) -> str:
             return f"weights of all cells, tilted in {rounds} round{plural} to one noisy answer each, and averaged"
         case SmallDatabase(size=size):
             return f"an invented database of {size} rows, drawn among all of that size"
+        case Boosting(rounds=rounds, draws=draws, size=size):
+            return (
+                f"{rounds} invented databases of {size} rows, each fitted to noisy answers to {draws:,} queries that "
+                "were drawn by how badly the earlier ones answer them; the median is told"
+            )
     return "whole noise on every answer" if spec.method.name == "per-query" else "whole noise on every cell"
 
 
@@ -80,6 +86,8 @@ def interval_words(spec: Queries) -> str:
 
 def sentences(spec: Queries) -> tuple[str, ...]:
     """What has to be said beside the numbers."""
+    from hubbub.tables.queries import all_offers
+
     asked, queries = spec.asked, spec.queries
     share = "" if not asked.people else f" ({short(100 * spec.bound / asked.people, 3)} % of {asked.people:,})"
     number = "Every query" if isinstance(queries, Halfspaces) else f"Each of {queries.number:,} queries"
@@ -87,6 +95,11 @@ def sentences(spec: Queries) -> tuple[str, ...]:
         f"{number} is answered within {ceil(spec.bound):,} people{share}, all of them at once with a chance of at "
         f"least {to_text(100 * asked.coverage)} %. Method: {spec.method.name}."
     ]
+    best = all_offers(asked)[0]
+    if best.bound is not None and best.name != spec.method.name and asked.everybody(best.bound) < spec.bound:
+        least = ceil(asked.everybody(best.bound))
+        whom = "person" if least == 1 else "people"
+        told.append(f"It was asked for by name; {best.name} is proved to be within {least:,} {whom}.")
     if asked.rows is not None:
         told.append(
             f"Of that, {ceil(asked.sampling_error()):,} people are for the sample: the VC dimension of the class is at "

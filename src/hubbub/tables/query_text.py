@@ -150,10 +150,9 @@ def keys_of(places: NDArray[np.int64], axes: Sequence[Declared], queries: Listed
     return found
 
 
-def cell_keys(start: int, stop: int, axes: Sequence[Declared]) -> list[pa.Array]:
-    """The labels of the cells start..stop-1; those beyond the last cell have none."""
+def cell_keys(places: NDArray[np.int64], axes: Sequence[Declared]) -> list[pa.Array]:
+    """The labels of the cells at some places; those beyond the last cell have none."""
     sizes = [size(axis) for axis in axes]
-    places = np.arange(start, stop)
     beyond = places >= int(np.prod(sizes, dtype=np.int64))
     bins = np.unravel_index(np.where(beyond, 0, places), sizes)
     return [

@@ -2,8 +2,8 @@
 
 K of N people are drawn once, and counts, shares, means and quantiles are all told of these same people. What the
 questions lose inside the sample adds up, and the sample is drawn around all of them: the release is zero-knowledge
-private with respect to RS(K), ln(1 + (K/N)(e^(sum of losses) - 1)), and K does not grow with the questions. Fresh
-samples would need K people each.
+private with respect to RS(K), by less than ln(1 + (K/N)(e^(sum of losses) - 1)) (:mod:`hubbub.sampling.one_sample`),
+and K does not grow with the questions. Fresh samples would need K people each.
 
 The table is counted once, by where every question counts a person (the common refinement of their bins, steps and
 conditions), and the sample is drawn over these counts. How many cells that makes is known from the questions and N.
@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
 from hubbub.exact import Infinite
-from hubbub.guarantees.closeness import mixed
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.kind import Check, Kind, Result, Spec, Together, Words
 from hubbub.noise.source import Source
+from hubbub.sampling.one_sample import together
 from hubbub.sampling.sanitize import Blank, outside
 from hubbub.tables import questions_promises, questions_words
 from hubbub.tables.bins import Declared, size
@@ -60,6 +60,11 @@ class Asked:
     where: Condition | None = None
     of: Measure | None = None
     q: Fraction | None = None
+
+    @property
+    def blank(self) -> Blank:
+        """What stands for a person whom the simulator does not see."""
+        return Blank.COIN if self.what in ("count", "fraction") and not self.axes else Blank.HALF_WAY
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -111,6 +116,11 @@ class Questions(Spec):
     def inside(self) -> Fraction:
         """What all of them lose inside the sample, one row replaced."""
         return sum((each.loss for each in self.asked), Fraction(0))
+
+    @property
+    def reached(self) -> Fraction:
+        """The zero-knowledge privacy of all of them, as far as it is proved."""
+        return together(self.rows, self.of_people, [(each.loss, each.blank) for each in self.asked])
 
     @property
     def share(self) -> Fraction:
@@ -190,8 +200,8 @@ def statistics(spec: Questions) -> tuple[Statistic, ...]:
 
 
 def _statistic(spec: Questions, asked: Asked) -> Statistic:
-    def common(blank: Blank) -> dict[str, Any]:
-        cost = outside(spec.rows, spec.of_people, asked.loss, blank=blank).epsilon_zk
+    def common() -> dict[str, Any]:
+        cost = outside(spec.rows, spec.of_people, asked.loss, blank=asked.blank).epsilon_zk
         assert not isinstance(cost, Infinite)
         knowledge = Knowledge(
             epsilon=cost, rows=spec.rows, people=spec.of_people, route=Route.SAMPLE, rate=asked.loss
@@ -206,21 +216,14 @@ def _statistic(spec: Questions, asked: Asked) -> Statistic:
 
     match asked.what:
         case "count":
-            return Count(**common(Blank.HALF_WAY if asked.axes else Blank.COIN))
+            return Count(**common())
         case "fraction":
-            return Share(**common(Blank.HALF_WAY if asked.axes else Blank.COIN))
+            return Share(**common())
         case "mean" if asked.of is not None:
-            return Mean(of=asked.of, **common(Blank.HALF_WAY))
+            return Mean(of=asked.of, **common())
         case "quantile" if asked.of is not None and asked.q is not None:
-            return Quantile(of=asked.of, q=asked.q, **common(Blank.HALF_WAY))
+            return Quantile(of=asked.of, q=asked.q, **common())
     raise WrongUse("a question is a count, a fraction, a mean or a quantile; choose one of these kinds")
-
-
-def cost(loss: Fraction, rows: int, people: int) -> Fraction:
-    """The zero-knowledge privacy of a loss inside one sample (Theorem A1), rounded up."""
-    found = mixed(loss, Fraction(rows, people))
-    assert not isinstance(found, Infinite)
-    return found
 
 
 def read(given: Any) -> Questions:

@@ -34,14 +34,15 @@ from hubbub.errors import WrongUse
 from hubbub.exact import Exact, positive, rational, rounded, whole
 from hubbub.kind import Kind
 from hubbub.options import Option
+from hubbub.sampling.one_sample import may_lose, together
 from hubbub.sampling.ranks import LARGEST
-from hubbub.sampling.sanitize import inside
+from hubbub.sampling.sanitize import Blank
 from hubbub.tables.condition import Condition
 from hubbub.tables.condition import parse as parse_condition
 from hubbub.tables.measure import measured
-from hubbub.tables.questions import Asked, Questions, cost, read
-from hubbub.tables.statistic_asking import MOST_PEOPLE, declared
-from hubbub.tables.unit import Unit
+from hubbub.tables.questions import Asked, Questions, read
+from hubbub.tables.statistic_asking import EXPECTED, MOST_PEOPLE, ONE_ROW, declared
+from hubbub.tables.unit import Unit, of_numbers
 
 KINDS: Final = ("count", "fraction", "mean", "quantile")
 _TOP: Final = ("zero_knowledge", "rows", "people", "coverage", "question")
@@ -70,16 +71,19 @@ def questions(
         raise WrongUse(f"coverage must lie between 0 and 1, not {level}; choose one like 0.95")
     if not asked:
         raise WrongUse("no question is asked; add one, like a count with a where")
-    losses = _losses(asked, k, n, zero_knowledge)
+    blanks = [_asked(each, Fraction(1)).blank for each in asked]
+    losses = _losses(asked, blanks, k, n, zero_knowledge)
     every = tuple(_asked(each, loss) for each, loss in zip(asked, losses, strict=True))
-    total = sum(losses, Fraction(0))
-    epsilon = cost(total, k, n) if zero_knowledge is None else positive(zero_knowledge, "zero-knowledge")
+    told = together(k, n, list(zip(losses, blanks, strict=True)))
+    epsilon = told if zero_knowledge is None else positive(zero_knowledge, "zero-knowledge")
     return Questions(
         asked=every, epsilon=epsilon, rows=k, of_people=n, unit=unit or Unit(), coverage=level
     )  # fmt: skip
 
 
-def _losses(asked: Sequence[Mapping[str, Any]], k: int, n: int, zero_knowledge: Exact | None) -> list[Fraction]:
+def _losses(
+    asked: Sequence[Mapping[str, Any]], blanks: Sequence[Blank], k: int, n: int, zero_knowledge: Exact | None
+) -> list[Fraction]:
     """What each question may lose inside the sample."""
     if zero_knowledge is None:
         if any(each.get("epsilon") is None or each.get("share") is not None for each in asked):
@@ -91,7 +95,8 @@ def _losses(asked: Sequence[Mapping[str, Any]], k: int, n: int, zero_knowledge: 
     if any(each.get("epsilon") is not None for each in asked):
         raise WrongUse("with zero_knowledge for all, a question has a share of it and no epsilon; drop that")
     shares = [positive(1 if each.get("share") is None else each["share"], "share") for each in asked]
-    whole_loss = inside(k, n, positive(zero_knowledge, "zero-knowledge")).epsilon_dp
+    target = positive(zero_knowledge, "zero-knowledge")
+    whole_loss = may_lose(k, n, target, list(zip(shares, blanks, strict=True)))
     parts = [rounded(whole_loss * share / sum(shares), up=False, digits=_DIGITS) for share in shares]
     if not all(parts):
         raise WrongUse("a question with so small a share would have next to nothing; raise it, or zero_knowledge")
@@ -156,12 +161,19 @@ def from_file(spec: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Any
     return found
 
 
-def ask(*, spec: Any = None, person: str | None = None) -> Questions:
+def ask(
+    *,
+    spec: Any = None,
+    person: str | None = None,
+    one_row_per_person: bool = False,
+    expected_rows: bool = False,
+) -> Questions:
     """The release that the words of a command ask for."""
     if spec is None:
         raise WrongUse("say which questions are asked: add `spec=FILE`, a TOML file with a table [[question]] for each")
     found = from_file(spec)
-    return questions(found.pop("question"), unit=Unit(person=person), **found)
+    unit = of_numbers(person, one_row_per_person=one_row_per_person, expected_rows=expected_rows)
+    return questions(found.pop("question"), unit=unit, **found)
 
 
 KIND: Final = Kind(
@@ -175,16 +187,18 @@ commands of these kinds have them, and share, its part of what may be lost insid
 Without zero_knowledge each question says its epsilon inside the sample instead.
 
 K people are drawn once and every question is told of them: all answers together tell no more than K random people
-do, ln(1 + (K/N)(e^E - 1)) more at most, E being what the questions lose inside, added up. K does not grow with the
-questions, and it is one entry in the ledger. What fresh samples would have cost is shown beside it.
+do, at most ln(1 + (K/N)(e^E - 1)) more, E being what the questions lose inside, added up (and about half of that where
+epsilon is small). K does not grow with the questions, and it is one entry in the ledger. What fresh samples would have
+cost is shown beside it.
 
 N is declared and public. A table of another number of people is refused with exit code 3 and one sentence before
-anything is spent; that it was refused is information, and for you alone. Each person has one row.""",
+anything is spent; that it was refused is information, and for you alone. A person with several rows counts by one of
+them, the same one for all questions (`one_row_per_person=True`).""",
     examples=(
         "hubbub release questions hubbub-demo/millbrook.parquet --person resident --spec hubbub-demo/questions.toml "
         "--out questions/",
     ),
-    options=(Option(name="spec", takes="FILE", help="The questions, in TOML."),),
+    options=(Option(name="spec", takes="FILE", help="The questions, in TOML."), ONE_ROW, EXPECTED),
     ask=ask,
     read=read,
 )

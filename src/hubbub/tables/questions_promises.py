@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +15,8 @@ from hubbub.guarantees import composition
 from hubbub.guarantees.closeness import mixed
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
 from hubbub.guarantees.derivation import BBG, HERE, Assumption, Derivation, Theorem, texts
-from hubbub.guarantees.implications import BLANK, SECRET, SYMMETRIC
+from hubbub.guarantees.implications import SECRET, SYMMETRIC
+from hubbub.sampling.sanitize import Blank
 from hubbub.tables.protection import Knowledge
 from hubbub.tables.statistic_promises import REPLACED, declared, differential, mechanism_holds
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from hubbub.tables.questions import Questions
 
 ONE_SAMPLE: Final = Theorem(
-    "questions.one-sample", "Theorem A1 (several questions on one sample of K people)", f"{BBG}; {HERE}"
+    "questions.one-sample", "Theorem A1' (several questions on one sample of K people)", f"{BBG}; {HERE}"
 )
 SAME: Final = Assumption("questions.same-people", "all questions are told of the same {rows} people, drawn once")
 
@@ -32,13 +34,14 @@ def promises(spec: Questions) -> tuple[Derivation, ...]:
     """Every promise of the release.
 
     Guarantee: inside the sample the j-th question loses `loss_j` when one row is replaced, and all of them, with noise
-    of their own, the sum (basic composition). On one sample of K of N people drawn in secret that is
-    ln(1 + (K/N)(e^sum - 1))-zero-knowledge private with respect to RS(K) (Theorem A1), and as differentially private
-    when one person is replaced. Refused if that is more than the epsilon that is claimed.
+    of their own, the sum (basic composition). On one sample of K of N people drawn in secret that is zero-knowledge
+    private with respect to RS(K) by :func:`hubbub.sampling.one_sample.together` (Theorem A1', a blank for each
+    question), and ln(1 + (K/N)(e^sum - 1))-differentially private when one person is replaced. Refused if the first is
+    more than the epsilon that is claimed.
     """
     k, n, inside = spec.rows, spec.of_people, spec.inside
-    reached = mixed(inside, spec.share)
-    if isinstance(reached, Infinite) or reached > spec.epsilon:
+    swapped = mixed(inside, spec.share)
+    if spec.reached > spec.epsilon or isinstance(swapped, Infinite):
         raise Refused("the noise is too little for the epsilon that is claimed; raise one of them")
     each = [
         differential(statistic, asked.loss, Neighbours.REPLACE)
@@ -48,37 +51,42 @@ def promises(spec: Questions) -> tuple[Derivation, ...]:
     knowledge = spec.statistics[0].protection
     assert isinstance(knowledge, Knowledge)
     names = texts(k=k, n=n, epsilon=inside)
-    used = (SYMMETRIC, SECRET, BLANK, declared(knowledge), Assumption(SAME.id, SAME.says, texts(rows=k)))
+    used = (SYMMETRIC, SECRET, declared(knowledge), Assumption(SAME.id, SAME.says, texts(rows=k)))
     knows = Derivation(
         conclusion=ZeroKnowledge(epsilon=spec.epsilon, aggregate=RandomSample(k=k, n=n)),
         theorem=ONE_SAMPLE,
         premises=(inner,),
-        numbers=(*names, *texts(epsilon_out=spec.epsilon)),
+        numbers=(*names, *_blanks(spec), *texts(epsilon_out=spec.epsilon)),
         assumptions=used,
     )
     private = Derivation(
-        conclusion=DifferentialPrivacy(epsilon=reached, neighbours=Neighbours.REPLACE),
+        conclusion=DifferentialPrivacy(epsilon=swapped, neighbours=Neighbours.REPLACE),
         theorem=REPLACED,
         premises=(inner,),
-        numbers=(*names, *texts(epsilon_out=reached)),
+        numbers=(*names, *texts(epsilon_out=swapped)),
         assumptions=used,
     )
     return knows, private
+
+
+def _blanks(spec: Questions) -> tuple[tuple[str, str], ...]:
+    """How much is lost by questions to which the blank is in no bin, and by each to which it is a coin."""
+    half = sum((each.loss for each in spec.asked if each.blank is Blank.HALF_WAY), Fraction(0))
+    coins = sorted(each.loss for each in spec.asked if each.blank is Blank.COIN)
+    return (*texts(in_no_bin=half), ("coins", ", ".join(map(to_text, coins)) or "none"))
 
 
 def checks(spec: Questions) -> Iterator[Check]:
     """Every mechanism, then their sum through the sample.
 
     Guarantee: a check that passed means that the claim holds: of each question's noise by how far one person moves what
-    it is added to, or by exact laws on small tables; of all of them by Theorem A1.
+    it is added to, or by exact laws on small tables; of all of them by Theorem A1'.
     """
     for asked, statistic in zip(spec.asked, spec.statistics, strict=True):
         for check in mechanism_holds(statistic):
             yield Check(f"{asked.name}: {check.what}", check.passed, check.found)
-    reached = mixed(spec.inside, spec.share)
-    fits = not isinstance(reached, Infinite) and reached <= spec.epsilon
     found = (
         f"losing {to_text(spec.inside)} inside, tell no more than {spec.rows:,} of {spec.of_people:,} people, up to "
-        f"epsilon = {short(spec.epsilon, 9)} (Theorem A1)"
+        f"epsilon = {short(spec.epsilon, 9)} (Theorem A1')"
     )
-    yield Check("all questions on one sample", fits, found)
+    yield Check("all questions on one sample", spec.reached <= spec.epsilon, found)

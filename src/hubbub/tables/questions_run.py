@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from hubbub.errors import Refused
 from hubbub.noise.source import Source
 from hubbub.sampling.ranks import choose
-from hubbub.tables.engine import Counted, Engine
+from hubbub.tables.engine import OTHER_NUMBER, Counted, Engine
 from hubbub.tables.questions_result import Replies
-from hubbub.tables.statistic_run import OTHER_NUMBER, published, question
+from hubbub.tables.statistic_run import published, question
 
 if TYPE_CHECKING:
     from hubbub.tables.questions import Questions
@@ -27,7 +27,7 @@ def run(spec: Questions, engine: Engine, source: Source) -> Replies:
     is drawn.
     """
     asked = tuple(question(each, by_value=each.measured is not None) for each in spec.statistics)
-    joint = engine.together(asked)
+    joint = engine.together(asked, source)
     if int(joint.counts.sum()) != spec.of_people:
         raise Refused(OTHER_NUMBER)
     drawn = choose(spec.rows, spec.of_people, source).among(joint.counts)

@@ -45,7 +45,13 @@ def words(spec: Questions) -> Words:
 
 def whom(spec: Questions) -> str:
     """Whom the numbers are about."""
-    return "the people in the table whom each question is about, told from one secret sample of them"
+    if spec.unit.expected_rows:
+        told = "as they are kept on average (each row of a person counts for one over how many rows the person has)"
+    elif spec.unit.one_row_per_person:
+        told = "of those that this release kept, one of each person and the same one for all questions"
+    else:
+        return "the people in the table whom each question is about, told from one secret sample of them"
+    return f"the rows that each question is about, {told}, told from one secret sample of the people"
 
 
 def route(spec: Questions) -> str:
@@ -69,6 +75,7 @@ def compared(spec: Questions) -> str:
 def notes(spec: Questions) -> tuple[str, ...]:
     """What has to be said beside the numbers."""
     told = [f"The numbers are about {whom(spec)}.", f"{words(spec).intervals}."]
+    told += dict.fromkeys(text for each in spec.statistics for text in statistic_words.chosen(each))
     if any(is_ranges(axis) for each in spec.asked for axis in each.axes):
         told.append("[a,b) is from a up to, and not including, b.")
     return tuple(told)

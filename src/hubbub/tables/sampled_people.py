@@ -28,13 +28,13 @@ class SampledPeople:
 
     The questions share `zero_knowledge` (by `share`, equally if not said); without it each says its `epsilon` inside.
 
-    Guarantee: with E the sum of what the questions lose inside, one row replaced, the release is
-    ln(1 + (K/N)(e^E - 1))-zero-knowledge private with respect to RS(K); it is entered in the ledger, once, durably,
-    before any noise is drawn. If the block fails nothing is released.
+    Guarantee: with E the sum of what the questions lose inside, one row replaced, the release is zero-knowledge private
+    with respect to RS(K), by at most ln(1 + (K/N)(e^E - 1)); it is entered in the ledger, once, durably, before any
+    noise is drawn. If the block fails nothing is released.
     """
 
-    def __init__(self, publish: Callable[[Spec], Release], person: str | None, **words: Any) -> None:
-        self._publish, self._person, self._words = publish, person, words
+    def __init__(self, publish: Callable[[Spec], Release], unit: Unit, **words: Any) -> None:
+        self._publish, self._unit, self._words = publish, unit, words
         self._asked: list[dict[str, Any]] = []
         self._open = False
         self._release: Release | None = None
@@ -50,7 +50,7 @@ class SampledPeople:
     ) -> None:
         self._open = False
         if kind is None:
-            spec = questions(self._asked, unit=Unit(person=self._person), **self._words)
+            spec = questions(self._asked, unit=self._unit, **self._words)
             self._release = self._publish(spec)
 
     @property

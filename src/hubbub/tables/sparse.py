@@ -1,7 +1,9 @@
 """Declared domains too big to list: every bin goes through the channel, and those that show a number are listed.
 
 Up to a hundred million declared bins all are listed, hidden ones too. Above that, only those that show a number are,
-and a bin that is not listed is hidden. Which it is follows from the declared bins and the channel, never from the data.
+and a bin that is not listed is hidden; or all are, where the channel says something about each and many machines write
+the files (:mod:`hubbub.tables.spread`). Which it is follows from the declared bins and the channel, never from the
+data.
 The law is that of going through all bins: which of the empty ones show a number, and what, is drawn exactly, in time
 and memory proportional to the bins that have people and to those that are shown.
 """
@@ -28,6 +30,9 @@ from hubbub.tables.bins import Axis, declared_size
 if TYPE_CHECKING:
     from hubbub.tables.histogram import Histogram
 
+MOST_SPREAD: Final = 10**12
+"""Rows of a release that many machines write."""
+
 NOT_LISTED: Final = Assumption(
     "every-bin.not-listed",
     "every declared bin goes through the channel, empty ones too; one that is not listed is hidden",
@@ -35,28 +40,30 @@ NOT_LISTED: Final = Assumption(
 
 
 def is_sparse(spec: Histogram) -> bool:
-    """Whether only the bins that show a number are listed. Public: it follows from the declared bins alone."""
+    """Whether only the bins that show a number are listed. Public: it follows from the declared bins and the channel
+    alone."""
     total = declared_size(spec.axes)
-    return total is not None and total > bins.MOST_BINS
+    return total is not None and total > bins.MOST_BINS and spec.channel.empty_bins() is not None
 
 
-def check(axes: Sequence[Axis], channel: Channel) -> None:
+def check(axes: Sequence[Axis], channel: Channel, *, spread: bool = False) -> None:
     """Refuse a domain that is too big to list and has to be, from public numbers alone."""
-    total = declared_size(axes)
-    if total is None or total <= bins.MOST_BINS:
+    total, most = declared_size(axes), MOST_SPREAD if spread else bins.MOST_BINS
+    if total is None or total <= most:
         return
     empty = channel.empty_bins()
+    further = "" if spread else "let Spark write them (`parts=N`), "
     if empty is None:
         raise WrongUse(
-            f"the declared bins multiply to {total:,}, and more than {bins.MOST_BINS:,} can be published only where "
-            "empty ones are hardly ever shown, but this channel says something about each; declare coarser bins, or "
+            f"the declared bins multiply to {total:,}, and more than {most:,} can be published only where empty ones "
+            f"are hardly ever shown, but this channel says something about each; {further}declare coarser bins, or "
             "hide small numbers (`crowd=20`, or `outlier=CURVE` with `show_above=T`)"
         )
     by_chance = expected(empty, total)
-    if by_chance > bins.MOST_BINS:
+    if by_chance > most:
         raise WrongUse(
             f"of the {total:,} declared bins about {by_chance:,} would show a number though they are empty, and at "
-            f"most {bins.MOST_BINS:,} can be published; declare coarser bins, or hide more (a larger `show_above`)"
+            f"most {most:,} can be published; {further}declare coarser bins, or hide more (a larger `show_above`)"
         )
 
 

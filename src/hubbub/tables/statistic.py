@@ -6,12 +6,15 @@ A share is the mean of ones and zeros, so the two go the same way. Everything is
 range, W = 1 for a share: A is the sum of the steps x of the people of a bin, B that of W - x, so that A + B = W c and
 A/(A + B) is the mean, between 0 and 1. Whoever comes or goes moves A and B together by W: noise of rate epsilon/W on
 both costs epsilon, and no part of it is spent on how many people there are.
+
+People with several rows either count by one of them, chosen secretly among all of theirs before any is looked at, or,
+without bins, by whether any of them meets the condition (`Unit.distinct` is 1: there is one bin to be in).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
@@ -25,8 +28,8 @@ from hubbub.kind import Check, Kind, Result, Spec, Together, Words
 from hubbub.noise.sampler import SMALLEST_EPSILON
 from hubbub.noise.source import Source
 from hubbub.sampling.sanitize import Blank
-from hubbub.tables import condition, statistic_promises, statistic_words
-from hubbub.tables.bins import Declared, Discovered, declared_size
+from hubbub.tables import condition, expected_rows, statistic_promises, statistic_words
+from hubbub.tables.bins import Axis, Discovered, declared_size
 from hubbub.tables.condition import Condition
 from hubbub.tables.description import is_partition
 from hubbub.tables.measure import Measure
@@ -49,24 +52,27 @@ class Statistic(Spec):
     """One number for each bin of a public partition, or one for everybody."""
 
     kind: ClassVar[Kind]  # set where the kinds are made, in hubbub.tables.statistic_asking
-    axes: tuple[Declared, ...]
+    axes: tuple[Axis, ...]
     where: Condition | None
     protection: Protection
     unit: Unit = EACH_ROW
     coverage: Fraction = Fraction(19, 20)
 
     def __post_init__(self) -> None:
-        if any(isinstance(axis, Discovered) for axis in self.axes):
-            raise WrongUse(
-                "the bins of a statistic are declared, like department=Police,Fire,other or age:0..100:10, because "
-                "which of them occur is data; list them"
-            )
         if len({axis.column for axis in self.axes}) < len(self.axes):
             raise WrongUse("each column can be used once; combine its bins into one `by`")
         if self.bins > MOST_BINS:
             raise WrongUse(f"a statistic has at most {MOST_BINS:,} bins; declare coarser ones, or release a histogram")
-        if self.unit.chooses or not 0 < self.coverage < 1:
-            raise WrongUse("a statistic is of people with one row each, and its coverage lies between 0 and 1")
+        if not 0 < self.coverage < 1:
+            raise WrongUse("the coverage of a statistic lies between 0 and 1; choose one like 0.95")
+        if any(isinstance(axis, Discovered) and axis.coarser is not None for axis in self.axes):
+            raise WrongUse(
+                "the bins of a statistic are declared, or every value that occurs; leave out what is coarser"
+            )
+        if self.unit.distinct is not None:
+            _check_any_row(self)
+        if self.unit.expected_rows:
+            _check_expected(self)
         if self.sum_rate is not None and self.sum_rate < SMALLEST_EPSILON:
             raise WrongUse("noise wider than a million steps is not drawn; declare a coarser step, or raise epsilon")
         if isinstance(self.protection, Knowledge) and self.protection.route is Route.EXACT and not self.alone_known:
@@ -75,7 +81,18 @@ class Statistic(Spec):
     # --- what is public -------------------------------------------------------------------------------------------
 
     @property
+    def discovered(self) -> bool:
+        """Whether some of its bins are found in the data."""
+        return any(isinstance(axis, Discovered) for axis in self.axes)
+
+    @property
+    def any_row(self) -> bool:
+        """Whether a person of several rows counts if any of them meets the condition."""
+        return self.unit.distinct is not None
+
+    @property
     def bins(self) -> int:
+        """How many there are; 0 where they are found in the data."""
         return declared_size(self.axes) or 0 if self.axes else 1
 
     @property
@@ -152,8 +169,9 @@ class Statistic(Spec):
             condition.resolved(self.where, schema)
         if isinstance(self.measured, Measure):
             self.measured.resolved(schema)
-        resolved(self.axes, schema)  # the schema adds nothing to bins that are declared
-        return self
+        known = replace(self, axes=resolved(self.axes, schema))  # a boolean column declares its own
+        check_found(known)
+        return known
 
     def promises(self) -> tuple[Derivation, ...]:
         """Guarantee: each is a theorem applied to the one before, or the call is refused."""
@@ -167,10 +185,9 @@ class Statistic(Spec):
         return statistic_promises.checks(self)
 
     def misfit(self, file: Path, form: str) -> str | None:
-        from hubbub.tables.statistic_answers import columns
-        from hubbub.tables.written import misfit
+        from hubbub.tables.statistic_file import misfit
 
-        return misfit(file, form, self.axes, columns(self))
+        return misfit(self, file, form)
 
     def free(self) -> tuple[str, ...]:
         told = ["how often an interval is right: no promise to people rests on it"]
@@ -179,7 +196,7 @@ class Statistic(Spec):
         return tuple(told)
 
     def words(self) -> Words:
-        return statistic_words.words(self)
+        return replace(statistic_words.words(self), person=str(statistic_promises.who(self)))
 
     def described(self) -> dict[str, Plain]:
         told = plain(self)
@@ -261,7 +278,8 @@ class Mean(Statistic):
         return self.of
 
     def value(self, share: Fraction) -> Fraction:
-        return self.of.value(share * self.of.steps)
+        (over, under), step = share.as_integer_ratio(), self.of.step  # there may be thousands of bins
+        return self.of.low + Fraction(over * self.of.steps * step.numerator, under * step.denominator)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,6 +306,55 @@ class Quantile(Statistic):
         return self.of, self.q
 
 
+def check_found(spec: Statistic) -> None:
+    """Refuse bins that are found in the data where a bin of one person may be seen.
+
+    Guarantee: where this passes and bins are found, a bin of fewer than two people is hidden with all about it.
+    """
+    crowd = spec.protection if isinstance(spec.protection, Crowd) else None
+    found = [axis.column for axis in spec.axes if isinstance(axis, Discovered)]
+    if not found or (crowd is not None and (spec.channel is None or crowd.epsilon is None)):
+        return
+    instead = "use `crowd=K` without `epsilon`" if crowd is not None else "use `crowd=K`"
+    raise WrongUse(
+        f"the bins of {found[0]} must be declared, like {found[0]}=a,b,other or {found[0]}:0..100:10, because which of "
+        f"them occur is data; list them, or {instead}, which hides small ones"
+    )
+
+
+def _check_any_row(spec: Statistic) -> None:
+    if (spec.measured is not None and spec.measured is not spec.where) or spec.unit.distinct != 1:
+        raise WrongUse(
+            "`any_row` is for counts and fractions of people; keep one row of each (`one_row_per_person=True`)"
+        )
+    if spec.where is None:
+        raise WrongUse(
+            "`any_row` counts people of whom any row meets a condition; say it, like `where='age >= 65'`, or count all "
+            "people by one row of each (`one_row_per_person=True`)"
+        )
+    if spec.axes:
+        raise WrongUse(
+            "with rows in two bins somebody would be in both, so `any_row` goes without `by`; publish a histogram, "
+            "which counts a person in at most B bins (`distinct=B`), or keep one row of each person "
+            "(`one_row_per_person=True`)"
+        )
+    if spec.unit.expected_rows:
+        raise WrongUse("whether any row counts is no choice, and nothing is kept; leave out `expected_rows`")
+
+
+def _check_expected(spec: Statistic) -> None:
+    """Refuse where no interval for what is kept on average is proved."""
+    if spec.ranked is not None:
+        raise WrongUse("for a quantile no interval is known for what is kept on average; leave out `expected_rows`")
+    if spec.channel is not None:
+        expected_rows.check(spec.channel)
+    elif isinstance(spec.protection, Crowd):
+        raise WrongUse(
+            "of a crowd that is shown nothing is known about what is kept on average, since it may be shown only "
+            "because of the rows that were kept; leave out `expected_rows`, or use `epsilon` alone"
+        )
+
+
 def _needs_epsilon(protection: Protection) -> None:
     if isinstance(protection, Crowd) and protection.epsilon is None:
         raise WrongUse("what a crowd has together is shown with noise; say how much it may lose, with `epsilon=E`")
@@ -299,6 +366,7 @@ def read(kind: type[Statistic], given: Any) -> Statistic:
         raise CheckFailed("the description of the release is not one; get the original certificate")
     try:
         spec: Statistic = restored(kind, {"is": kind.__name__, **given})
+        check_found(spec)
     except CheckFailed:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, HubbubError):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,8 @@ from hubbub.drawing import Bar, Bars, Drawing
 from hubbub.exact import to_float, to_text
 from hubbub.kind import Grid, Result, Sheet
 from hubbub.tables import statistic_words
-from hubbub.tables.bins import all_labels, size
+from hubbub.tables.bins import Axis, Discovered, all_labels, size
+from hubbub.tables.discovery import FOUND
 from hubbub.tables.protection import Crowd, Knowledge
 from hubbub.tables.written import STATUS, key_columns
 
@@ -29,6 +30,21 @@ UNTOLD: Final = "too few people for the noise"
 STATUSES: Final = (SHOWN, HIDDEN, UNTOLD)
 _DRAWN: Final = 60  # bars
 _SIGNIFICANT: Final = 6
+
+
+Key: TypeAlias = tuple[str | None, ...]
+
+
+def key_of(axes: Sequence[Axis], code: int, found: Sequence[str | None] = ()) -> Key:
+    """The labels of a bin: of declared axes by its code, the last one fastest, and what was found of the others."""
+    labels, told, rest = [], list(found), code
+    for axis in reversed(axes):
+        if isinstance(axis, Discovered):
+            labels.append(told.pop())
+        else:
+            rest, at = divmod(rest, size(axis))
+            labels.append(all_labels(axis)[at])
+    return tuple(reversed(labels))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +62,10 @@ class Answer:
 def published_columns(spec: Statistic) -> tuple[str, ...]:
     """The integers that stand beside each answer: whatever is said follows from them.
 
-    A number of people in a secret sample is called `sampled`, so that nobody takes it for one of everybody.
+    A number of people in a secret sample is called `sampled`, so that nobody takes it for one of everybody; one of rows
+    that were kept of people with several is called `kept`.
     """
-    people = "sampled" if spec.sampled else "people"
+    people = "sampled" if spec.sampled else "kept" if spec.unit.one_row_per_person else "people"
     if spec.kind.name == "quantile":
         return (people,) if isinstance(spec.protection, Crowd) else ()
     if spec.measured is None:
@@ -69,16 +86,15 @@ class Answers(Result):
 
     spec: Statistic
     answers: list[Answer]
+    found: list[Key] | None = None  # the labels of the bins that are shown, where bins are found in the data
 
-    def keys(self) -> Iterator[tuple[str | None, ...]]:
+    def keys(self) -> Iterator[Key]:
         """The labels of every bin, in order."""
-        sizes = [size(axis) for axis in self.spec.axes]
+        if self.found is not None:
+            yield from self.found
+            return
         for code in range(self.spec.bins):
-            found, rest = [], code
-            for axis, length in zip(reversed(self.spec.axes), reversed(sizes), strict=True):
-                rest, at = divmod(rest, length)
-                found.append(all_labels(axis)[at])
-            yield tuple(reversed(found))
+            yield key_of(self.spec.axes, code)
 
     def sheets(self) -> tuple[Sheet, ...]:
         batch = self._batch()
@@ -99,7 +115,8 @@ class Answers(Result):
             arrays.append(floats([None if answer.estimate is None else float(answer.estimate) for answer in found]))
             arrays.append(floats([_down(answer.low) for answer in found]))
             arrays.append(floats([_up(answer.high) for answer in found]))
-        arrays.append(labelled(np.array([STATUSES.index(answer.status) for answer in found]), STATUSES))
+        told = np.array([STATUSES.index(answer.status) for answer in found], dtype=np.int64)
+        arrays.append(labelled(told, STATUSES))
         return pa.record_batch(arrays, names=[*key_columns(spec.axes, columns(spec)), *columns(spec)])
 
     def told(self) -> Mapping[str, Any]:
@@ -133,6 +150,8 @@ class Answers(Result):
         }
 
     def sentences(self) -> tuple[str, ...]:
+        if self.found is not None:
+            return FOUND, f"{statistic_words.route(self.spec)}."
         hidden = sum(answer.status == HIDDEN for answer in self.answers)
         untold = sum(answer.status == UNTOLD for answer in self.answers)
         told = f"{len(self.answers) - hidden - untold:,} of {len(self.answers):,} numbers are shown"

@@ -19,7 +19,7 @@ from hubbub.tables.measure import measured
 from hubbub.tables.protection import Crowd, Knowledge, Noise, Protection
 from hubbub.tables.statistic import Count, Mean, Quantile, Share, Statistic, read
 from hubbub.tables.statistic_routes import better, by_bins
-from hubbub.tables.unit import Unit
+from hubbub.tables.unit import Unit, of_numbers
 
 MOST_PEOPLE: Final = 10**12
 WAYS: Final = (
@@ -48,7 +48,7 @@ def statistic(
     """The release that these words ask for, or one sentence that says what is wrong with them."""
     if isinstance(by, str):
         raise WrongUse("by is a list of columns, even for one column; put it in brackets, like by=['department']")
-    axes = tuple(declared(spec) for spec in by)
+    axes = tuple(map(parse, by))
     level = rational(coverage, "coverage")
     if not 0 < level < 1:
         raise WrongUse(f"coverage must lie between 0 and 1, not {level}; choose one like 0.95")
@@ -76,7 +76,7 @@ def statistic(
 
 
 def declared(spec: str) -> Declared:
-    """Bins that are declared, or one sentence if they would be found in the data."""
+    """Bins that are declared, or one sentence if they would be found in the data: of a question on a sample."""
     axis = parse(spec)
     if isinstance(axis, Discovered):
         raise WrongUse(
@@ -145,6 +145,17 @@ _OF: Final = Option(
 )
 _WHERE: Final = Option(name="where", takes="CONDITION", help='Of whom, like "age >= 65 and sex = F".')
 _Q: Final = Option(name="q", takes="Q", default="0.5", help="Which quantile: 0.5 is the median.")
+ONE_ROW: Final = Option(
+    name="one_row_per_person",
+    takes=None,
+    help="Of people with several rows keep one, chosen secretly among all of theirs.",
+)
+EXPECTED: Final = Option(
+    name="expected_rows", takes=None, help="Intervals for what is kept on average, not for what was kept now."
+)
+_ANY_ROW: Final = Option(
+    name="any_row", takes=None, help="A person of several rows counts if any of them meets the condition."
+)
 _PROTECTED: Final = (
     Option(name="zero_knowledge", takes="EPS", help="Tell no more than K random people do, up to EPS."),
     Option(name="rows", takes="K", help="With zero-knowledge: how many random people may be known."),
@@ -157,15 +168,27 @@ _PROTECTED: Final = (
 )
 
 
-def ask(name: str, *, person: str | None = None, **words: Any) -> Statistic:
+def ask(
+    name: str,
+    *,
+    person: str | None = None,
+    one_row_per_person: bool = False,
+    any_row: bool = False,
+    expected_rows: bool = False,
+    **words: Any,
+) -> Statistic:
     """The release that the words of a command ask for."""
-    return statistic(name, unit=Unit(person=person), **words)
+    unit = of_numbers(
+        person, one_row_per_person=one_row_per_person, any_row=any_row, expected_rows=expected_rows
+    )  # fmt: skip
+    return statistic(name, unit=unit, **words)
 
 
 _REST: Final = """
 CONDITION compares columns: =, !=, <, <=, >, >=, in (a, b), is missing, joined by and, or, not and parentheses; a
 comparison with a missing cell is false. SPEC declares bins, as for a histogram: column=a,b,other, column:0..100:10,
-column:[0,20,50,inf) or column:month:2024-01..2024-12.
+column:[0,20,50,inf) or column:month:2024-01..2024-12; a column alone has its values found in the data, which goes with
+`crowd=K` (a bin that is hidden is absent).
 
 Say how people are protected, in one way. `zero_knowledge=EPS` `rows=K` `people=N`: whatever is learnt about you, K
 random people out of N would have told as well, up to EPS. `crowd=K` `epsilon=E`: people of a bin could stand in each
@@ -173,18 +196,25 @@ other's place, up to E; smaller bins are hidden; `sample=P` draws a secret sampl
 privacy for one person more or less.
 
 N is declared and public. A table of another number of people is refused with exit code 3 and one sentence before
-anything is spent; that it was refused is information, and for you alone. Each person has one row. What is released
-about the same people under one name adds up in the ledger (hubbub ledger show)."""
+anything is spent; that it was refused is information, and for you alone. What is released about the same people under
+one name adds up in the ledger (hubbub ledger show).
+
+A person with several rows counts by one of them (`one_row_per_person=True`): whoever has many counts as much as whoever
+has one, and crowds are then crowds of kept rows.{any_row} Without such a word a table where somebody has several rows
+is refused, and that is for you alone."""
+
+_ANY: Final = """ Or, without bins, by whether any of their rows meets the condition
+(`any_row=True`): how many people ever did."""
 
 _TOWN: Final = "hubbub-demo/millbrook.parquet --person resident"
 
 
-def _kind(name: str, made: type[Statistic], about: str, options: Sequence[Option], example: str) -> Kind:
+def _kind(name: str, made: type[Statistic], about: str, options: Sequence[Option], *examples: str) -> Kind:
     found = Kind(
         name=name,
         wire=f"{name}/1",
-        about=f"{about}\n{_REST}",
-        examples=(f"hubbub release {name} {_TOWN} {example} --out {name}/",),
+        about=f"{about}\n{_REST.format(any_row=_ANY if _ANY_ROW in options else '')}",
+        examples=tuple(f"hubbub release {name} {each}" for each in examples),
         options=(*options, *_PROTECTED),
         ask=partial(ask, name),
         read=partial(read, made),
@@ -197,15 +227,16 @@ COUNT: Final = _kind(
     "count",
     Count,
     "Count people who meet a condition, in all or by bins.",
-    (_BY, _WHERE),
-    '--where "age >= 65" --zero-knowledge 0.5 --rows 1000 --people 40000',
+    (_BY, _WHERE, ONE_ROW, EXPECTED, _ANY_ROW),
+    f'{_TOWN} --where "age >= 65" --zero-knowledge 0.5 --rows 1000 --people 40000 --out count/',
+    f'{_TOWN} --where "salary >= 200000" --any-row --epsilon 1 --out ever/',
 )
 FRACTION: Final = _kind(
     "fraction",
     Share,
     "Publish the share of people who meet a condition, of all or of each bin.",
-    (_BY, _WHERE),
-    '--where "age >= 65" --by department=Police,Fire,other --crowd 20 --epsilon 1',
+    (_BY, _WHERE, ONE_ROW, EXPECTED, _ANY_ROW),
+    f'{_TOWN} --where "age >= 65" --by department --crowd 20 --epsilon 1 --out fraction/',
 )
 MEAN: Final = _kind(
     "mean",
@@ -215,8 +246,9 @@ MEAN: Final = _kind(
 RANGE is declared, because nothing about it may be found in the data: values below LOW count as LOW, those above HIGH
 as HIGH, all to the nearest STEP; people without a value are left out.
 """,
-    (_OF, _BY, _WHERE),
-    "--of salary:0..300000:1000 --epsilon 1",
+    (_OF, _BY, _WHERE, ONE_ROW, EXPECTED),
+    f"{_TOWN} --of salary:0..300000:1000 --epsilon 1 --out mean/",
+    f"{_TOWN} --of salary:0..300000:1000 --by department=Police,Fire --one-row-per-person --epsilon 1 --out kept/",
 )
 QUANTILE: Final = _kind(
     "quantile",
@@ -226,6 +258,6 @@ QUANTILE: Final = _kind(
 RANGE is declared: the value comes out as one of its steps; what lies outside counts as the nearer end, and people
 without a value are left out.
 """,
-    (_OF, _Q, _BY, _WHERE),
-    "--of salary:0..300000:1000 --q 0.5 --epsilon 1",
+    (_OF, _Q, _BY, _WHERE, ONE_ROW),
+    f"{_TOWN} --of salary:0..300000:1000 --q 0.5 --epsilon 1 --out quantile/",
 )

@@ -49,12 +49,12 @@ def of_sums(part: int, whole: int, off: int) -> Ends:
 
     Guarantee: if A' and B' are each within `off` of sums that have the mean m, m is inside; what cannot be is cut off.
     """
-    everything = Fraction(0), Fraction(1)
-    if whole == 0:
-        return everything
-    ends = sorted((Fraction(part - off, whole), Fraction(part + off, whole)))
-    low, high = max(ends[0], Fraction(0)), min(ends[1], Fraction(1))
-    return (low, high) if low <= high else everything  # noise beyond `off`: then nothing is told
+    if whole < 0:
+        part, whole = -part, -whole
+    low, high = max(part - off, 0), min(part + off, whole)
+    if whole == 0 or low > high:  # the latter with noise beyond `off`: then nothing is told
+        return Fraction(0), Fraction(1)
+    return Fraction(low, whole), Fraction(high, whole)
 
 
 @lru_cache(maxsize=65536)

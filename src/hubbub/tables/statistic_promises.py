@@ -6,6 +6,11 @@
     crowd, epsilon    people of one bin blend; whoever is in a small one is not seen at all
     crowd and sample  Theorem A on top
     zero-knowledge    Theorem A1' on a secret sample of K people; or Theorem A3, noise on the exact count
+
+Of people with several rows one is chosen, and the choice is a part of the mechanism: whatever rows are kept, the tables
+of kept rows with and without a person differ in one row, so that differential privacy and zero-knowledge are promised
+to people (closeness survives averaging over the choice; the simulator chooses rows of the people whom it is given).
+Crowds are of kept rows, and before the choice nobody need be like a person with several.
 """
 
 from __future__ import annotations
@@ -42,8 +47,9 @@ from hubbub.sampling import exact_count
 from hubbub.sampling.sanitize import Blank, outside
 from hubbub.sampling.worst_case import LARGEST, worst_loss
 from hubbub.tables.bins import rule
+from hubbub.tables.discovery import discovery_cost
 from hubbub.tables.measure import Measure
-from hubbub.tables.promises import EVERY_BIN, PARTITION
+from hubbub.tables.promises import EVERY_BIN, KEPT_ROWS, PARTITION, of_people, with_found_bins
 from hubbub.tables.protection import Crowd, Knowledge, Noise, Route
 from hubbub.tables.quantile_draw import Target, shares, weights
 from hubbub.tables.statistic_intervals import targets
@@ -62,6 +68,10 @@ REPLACED: Final = Theorem("statistic.sample-replaced", "amplification by samplin
 SHIFT: Final = Theorem("statistic.geometric", "two-sided geometric noise, one row replaced", DMNS)
 
 HIDDEN: Final = Assumption("statistic.small-hidden", "a bin of fewer than {k} people is hidden, with all about it")
+ANY_ROW: Final = Assumption(
+    "person.any-row",
+    "each value of {person} counts once, and meets the condition if any of its rows does; rows without are left out",
+)
 
 
 @lru_cache(maxsize=64)
@@ -70,6 +80,9 @@ def promises(spec: Statistic) -> tuple[Derivation, ...]:
 
     Guarantee: each is a theorem applied to the public description, or the call is refused; nothing depends on the data.
     """
+    from hubbub.tables.statistic import check_found
+
+    check_found(spec)
     match spec.protection:
         case Noise(epsilon=epsilon):
             return (differential(spec, epsilon, Neighbours.ADD_REMOVE),)
@@ -83,23 +96,32 @@ def promises(spec: Statistic) -> tuple[Derivation, ...]:
 
 def granted(spec: Statistic) -> tuple[Assumption, ...]:
     """What is taken for granted about bins, values, conditions and people."""
-    told = [PARTITION, EVERY_BIN] if spec.axes else []
+    told = [PARTITION, *(() if spec.discovered else (EVERY_BIN,))] if spec.axes else []
     told += [rule(axis) for axis in spec.axes]
     if isinstance(spec.measured, Measure):
         told.append(spec.measured.rule)
     if spec.where is not None:
         says = "who counts is decided by a public rule that looks at one person alone: {condition}"
         told.append(Assumption("condition", says, (("condition", str(spec.where)),)))
-    return (*told, spec.unit.assumption)
+    crowds = isinstance(spec.protection, Crowd) and spec.unit.one_row_per_person
+    return (*told, who(spec), *((KEPT_ROWS,) if crowds else ()))
+
+
+def who(spec: Statistic) -> Assumption:
+    """Who counts as a person, and how somebody with several rows does."""
+    if not spec.any_row:
+        return spec.unit.assumption
+    return Assumption(ANY_ROW.id, ANY_ROW.says, (("person", str(spec.unit.person)),))
 
 
 def differential(spec: Statistic, epsilon: Fraction, neighbours: Neighbours) -> Derivation:
     """The mechanism itself, for one person more or less, or replaced.
 
-    Guarantee: a person is in one bin at most. There a count moves by 1 (Geometric). A and B move together by W, and
-    noise of rate epsilon/W on each costs epsilon. Ranks move by s at most, every weight and their sum by a factor
-    e^(epsilon/2), and the epsilons of the three points add up. Replacing one is removing and adding, which at most
-    doubles it; where everybody has it or not and nothing else is told, replacing moves the count by 1.
+    Guarantee: a person is in one bin at most, whichever of their rows is kept. There a count moves by 1 (Geometric). A
+    and B move together by W, and noise of rate epsilon/W on each costs epsilon. Ranks move by s at most, every weight
+    and their sum by a factor e^(epsilon/2), and the epsilons of the three points add up. Replacing one is removing and
+    adding, which at most doubles it; where everybody has it or not and nothing else is told, replacing moves the count
+    by 1.
     """
     numbers, inner = texts(epsilon=epsilon), spec.unit_loss
     assert inner is not None
@@ -134,7 +156,9 @@ def _crowds(spec: Statistic, crowd: Crowd) -> tuple[Derivation, ...]:
     Guarantee: for two people of one bin every count is the same whoever of them is there; their sum differs by W at
     most, and noise of rate epsilon/W hides that up to epsilon; ranks differ by 1 at most. Whoever is in a bin of fewer
     than k people is hidden with it, and changes nothing by leaving. On a secret sample the same k and epsilon hold: of
-    a bin of fewer than k fewer than k are drawn, and two people of a bin are drawn with the same probability.
+    a bin of fewer than k fewer than k are drawn, and two people of a bin are drawn with the same probability. Bins that
+    are found in the data may be: one that is absent looks like a hidden one, and one person alone shows none. Of people
+    with several rows all this is about the kept rows; what a sample buys is for the people.
     """
     if spec.channel is not None:
         own = stated(
@@ -142,14 +166,15 @@ def _crowds(spec: Statistic, crowd: Crowd) -> tuple[Derivation, ...]:
             theorem=spec.channel.card.statement,
             numbers=tuple((name, str(value)) for name, value in parameters(spec.channel).items() if value is not None),
             assumptions=granted(spec),
-            people=spec.people,
+            people=spec.unit.crowds,
         )
+        own = with_found_bins(own, discovery_cost(spec.channel)) if spec.discovered else own
         if crowd.sample is None:
             return (own,)
         both = sampled_crowd_blending(
             own, crowd.sample, at_delta=crowd.at_delta, bins=True, unmarked=spec.channel.unmarked
         )
-        return (on_a_sample(own, crowd.sample), *both)
+        return (on_a_sample(own, crowd.sample), *map(of_people, both))
     assert crowd.epsilon is not None
     claim = CrowdBlending(k=crowd.k, epsilon=crowd.epsilon)
     hidden = Assumption(HIDDEN.id, HIDDEN.says, texts(k=crowd.k))
@@ -158,7 +183,8 @@ def _crowds(spec: Statistic, crowd: Crowd) -> tuple[Derivation, ...]:
         numbers = (*numbers, *_ranked(spec.ranked, crowd.epsilon))
     else:
         numbers = (*numbers, *texts(steps=spec.steps, rate=crowd.epsilon / spec.steps))
-    own = stated(claim, theorem=CROWDS, numbers=numbers, assumptions=(*granted(spec), hidden), people=spec.people)
+    own = stated(claim, theorem=CROWDS, numbers=numbers, assumptions=(*granted(spec), hidden), people=spec.unit.crowds)
+    own = with_found_bins(own, arb(0)) if spec.discovered else own  # k is at least 2: one person shows no bin
     if crowd.sample is None:
         return (own,)
     kept = Derivation(
@@ -168,7 +194,7 @@ def _crowds(spec: Statistic, crowd: Crowd) -> tuple[Derivation, ...]:
         numbers=texts(p=crowd.sample),
         assumptions=(SAMPLED,),
     )
-    return (kept, *sampled_crowd_blending(own, crowd.sample, at_delta=crowd.at_delta))
+    return (kept, *map(of_people, sampled_crowd_blending(own, crowd.sample, at_delta=crowd.at_delta)))
 
 
 # --- as well as K random people -----------------------------------------------------------------------------------

@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.channels.estimate import intervals
-from hubbub.channels.law import SUPPRESSED
 from hubbub.errors import Refused
 from hubbub.noise.binomial import binomial
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
-from hubbub.sampling import sampled_share
 from hubbub.sampling.ranks import choose
 from hubbub.tables.condition import Condition
-from hubbub.tables.engine import Counted, Question
+from hubbub.tables.engine import OTHER_NUMBER, Counted, Question, Repeats
 from hubbub.tables.measure import Measure
 from hubbub.tables.protection import Crowd, Knowledge, Route
 from hubbub.tables.quantile_draw import draw, weights
-from hubbub.tables.scaling import population_estimate, population_intervals
 from hubbub.tables.statistic import Quantile, Share, Statistic
-from hubbub.tables.statistic_answers import HIDDEN, SHOWN, UNTOLD, Answer, Answers
-from hubbub.tables.statistic_intervals import drawn, of_sums, reach, targets, widened
+from hubbub.tables.statistic_answers import HIDDEN, SHOWN, Answer, Answers, Key, key_of
+from hubbub.tables.statistic_intervals import targets
+from hubbub.tables.statistic_told import Row, told
 
 if TYPE_CHECKING:
     from hubbub.tables.engine import Engine
-
-OTHER_NUMBER: Final = (
-    "the table is not of as many people as were declared; declare how many it is of (that it was refused is itself "
-    "information, and for you alone); nothing was drawn"
-)
-"""Reads the same for every such table. For the steward alone: it tells something about the data."""
 
 Integers = NDArray[np.int64]
 
@@ -46,7 +37,7 @@ def run(spec: Statistic, engine: Engine, source: Source) -> Answers:
     and independent: what comes out depends on the table through counts and sums that one person moves as stated there,
     plus exact noise. A table of another number of people than was declared is refused before a word is drawn.
     """
-    by_value = isinstance(spec.measured, Measure) and (spec.sampled or isinstance(spec, Quantile))
+    by_value = isinstance(spec.measured, Measure) and (spec.sampled or spec.ranked is not None)
     counted = engine.count(question(spec, by_value=by_value), source)
     if isinstance(spec.measured, Condition) and spec.sampled:
         counted, by_value = _by_answer(counted), True
@@ -58,11 +49,19 @@ def question(spec: Statistic, *, by_value: bool) -> Question:
     return Question(
         axes=spec.axes,
         person=spec.unit.person,
+        repeats=_repeats(spec),
         where=None if isinstance(spec, Share) else spec.where,
         measure=spec.measured,
         by_value=by_value,
         everybody=isinstance(spec.protection, Knowledge),
+        people=spec.protection.people if isinstance(spec.protection, Knowledge) else None,
     )
+
+
+def _repeats(spec: Statistic) -> Repeats:
+    if spec.any_row:
+        return Repeats.ANY_ROW
+    return Repeats.ONE_ROW if spec.unit.one_row_per_person else Repeats.REFUSE
 
 
 def published(spec: Statistic, found: Counted, source: Source, *, by_value: bool) -> Answers:
@@ -71,18 +70,62 @@ def published(spec: Statistic, found: Counted, source: Source, *, by_value: bool
     Guarantee: what comes out depends on the counts through numbers that one person moves as the promises say, plus
     exact noise of the rate that they say.
     """
+    cells = _cells(spec, found, by_value)
+    answers = _answers(spec, cells, source)
+    if cells.found is None:
+        return Answers(spec, answers)
+    # An absent bin looks like a hidden one, so hidden ones are absent too.
+    shown = [i for i, answer in enumerate(answers) if answer.status != HIDDEN]
+    return Answers(spec, [answers[i] for i in shown], [cells.found[i] for i in shown])
+
+
+def _answers(spec: Statistic, cells: _Cells, source: Source) -> list[Answer]:
     if isinstance(spec, Quantile):
-        return Answers(spec, _quantiles(spec, _tables(spec, found), source))
-    people, sums = _added(spec, found, by_value)
+        return _quantiles(spec, _tables(cells), source)
+    people, sums = _added(spec, cells)
+    return told(spec, _integers(spec, people, sums, source))
+
+
+def _integers(spec: Statistic, people: list[int], sums: list[int] | None, source: Source) -> list[Row]:
+    """What is published of every bin; all else follows from it."""
     if spec.channel is not None:
-        return Answers(spec, _through_channel(spec, people, source))
-    if spec.alone_known and isinstance(spec.protection, Knowledge):
-        return Answers(spec, _of_all(spec, spec.protection, people if sums is None else sums, source))
-    if sums is None:
-        return Answers(spec, _counts_of_sample(spec, people, source))
+        return _through_channel(spec, people, source)
+    if sums is None or (spec.alone_known and isinstance(spec.protection, Knowledge)):
+        return _counts(spec, people if sums is None else sums, source)
     if isinstance(spec.protection, Crowd):
-        return Answers(spec, _of_crowds(spec, spec.protection, people, sums, source))
-    return Answers(spec, _of_sums(spec, people, sums, source))
+        return _of_crowds(spec, spec.protection, people, sums, source)
+    return _of_sums(spec, people, sums, source)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """What was counted, each with the number of its bin: (bin, people, sum of steps or, by value, the step)."""
+
+    bins: int
+    rows: list[tuple[int, int, int]]
+    by_value: bool
+    found: list[Key] | None = None  # the labels of the bins, where they are found in the data
+
+
+def _cells(spec: Statistic, counted: Counted, by_value: bool) -> _Cells:
+    """Who is in no bin is left out; bins that are found come in the order of their labels, the missing last."""
+    steps = 1 if isinstance(spec.measured, Condition) else spec.measured.steps if spec.measured is not None else 0
+    width = steps + 1 if by_value else 1
+    codes, counts = counted.codes.tolist(), counted.counts.tolist()
+    told = [code % width for code in codes] if by_value else counted.sums or (0,) * len(codes)
+    inside = [i for i, code in enumerate(codes) if code >= 0]
+    if not spec.discovered:
+        return _Cells(spec.bins, [(codes[i] // width, counts[i], told[i]) for i in inside], by_value)
+    keys = [(codes[i] // width, *(labels[i] for labels in counted.found)) for i in range(len(codes))]
+    ordered = sorted({keys[i] for i in inside if counts[i]}, key=lambda key: (key[0], *map(_last, key[1:])))
+    place = {key: at for at, key in enumerate(ordered)}
+    rows = [(place[keys[i]], counts[i], told[i]) for i in inside if counts[i]]
+    return _Cells(len(ordered), rows, by_value, [key_of(spec.axes, key[0], key[1:]) for key in ordered])
+
+
+def _last(label: str | None) -> tuple[bool, str]:
+    """Where a label stands among others: by its signs, the missing last."""
+    return label is None, label or ""
 
 
 def _sampled(spec: Statistic, counted: Counted, source: Source) -> Counted:
@@ -95,8 +138,13 @@ def _sampled(spec: Statistic, counted: Counted, source: Source) -> Counted:
                 return counted
             return Counted(counted.codes, choose(knowledge.rows, knowledge.people, source).among(counted.counts))
         case Crowd(sample=rate) if rate is not None:
-            order = np.argsort(counted.codes)  # the draw does not follow the order in which an engine found the cells
-            return Counted(counted.codes[order], binomial(counted.counts[order], rate, source))
+            # The draw does not follow the order in which an engine found the cells.
+            order = np.argsort(counted.codes, kind="stable").tolist()
+            if counted.found:
+                codes, labels = counted.codes.tolist(), counted.found
+                order = sorted(order, key=lambda i: (codes[i], *(_last(each[i]) for each in labels)))
+            found = tuple([each[i] for i in order] for each in counted.found)
+            return Counted(counted.codes[order], binomial(counted.counts[order], rate, source), found)
         case _:
             return counted
 
@@ -106,34 +154,31 @@ def _by_answer(counted: Counted) -> Counted:
     codes, met = counted.codes, np.array(counted.sums, dtype=np.int64)
     inside = np.flatnonzero(codes >= 0)
     apart = np.flatnonzero(codes < 0)
+    every = (*apart.tolist(), *inside.tolist(), *inside.tolist())
     return Counted(
         np.concatenate([codes[apart], 2 * codes[inside], 2 * codes[inside] + 1]),
         np.concatenate([counted.counts[apart], (counted.counts - met)[inside], met[inside]]),
+        tuple([labels[i] for i in every] for labels in counted.found),
     )
 
 
-def _added(spec: Statistic, found: Counted, by_value: bool) -> tuple[list[int], list[int] | None]:
+def _added(spec: Statistic, cells: _Cells) -> tuple[list[int], list[int] | None]:
     """People, and the sum of their steps, of every bin; empty bins are bins."""
-    people = [0] * spec.bins
-    sums = None if spec.measured is None else [0] * spec.bins
-    width = spec.steps + 1 if by_value else 1
-    steps: Sequence[int] = (found.codes % width).tolist() if by_value else found.sums or ()
-    for i, (code, count) in enumerate(zip(found.codes.tolist(), found.counts.tolist(), strict=True)):
-        if code >= 0:
-            people[code // width] += count
-            if sums is not None:
-                sums[code // width] += count * steps[i] if by_value else steps[i]
+    people = [0] * cells.bins
+    sums = None if spec.measured is None else [0] * cells.bins
+    for place, count, steps in cells.rows:
+        people[place] += count
+        if sums is not None:
+            sums[place] += count * steps if cells.by_value else steps
     return people, sums
 
 
-def _tables(spec: Quantile, found: Counted) -> list[list[tuple[int, int]]]:
+def _tables(cells: _Cells) -> list[list[tuple[int, int]]]:
     """(step, people) of every bin, in rising order."""
-    tables: list[list[tuple[int, int]]] = [[] for _ in range(spec.bins)]
-    width = spec.of.steps + 1
-    for at in np.argsort(found.codes, kind="stable").tolist():
-        code, count = int(found.codes[at]), int(found.counts[at])
-        if code >= 0 and count:
-            tables[code // width].append((code % width, count))
+    tables: list[list[tuple[int, int]]] = [[] for _ in range(cells.bins)]
+    for place, count, step in sorted(cells.rows, key=lambda row: (row[0], row[2])):
+        if count:
+            tables[place].append((step, count))
     return tables
 
 
@@ -145,109 +190,36 @@ def _noise(rate: Fraction, size: int, source: Source) -> list[int]:
 # --- counts -------------------------------------------------------------------------------------------------------
 
 
-def _through_channel(spec: Statistic, people: list[int], source: Source) -> list[Answer]:
+def _through_channel(spec: Statistic, people: list[int], source: Source) -> list[Row]:
     assert spec.channel is not None
     published = spec.channel.release(np.array(people, dtype=np.int64), source)
-    rate = spec.protection.sample if isinstance(spec.protection, Crowd) else None
-    if rate is None:
-        low, high = intervals(spec.channel, published, spec.coverage)
-    else:
-        low, high = population_intervals(spec.channel, published, rate, spec.coverage)
-    told = []
-    for i in range(spec.bins):
-        value, tag = published.outcome(i)
-        about = None if value is None else max(value, 0) if rate is None else population_estimate(value, rate)
-        ends = Fraction(int(low[i])), None if high[i] < 0 else Fraction(int(high[i]))
-        status = HIDDEN if tag.startswith(SUPPRESSED) else SHOWN
-        told.append(
-            Answer(
-                (value,),
-                None if value is None else Fraction(value),
-                None if about is None else Fraction(about),
-                *ends,
-                status,
-            )
-        )
-    return told
+    return [(published.outcome(i)[0],) for i in range(len(people))]
 
 
-def _of_all(spec: Statistic, knowledge: Knowledge, have: list[int], source: Source) -> list[Answer]:
-    """One count of all people, in a sample or exact, and the share that it is."""
-    (noise,) = _noise(knowledge.rate, 1, source)
-    told, n, miss = have[0] + noise, knowledge.people, 1 - spec.coverage
-    if knowledge.route is Route.EXACT:
-        off, scale = reach(knowledge.rate, miss), Fraction(1)
-        low, high = max(told - off, 0), min(told + off, n)
-        low, high = (low, high) if low <= high else (0, n)
-    else:
-        scale = 1 / knowledge.share
-        low, high = sampled_share.interval(n, knowledge.rows, knowledge.rate, told, miss)
-    unit = Fraction(1, n) if isinstance(spec, Share) else Fraction(1)
-    about = min(max(told * scale, Fraction(low)), Fraction(high)) * unit
-    return [Answer((told,), told * scale * unit, about, low * unit, high * unit, SHOWN)]
-
-
-def _counts_of_sample(spec: Statistic, people: list[int], source: Source) -> list[Answer]:
-    """Counts of K people by bins."""
-    knowledge, rate = spec.protection, spec.unit_loss
-    assert isinstance(knowledge, Knowledge)
+def _counts(spec: Statistic, people: list[int], source: Source) -> list[Row]:
+    """Of K people, by bins or in all; or of all people."""
+    rate = spec.unit_loss
     assert rate is not None
-    answers = []
-    for count, noise in zip(people, _noise(rate, len(people), source), strict=True):
-        told = count + noise
-        low, high = sampled_share.interval(knowledge.people, knowledge.rows, rate, told, 1 - spec.coverage)
-        value = told / knowledge.share
-        about = min(max(value, Fraction(low)), Fraction(high))
-        answers.append(Answer((told,), value, about, Fraction(low), Fraction(high), SHOWN))
-    return answers
+    return [(count + noise,) for count, noise in zip(people, _noise(rate, len(people), source), strict=True)]
 
 
 # --- sums ---------------------------------------------------------------------------------------------------------
 
 
-def _of_sums(spec: Statistic, people: list[int], sums: list[int], source: Source) -> list[Answer]:
-    """A and B with noise each; means are between them."""
-    rate, size, miss = spec.sum_rate, spec.bins, 1 - spec.coverage
+def _of_sums(spec: Statistic, people: list[int], sums: list[int], source: Source) -> list[Row]:
+    """A and B with noise each, told as A and A + B."""
+    rate, size = spec.sum_rate, len(people)
     assert rate is not None
     noise = _noise(rate, 2 * size, source)
-    off = reach(rate, miss / (4 if spec.sampled else 2))
-    answers = []
-    for i in range(size):
-        part = sums[i] + noise[i]
-        whole = spec.steps * people[i] + noise[i] + noise[size + i]
-        ends = of_sums(part, whole, off)
-        if spec.sampled:
-            ends = widened(ends, drawn((whole - 2 * off) // spec.steps, miss / 2))
-        answers.append(_mean(spec, (part, whole), part, whole, ends))
-    return answers
+    return [(sums[i] + noise[i], spec.steps * people[i] + noise[i] + noise[size + i]) for i in range(size)]
 
 
-def _of_crowds(spec: Statistic, crowd: Crowd, people: list[int], sums: list[int], source: Source) -> list[Answer]:
+def _of_crowds(spec: Statistic, crowd: Crowd, people: list[int], sums: list[int], source: Source) -> list[Row]:
     """How many they are, exactly, and their sum with noise; small ones hidden."""
-    rate, miss = spec.sum_rate, 1 - spec.coverage
+    rate = spec.sum_rate
     assert rate is not None
-    off = reach(rate, miss / 2 if crowd.sample is not None else miss)
-    answers = []
-    for count, total, noise in zip(people, sums, _noise(rate, spec.bins, source), strict=True):
-        if count < crowd.k:
-            answers.append(Answer((None, None), None, None, spec.value(Fraction(0)), spec.value(Fraction(1)), HIDDEN))
-            continue
-        part, whole = total + noise, spec.steps * count
-        ends = of_sums(part, whole, off)
-        if crowd.sample is not None:
-            ends = widened(ends, drawn(count, miss / 2))
-        answers.append(_mean(spec, (count, part), part, whole, ends))
-    return answers
-
-
-def _mean(
-    spec: Statistic, published: tuple[int, ...], part: int, whole: int, ends: tuple[Fraction, Fraction]
-) -> Answer:
-    low, high = map(spec.value, ends)
-    if whole <= 0:
-        return Answer(published, None, None, low, high, UNTOLD)
-    value = Fraction(part, whole)
-    return Answer(published, spec.value(value), spec.value(min(max(value, ends[0]), ends[1])), low, high, SHOWN)
+    both = zip(people, sums, _noise(rate, len(people), source), strict=True)
+    return [(None, None) if count < crowd.k else (count, total + noise) for count, total, noise in both]
 
 
 # --- quantiles ----------------------------------------------------------------------------------------------------

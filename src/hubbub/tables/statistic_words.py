@@ -9,6 +9,7 @@ from hubbub.exact import to_text
 from hubbub.figures import short
 from hubbub.kind import Words
 from hubbub.tables.bins import rule
+from hubbub.tables.estimands import Estimand
 from hubbub.tables.labels import is_ranges
 from hubbub.tables.measure import Measure
 from hubbub.tables.protection import Crowd, Knowledge, Noise, Route
@@ -54,9 +55,9 @@ def heading(spec: Statistic) -> str:
     """What each number is, in a few words."""
     match spec.kind.name:
         case "count":
-            return "number of people"
+            return f"number of {many(spec)}"
         case "fraction":
-            return f"share with {spec.where}"
+            return f"share with {'any row with ' if spec.any_row else ''}{spec.where}"
         case "mean":
             return f"mean{_of(spec)}"
         case _:
@@ -64,13 +65,18 @@ def heading(spec: Statistic) -> str:
             return f"median{_of(spec)}" if q == _MEDIAN else f"{to_text(q)}-quantile{_of(spec)}"
 
 
+def many(spec: Statistic) -> str:
+    """What is counted, in two words at most."""
+    return "kept rows" if spec.unit.one_row_per_person else "people"
+
+
 def unit(spec: Statistic) -> str:
     """What a number is measured in."""
     match spec.kind.name:
         case "count":
-            return "people"
+            return many(spec)
         case "fraction":
-            return "share of people, from 0 to 1"
+            return f"share of {many(spec)}, from 0 to 1"
         case _:
             assert isinstance(spec.measured, Measure)
             low, high = to_text(spec.measured.low), to_text(spec.measured.high)
@@ -80,11 +86,16 @@ def unit(spec: Statistic) -> str:
 def _whom(spec: Statistic) -> str:
     """Who they are, sampled or not."""
     told = "the people in the table"
+    if spec.unit.expected_rows:
+        told = "the rows kept on average (each row of a person counts for one over how many rows the person has)"
+    elif spec.unit.one_row_per_person:
+        told = "the rows that this release kept, one of each person,"
     if spec.kind.name != "fraction" and spec.where is not None:
-        told += f" with {spec.where}"
+        told += f" with {'any row with ' if spec.any_row else ''}{spec.where}"
     if isinstance(spec.measured, Measure):
         joined = "and" if spec.where is not None else "with"
         told += f" {joined} a value of {spec.measured.column}"
+    told = told.removesuffix(",")
     return f"{told}, of each bin" if spec.axes else told
 
 
@@ -96,9 +107,11 @@ def whom(spec: Statistic) -> str:
 
 def counted(spec: Statistic) -> dict[str, str]:
     """The same for JSON: what was counted, whom the estimate and its interval are about."""
-    everybody = "everybody" if spec.sampled else "table"
+    kept = Estimand.KEPT_ROWS if spec.unit.one_row_per_person else Estimand.TABLE
+    told = Estimand.EVERYBODY if spec.sampled and kept is Estimand.TABLE else kept
+    everybody = (Estimand.EXPECTED_ROWS if spec.unit.expected_rows else told).value
     return {
-        "number": "sample" if spec.sampled else "table",
+        "number": (Estimand.SAMPLE if spec.sampled else kept).value,
         "estimate": everybody,
         "interval": everybody,
         "whom": whom(spec),
@@ -111,11 +124,11 @@ def method(spec: Statistic) -> str:
         case Noise():
             return "with whole-number noise" if spec.kind.name != "quantile" else "a point drawn near the true rank"
         case Crowd(k=k, epsilon=None):
-            return f"exact for bins of at least {k} people, the others hidden"
+            return f"exact for bins of at least {k} {many(spec)}, the others hidden"
         case Crowd(k=k) if spec.kind.name == "count":
             return f"exact counts of at least {k}, noise below"
         case Crowd(k=k):
-            return f"of bins of at least {k} people, with noise on what they have together; the others hidden"
+            return f"of bins of at least {k} {many(spec)}, with noise on what they have together; the others hidden"
         case Knowledge(rows=rows, people=people):
             return f"as private as {rows:,} random people out of {people:,} would leave it, with whole-number noise"
 
@@ -158,7 +171,7 @@ def route(spec: Statistic) -> str:
         case Noise():
             return "Noise on everything that is counted"
         case Crowd(k=k):
-            return f"Crowds of at least {k} people show what they have together, smaller ones nothing"
+            return f"Crowds of at least {k} {many(spec)} show what they have together, smaller ones nothing"
         case Knowledge() as knowledge:
             return _knowledge_route(spec, knowledge)
 
@@ -174,9 +187,10 @@ def _knowledge_route(spec: Statistic, knowledge: Knowledge) -> str:
     mine, other = errors(spec, knowledge)
     if other is None:
         return f"{told}; the noise that the other way needs is too wide to be drawn"
+    whose = " (for the rows that were kept)" if spec.unit.one_row_per_person else ""
     return (
         f"{told}: at {to_text(100 * spec.coverage)} % it errs by about {_percent(mine / n)} of all people at worst, "
-        f"and the other way by {_percent(other / n)}"
+        f"and the other way by {_percent(other / n)}{whose}"
     )
 
 
@@ -211,7 +225,7 @@ def split(spec: Statistic) -> str:
         case "fraction" | "mean":
             return (
                 f"epsilon = {short(loss, 6)} is spent once on two sums, those of x and of {spec.steps:,} - x, which "
-                "one person moves together by that; they tell the mean and how many people there are"
+                f"one person moves together by that; they tell the mean and how many {many(spec)} there are"
             )
         case _:
             middle, end = shares(loss)
@@ -225,10 +239,25 @@ def interval_words(spec: Statistic) -> str:
     """What an interval means, and what it is for."""
     percent = to_text(100 * spec.coverage)
     what = "a value that is" if spec.kind.name == "quantile" else "the true"
-    told = f"An interval holds {what} {heading(spec)} of {_whom(spec)}, with a chance of at least {percent} %"
+    about = f"{heading(spec)} of {_whom(spec)}"
+    if spec.kind.name == "count":
+        about = f"number of {_whom(spec).removeprefix('the ')}"
+    told = f"An interval holds {what} {about}, with a chance of at least {percent} %"
     if isinstance(spec.protection, Crowd):
         return f"{told}, where a number is shown"
     return f"{told}, if there is anybody" if spec.kind.name != "count" and spec.axes else told
+
+
+def chosen(spec: Statistic) -> list[str]:
+    """What has to be said where a row of each person was chosen."""
+    if not spec.unit.one_row_per_person:
+        return []
+    first = "A row was chosen among all rows of a person, and then it was looked at whether it meets the condition."
+    told = [first] if spec.where is not None else []
+    if isinstance(spec.measured, Measure):
+        what = heading(spec).partition(" ")[0]
+        return [*told, f"Whoever has many rows counts as much as whoever has one: this is not the {what} of all rows."]
+    return [*told, "How many people have at least one such row is not told, and no number here estimates it."]
 
 
 def notes(spec: Statistic) -> tuple[str, ...]:
@@ -239,6 +268,7 @@ def notes(spec: Statistic) -> tuple[str, ...]:
             f"K = {spec.protection.rows:,} random people is what may be known; epsilon = "
             f"{to_text(spec.protection.epsilon)} is how much more is told than they tell."
         )
+    told += chosen(spec)
     told.append(f"{capital(split(spec))}.")
     if any(map(is_ranges, spec.axes)):
         told.append("[a,b) is from a up to, and not including, b.")

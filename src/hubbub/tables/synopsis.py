@@ -18,6 +18,7 @@ from hubbub.errors import WrongUse
 from hubbub.exact import to_float
 from hubbub.figures import numbers
 from hubbub.kind import Result, Sheet
+from hubbub.synopses.boosting import Boosting
 from hubbub.synopses.choice import parameters
 from hubbub.synopses.classes import Halfspaces, Query, cells_of
 from hubbub.synopses.flat import Flat
@@ -40,6 +41,7 @@ _BATCH: Final = 1 << 20
 _LABELS: Final = pa.dictionary(pa.int32(), pa.string())
 _ANSWER: Final = ("estimate", "low", "high")
 PART: Final = "part"
+ROUND: Final = "round"
 PARTS: Final = ("cell", "in no cell")
 NUMBER: Final = {
     "per-query": "count",
@@ -47,6 +49,7 @@ NUMBER: Final = {
     "tree": "count",
     "mwem": "weight",
     "small-database": "rows",
+    "boosting": "rows",
 }
 """What the numbers of each method are called in its file."""
 
@@ -113,7 +116,9 @@ class Synopsis(Result):
         spec = self.spec
         if isinstance(spec.method, PerQuery):
             raise WrongUse("this method published answers and no cells; ask for another one, like `method=mwem`")
-        inside = self.drawn.numbers[: cells_of(spec.queries.shape)].astype(float)
+        times = spec.method.rounds if isinstance(spec.method, Boosting) else 1
+        every = self.drawn.numbers.reshape(times, -1).sum(axis=0)
+        inside = every[: cells_of(spec.queries.shape)].astype(float)
         shares = np.maximum(inside, 0.0)
         total = rows if rows is not None else round(float(spec.asked.scale) * self._counted(shares))
         copies = _apportioned(shares, total)
@@ -130,6 +135,8 @@ class Synopsis(Result):
         seen, method = self.spec.setting.rows, self.spec.method
         if seen is None or isinstance(method, Flat | Tree):
             return float(shares.sum())
+        if isinstance(method, Boosting):
+            return seen * float(shares.sum()) / (method.size * method.rounds)
         return seen * float(shares.sum()) / (method.size if isinstance(method, SmallDatabase) else 1)
 
     # --- files --------------------------------------------------------------------------------------------------------
@@ -148,7 +155,7 @@ class Synopsis(Result):
         if not isinstance(method, PerQuery) and queries.number <= MOST_ANSWERS:
             schema = pa.schema([*self._keys(), *self._ends()])
             found.append(Sheet("answers", schema, self._answers, queries.number))
-        if isinstance(method, Weights):
+        if isinstance(method, Weights | Boosting):
             rounds = self._rounds()
             found.append(Sheet("rounds", rounds.schema, lambda: iter((rounds,)), rounds.num_rows))
         return tuple(found)
@@ -162,7 +169,7 @@ class Synopsis(Result):
 
     def _cells(self) -> list[str]:
         """The key columns of a file of cells."""
-        taken, names = {PART, self.number}, []
+        taken, names = {PART, self.number} | ({ROUND} if isinstance(self.spec.method, Boosting) else set()), []
         for axis in self.spec.asked.axes:
             name = axis.column
             while name in taken:
@@ -178,6 +185,9 @@ class Synopsis(Result):
                 return pa.schema([*self._keys(), (self.number, pa.int64()), *ends])
             case Tree():
                 return pa.schema([("level", pa.int64()), *self._keys(), (self.number, pa.int64())])
+            case Boosting():
+                keys = [(name, _LABELS) for name in self._cells()]
+                return pa.schema([(ROUND, pa.int64()), *keys, (PART, _LABELS), (self.number, pa.int64())])
             case _:
                 kind = pa.float64() if isinstance(self.spec.method, Weights) else pa.int64()
                 return pa.schema([*((name, _LABELS) for name in self._cells()), (PART, _LABELS), (self.number, kind)])
@@ -200,11 +210,18 @@ class Synopsis(Result):
                 return [*keys, whole(some), *(ends if self._sampled else ends[1:])]
             case Tree(branching=branching):
                 return [*_runs(spec, branching, start, stop), whole(some)]
+            case Boosting(rounds=rounds):
+                each = spec.rows_published // rounds
+                return [whole(np.arange(start, stop) // each + 1), *self._of_cells(start, stop, each), whole(some)]
             case _:
-                cells = cells_of(spec.queries.shape)
-                part = labelled((np.arange(start, stop) >= cells).astype(np.int64), PARTS)
                 array = _floats(some) if isinstance(spec.method, Weights) else whole(some)
-                return [*cell_keys(start, stop, spec.asked.axes), part, array]
+                return [*self._of_cells(start, stop), array]
+
+    def _of_cells(self, start: int, stop: int, each: int | None = None) -> list[pa.Array]:
+        """The keys of cells, of one list of them or of several with `each` so many, and who is in none."""
+        places = np.arange(start, stop) if each is None else np.arange(start, stop) % each
+        outside = places >= cells_of(self.spec.queries.shape)
+        return [*cell_keys(places, self.spec.asked.axes), labelled(outside.astype(np.int64), PARTS)]
 
     @property
     def _sampled(self) -> bool:
@@ -244,8 +261,11 @@ class Synopsis(Result):
         places = [spec.queries.place(query) for query, _ in self.drawn.rounds if isinstance(query, tuple)]
         keys = keys_of(np.array(places, dtype=np.int64), spec.asked.axes, spec.queries)
         measured = np.array([noisy for _, noisy in self.drawn.rounds], dtype=np.int64)
-        schema = pa.schema([("round", pa.int64()), *self._keys(), ("measured", pa.int64())])
-        return pa.record_batch([whole(np.arange(1, measured.size + 1)), *keys, whole(measured)], schema=schema)
+        names = key_names(spec.asked.axes, spec.queries, (ROUND, "measured"))
+        labels = [(name, _LABELS) for name in names]
+        schema = pa.schema([(ROUND, pa.int64()), *labels, ("measured", pa.int64())])
+        times = np.array(self.drawn.times, dtype=np.int64) if self.drawn.times else np.arange(1, measured.size + 1)
+        return pa.record_batch([whole(times), *keys, whole(measured)], schema=schema)
 
     # --- words --------------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from hubbub.exact import Exact
 from hubbub.kind import Release
 from hubbub.tables.asking import histogram
 from hubbub.tables.cube_asking import cube
+from hubbub.tables.look import Look
 from hubbub.tables.points_asking import points
 from hubbub.tables.queries_asking import queries
 from hubbub.tables.records_asking import records
@@ -25,6 +26,16 @@ class Table(Statistics):
     def __repr__(self) -> str:
         who = "each row is a person" if self.person is None else f"people by {self.person}"
         return f"<a table with the columns {', '.join(self.engine.columns())}; {who}>"
+
+    def check(self, by: Sequence[str] = ()) -> Look:
+        """A private look before anything is published, as ``hubbub check`` prints it: how many rows there are and how
+        many of each person, what cannot be read as declared, how much would be shown; without `by`, how each column
+        could be read. It is made from the data as they are: publish none of it, and make no bins from it. Nothing is
+        entered in the ledger.
+
+        Guarantee: none.
+        """
+        return self.look(by)
 
     def histogram(
         self,
@@ -47,6 +58,7 @@ class Table(Statistics):
         exempt: Exact = 0,
         at_delta: Exact = "1e-9",
         coverage: Exact = "0.95",
+        parts: int | None = None,
     ) -> Release:
         """Count people by some columns, and publish the counts so that each person stays lost in the crowd.
 
@@ -54,7 +66,9 @@ class Table(Statistics):
         protected by `crowd` (exact counts of at least so many, the others hidden), `crowd` and `epsilon` (noise below),
         `epsilon` (plain noise), `epsilon` and `delta` (bins found in the data: noise, shown above the smallest
         threshold that delta allows), `outlier` (a loss for each crowd size) or a `channel` with its `options`. `sample`
-        draws a fresh secret sample first; `collected` declares that the table is one.
+        draws a fresh secret sample first; `collected` declares that the table is one. With `parts`, for a table in
+        Spark, its executors draw the noise and write so many Parquet files when the release is saved, into a folder
+        that they share with this machine; counts and rows never come together here.
 
         Guarantee: the promises of the release, derived before the table is read and entered in the ledger, durably,
         before any noise is drawn; noise and samples come from the operating system, fresh for this call. With the
@@ -83,6 +97,7 @@ class Table(Statistics):
                 exempt=exempt,
                 at_delta=at_delta,
                 coverage=coverage,
+                parts=parts,
             )
         )
 

@@ -5,27 +5,38 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from hubbub.errors import WrongUse
 from hubbub.exact import Exact
 from hubbub.kind import Release, Spec
 from hubbub.tables.engine import Engine
+from hubbub.tables.look import Look
 from hubbub.tables.sampled_people import SampledPeople
 from hubbub.tables.statistic_asking import statistic
-from hubbub.tables.unit import Unit
+from hubbub.tables.unit import of_numbers
+
+
+def _elsewhere(by: Sequence[str]) -> Look:
+    raise WrongUse("a look needs a table that was opened by hubbub.open; open it so")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Statistics:
-    """Counts, shares, means and quantiles of a table of people. `publish` carries a spec out and enters it."""
+    """Counts, shares, means and quantiles of a table of people. `publish` carries a spec out and enters it; `look` is
+    the steward's own."""
 
     engine: Engine
     person: str | None
     publish: Callable[[Spec], Release]
+    look: Callable[[Sequence[str]], Look] = _elsewhere
 
     def count(
         self,
         by: Sequence[str] = (),
         *,
         where: str | None = None,
+        one_row_per_person: bool = False,
+        any_row: bool = False,
+        expected_rows: bool = False,
         zero_knowledge: Exact | None = None,
         rows: Exact | None = None,
         people: Exact | None = None,
@@ -42,6 +53,9 @@ class Statistics:
         stand in each other's place; smaller bins are hidden), on a fresh secret sample with `sample`; or `epsilon`
         (differential privacy). `where` is a condition like ``age >= 65 and sex = F``.
 
+        `one_row_per_person` keeps one row of a person with several, chosen secretly, and `expected_rows` gives
+        intervals for what is kept on average; `any_row` counts a person of whom any row meets the condition.
+
         Guarantee: as :meth:`histogram`.
         """
         return self.publish(
@@ -57,7 +71,9 @@ class Statistics:
                 sample=sample,
                 at_delta=at_delta,
                 coverage=coverage,
-                unit=Unit(person=self.person),
+                unit=of_numbers(
+                    self.person, one_row_per_person=one_row_per_person, any_row=any_row, expected_rows=expected_rows
+                ),
             )
         )
 
@@ -66,6 +82,9 @@ class Statistics:
         by: Sequence[str] = (),
         *,
         where: str | None = None,
+        one_row_per_person: bool = False,
+        any_row: bool = False,
+        expected_rows: bool = False,
         zero_knowledge: Exact | None = None,
         rows: Exact | None = None,
         people: Exact | None = None,
@@ -82,6 +101,9 @@ class Statistics:
         stand in each other's place; smaller bins are hidden), on a fresh secret sample with `sample`; or `epsilon`
         (differential privacy). `where` is a condition like ``age >= 65 and sex = F``.
 
+        `one_row_per_person` keeps one row of a person with several, chosen secretly, and `expected_rows` gives
+        intervals for what is kept on average; `any_row` counts a person of whom any row meets the condition.
+
         Guarantee: as :meth:`histogram`.
         """
         return self.publish(
@@ -97,7 +119,9 @@ class Statistics:
                 sample=sample,
                 at_delta=at_delta,
                 coverage=coverage,
-                unit=Unit(person=self.person),
+                unit=of_numbers(
+                    self.person, one_row_per_person=one_row_per_person, any_row=any_row, expected_rows=expected_rows
+                ),
             )
         )
 
@@ -107,6 +131,8 @@ class Statistics:
         by: Sequence[str] = (),
         *,
         where: str | None = None,
+        one_row_per_person: bool = False,
+        expected_rows: bool = False,
         zero_knowledge: Exact | None = None,
         rows: Exact | None = None,
         people: Exact | None = None,
@@ -122,6 +148,9 @@ class Statistics:
         somebody, so many random people of all would have told as well); `crowd` with `epsilon` (people of a bin could
         stand in each other's place; smaller bins are hidden), on a fresh secret sample with `sample`; or `epsilon`
         (differential privacy). `where` is a condition like ``age >= 65 and sex = F``.
+
+        `one_row_per_person` keeps one row of a person with several, chosen secretly, and `expected_rows` gives
+        intervals for what is kept on average.
 
         Guarantee: as :meth:`histogram`.
         """
@@ -139,7 +168,7 @@ class Statistics:
                 sample=sample,
                 at_delta=at_delta,
                 coverage=coverage,
-                unit=Unit(person=self.person),
+                unit=of_numbers(self.person, one_row_per_person=one_row_per_person, expected_rows=expected_rows),
             )
         )
 
@@ -150,6 +179,7 @@ class Statistics:
         *,
         q: Exact = "0.5",
         where: str | None = None,
+        one_row_per_person: bool = False,
         zero_knowledge: Exact | None = None,
         rows: Exact | None = None,
         people: Exact | None = None,
@@ -165,6 +195,8 @@ class Statistics:
         somebody, so many random people of all would have told as well); `crowd` with `epsilon` (people of a bin could
         stand in each other's place; smaller bins are hidden), on a fresh secret sample with `sample`; or `epsilon`
         (differential privacy). `where` is a condition like ``age >= 65 and sex = F``.
+
+        `one_row_per_person` keeps one row of a person with several, chosen secretly.
 
         Guarantee: as :meth:`histogram`.
         """
@@ -183,23 +215,32 @@ class Statistics:
                 sample=sample,
                 at_delta=at_delta,
                 coverage=coverage,
-                unit=Unit(person=self.person),
+                unit=of_numbers(self.person, one_row_per_person=one_row_per_person),
             )
         )
 
     def sample(
-        self, *, rows: Exact, people: Exact, zero_knowledge: Exact | None = None, coverage: Exact = "0.95"
+        self,
+        *,
+        rows: Exact,
+        people: Exact,
+        zero_knowledge: Exact | None = None,
+        coverage: Exact = "0.95",
+        one_row_per_person: bool = False,
+        expected_rows: bool = False,
     ) -> SampledPeople:
         """A secret sample of `rows` of the `people` in the table, to be asked several questions in a block.
 
         ``with table.sample(rows=1000, people=40_000, zero_knowledge="0.5") as people: people.count("old", where=...)``
         releases all questions of the block together, as one release with one entry in the ledger, when the block ends:
         ``people.release``. `zero_knowledge` is shared among the questions (`share`, equally if not said); without it
-        each question says its `epsilon` inside the sample.
+        each question says its `epsilon` inside the sample. `one_row_per_person` keeps one row of a person with several,
+        the same one for all questions.
 
         Guarantee: with E the sum of what the questions lose inside, ln(1 + (rows/people)(e^E - 1))-zero-knowledge
         private with respect to `rows` random people; else as :meth:`histogram`.
         """
+        unit = of_numbers(self.person, one_row_per_person=one_row_per_person, expected_rows=expected_rows)
         return SampledPeople(
-            self.publish, self.person, rows=rows, people=people, zero_knowledge=zero_knowledge, coverage=coverage
+            self.publish, unit, rows=rows, people=people, zero_knowledge=zero_knowledge, coverage=coverage
         )

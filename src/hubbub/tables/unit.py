@@ -76,6 +76,30 @@ class Unit:
 EACH_ROW: Final = Unit()
 
 
+def of_numbers(
+    person: str | None,
+    *,
+    one_row_per_person: bool = False,
+    any_row: bool = False,
+    expected_rows: bool = False,
+) -> Unit:
+    """The unit of a count, share, mean or quantile: of several rows one is kept, or any of them is enough."""
+    if not all(isinstance(each, bool) for each in (one_row_per_person, any_row, expected_rows)):
+        raise WrongUse("`one_row_per_person`, `any_row` and `expected_rows` are True or False; write them so")
+    if any_row and one_row_per_person:
+        raise WrongUse("`any_row` and `one_row_per_person` exclude each other; choose one of them")
+    if any_row and person is None:
+        raise WrongUse("whether any row of a person counts needs the person column; add `person=COLUMN`")
+    if expected_rows and not one_row_per_person:
+        raise WrongUse("expected rows are those of people with several; add `one_row_per_person=True`, or leave it out")
+    return Unit(
+        person=person,
+        one_row_per_person=one_row_per_person,
+        distinct=1 if any_row else None,
+        expected_rows=expected_rows,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collected:
     """How the people in the table were sampled from the population by somebody else, as declared."""

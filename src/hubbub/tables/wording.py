@@ -19,7 +19,6 @@ from hubbub.tables.estimands import in_words, of_interval, of_number
 from hubbub.tables.labels import is_ranges
 
 if TYPE_CHECKING:
-    from hubbub.tables.counts import Counts
     from hubbub.tables.histogram import Histogram
 
 
@@ -95,13 +94,12 @@ def interval_words(spec: Histogram) -> str:
     )
 
 
-def notes(counts: Counts) -> tuple[str, ...]:
+def notes(spec: Histogram, *, exact: bool) -> tuple[str, ...]:
     """What has to be said beside the numbers."""
-    spec = counts.spec
     told = [f"The numbers count {counted(spec)}."]
-    if counts.exact:
+    if exact:
         told.append("Where one is shown, it is exact.")
-    if not counts.exact or spec.unit.expected_rows:
+    if not exact or spec.unit.expected_rows:
         told.append(f"{interval_words(spec)}.")
     if spec.unit.distinct is not None:
         rate, total = bin_rate(spec), bin_rate(spec) * spec.unit.distinct
@@ -112,7 +110,7 @@ def notes(counts: Counts) -> tuple[str, ...]:
         told.append("How many people have at least one row in a bin is not told, and no number here estimates it.")
     if _below_nothing(spec.channel):
         told.append("Noise can push a number below 0; the estimate beside it can be true.")
-    if any(map(is_ranges, counts.axes)):
+    if any(map(is_ranges, spec.axes)):
         told.append("[a,b) is from a up to, and not including, b.")
     return tuple(told)
 

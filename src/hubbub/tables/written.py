@@ -65,6 +65,42 @@ def difference(
     return None if today is None or compared(cautious) is None else today
 
 
+def parts_difference(
+    files: Sequence[Path], rows: Sequence[int], axes: Sequence[Axis], *, sparse: bool = False
+) -> str | None:
+    """The same of a release in several Parquet files, each with so many rows.
+
+    Where all bins are listed, they go on from file to file in order, and the first hundred thousand are compared; else
+    those at the beginning of each file.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    total, headers = declared_size(axes), _headers(axes, "parquet", safe)
+    listed = total is not None and not sparse
+    try:
+        for file, many in zip(files, rows, strict=True):
+            with parquet.ParquetFile(file) as table:
+                if list(table.schema_arrow.names) not in headers:
+                    return "its columns are others"
+                if table.metadata.num_rows != many:
+                    return "its rows are not as many"
+        if not listed:
+            found = (difference(file, "parquet", axes, sparse=sparse) for file in files)
+            return next((each for each in found if each is not None), None)
+        assert total is not None
+        every = chain.from_iterable(islice(from_parquet(file, len(axes)), 1, None) for file in files)
+        labels = [_texts(axis, "parquet", safe) for axis in _declared(axes)]
+        right = sum(rows) == total and _are_all(every, labels, total)
+    except (OSError, ValueError, pa.ArrowException):
+        return "it cannot be read as parquet"
+    return None if right else "its bins are others"
+
+
+def _declared(axes: Sequence[Axis]) -> list[Declared]:
+    return [axis for axis in axes if not isinstance(axis, Discovered)]
+
+
 def misfit(
     file: str | Path, form: str, axes: Sequence[Axis], numbers: Sequence[str], *, one_row: bool = True
 ) -> str | None:
@@ -96,8 +132,7 @@ def _difference(
                 return None if len(list(islice(found, 2))) == 1 else _NOT_ONE
             rows = _keys(found, len(head) if form == "csv" else len(axes), len(axes))
             if sparse:
-                declared = [axis for axis in axes if not isinstance(axis, Discovered)]
-                right = _are_in_order(rows, [_places(axis, form, quoted) for axis in declared])
+                right = _are_in_order(rows, [_places(axis, form, quoted) for axis in _declared(axes)])
             else:
                 lists = [None if isinstance(axis, Discovered) else _texts(axis, form, quoted) for axis in axes]
                 right = _are_some(rows, lists) if None in lists else _are_all(rows, lists, declared_size(axes) or 0)

@@ -21,11 +21,14 @@ from hubbub.kind import Spec
 from hubbub.ledger.book import dataset_name, released
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.key import ALGORITHM, signed
+from hubbub.staging import CERTIFICATE
+from hubbub.tables import manifest
 from hubbub.verification import format_2, format_3
 from hubbub.verification.noting import Failed, Notes, printable
 from hubbub.verification.verdict import Verdict
 from hubbub.wire.canonical import LARGEST, read
 
+_PARTS: Final = 10  # parts of a release whose numbers are looked at
 _LONGEST: Final = 100  # characters of a certificate's own text in a sentence
 _ENTRY: Final = {"id": str, "dataset": str, "hash": str, "nonce": str}
 _BEYOND: Final = (ValueError, ArithmeticError, RecursionError, MemoryError)  # numbers that nobody can work with
@@ -71,7 +74,7 @@ class Checked(Verdict):
         entry = self.certificate["ledger"]
         unseen = (
             ("the names of columns and bins, and where ranges begin and end: the release file would show them",)
-            if any(name.startswith("release.") for name in self.missing)
+            if any(name.startswith("release") for name in self.missing)
             else ()
         )
         return (
@@ -112,6 +115,9 @@ class Checked(Verdict):
 
 def load(path: str | Path) -> bytes:
     """The bytes of a certificate file."""
+    inside = Path(path) / CERTIFICATE
+    if inside.is_file():
+        raise CheckFailed(f"{str(path)[:200]!r} is a folder; give the certificate in it, {str(inside)[:300]}")
     try:
         with open(path, "rb") as file:
             return file.read(LARGEST + 1)
@@ -184,13 +190,44 @@ def _check(
     main = next(iter(released(body)))
     if main in seen["files"]:
         file = Path(release) if release is not None else Path(folder or "") / main
-        found = spec.misfit(file, "parquet" if main.endswith(".parquet") else "csv")
+        form_of_files = "csv" if main.endswith(".csv") else "parquet"
+        looked_at: tuple[Path, ...] = (file,)
+        if main == manifest.NAME:
+            looked_at, found = _parts(notes, seen, spec, file)
+        else:
+            found = spec.misfit(file, form_of_files)
         wrong = f"{found}, and not those that are described; get the originals of both"
         notes.note("the columns and rows of the file", found is None, "are those described", wrong=wrong)
+        if form == FORMAT:
+            never = next(filter(None, (spec.impossible(each, form_of_files) for each in looked_at[:_PARTS])), None)
+            wrong = f"{never}; get the originals of both"
+            notes.note("the numbers of the file", never is None, "are such as it publishes", wrong=wrong)
     layout.promises(notes, body, spec, derived)
     for check in spec.checks():
         notes.add(check)
     layout.rest(notes, body)
+
+
+def _parts(notes: Notes, seen: dict[str, Any], spec: Spec, listed: Path) -> tuple[tuple[Path, ...], str | None]:
+    """Compare the parts of a release with their list, which is what the certificate names; their files, and what does
+    not fit."""
+    try:
+        parts = manifest.parts_of(listed.read_bytes())
+    except (OSError, CheckFailed) as error:
+        notes.note("the list of parts", False, str(error) if isinstance(error, CheckFailed) else "it cannot be read")
+    folder = listed.parent / manifest.FOLDER
+    if not folder.is_dir():
+        seen["missing"] = (*seen["missing"], f"{manifest.FOLDER}/")
+        return (), None
+    try:
+        wrong = manifest.problem(folder, parts)
+    except OSError:
+        wrong = "a part cannot be read"
+    told = f"{len(parts):,} files, as they are listed"
+    notes.note(f"the parts in {manifest.FOLDER}/", wrong is None, told, wrong=f"{wrong}; get the originals")
+    seen["files"] = (*seen["files"], f"{manifest.FOLDER}/")
+    files = tuple(folder / part.name for part in parts)
+    return files, spec.misfit_of_parts(files, [part.rows for part in parts])
 
 
 def check_signature(notes: Notes, body: Mapping[str, Any], signature: Any, key: str | None) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy import stats
 
@@ -147,3 +148,50 @@ def test_it_stops_early_and_says_how_far_it_is() -> None:
     found = compare(words("a"), words("b"), epsilon=1, progress=lambda done, of: told.append((done, of)))
     assert told == [(500, 20_000)]
     assert found.as_json()["runs"] == 500
+
+
+# --- whatever comes out is looked at --------------------------------------------------------------------------------
+
+
+class _Silent:
+    """An answer that says nothing of itself."""
+
+
+@pytest.mark.parametrize("wrap", [lambda x: x, lambda x: [x], lambda x: {"answer": x}], ids=["bare", "list", "dict"])
+def test_what_cannot_be_written_down_is_refused_and_not_called_alike(wrap: Callable[[object], object]) -> None:
+    with pytest.raises(WrongUse, match="cannot be written down"):
+        compare(lambda n: [wrap(_Silent()) for _ in range(n)], lambda n: [0] * n, epsilon=1, runs=500)
+
+
+def _frames(middle: int) -> Experiment:
+    """A hundred rows, of which printing shows the first and the last few; the one in the middle tells."""
+    seeded = np.random.default_rng(middle)
+
+    def many(n: int) -> list[object]:
+        return [pa.table({"count": np.append(seeded.integers(0, 99, 99), 9 * middle)}) for _ in range(n)]
+
+    return many
+
+
+def test_rows_of_a_frame_are_seen_though_printing_it_would_hide_them() -> None:
+    assert compare(_frames(40), _frames(41), epsilon=1, runs=500).refuted
+
+
+def test_the_numbers_in_a_dictionary_are_seen() -> None:
+    seeded = np.random.default_rng(7)
+
+    def towns(bath: int) -> Experiment:
+        return lambda n: [{"Bath": bath + float(x), "York": 0.5} for x in seeded.normal(size=n)]
+
+    assert compare(towns(40), towns(44), epsilon=1, runs=500).refuted
+
+
+def test_the_order_in_which_a_set_prints_is_no_outcome() -> None:
+    one, two = {8, 0}, {0, 8}
+    assert repr(one) != repr(two)
+    assert not compare(lambda n: [one] * n, lambda n: [two] * n, epsilon=0, runs=500).refuted
+
+
+def test_no_outcome_ends_in_a_traceback() -> None:
+    for odd in ([1j, 2], 10**400, 10**5000, -(10**400), float("nan"), None, b"x", {"a": [10**400]}):
+        assert not compare(lambda n, odd=odd: [odd] * n, lambda n, odd=odd: [odd] * n, epsilon=0, runs=500).refuted

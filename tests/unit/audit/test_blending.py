@@ -51,16 +51,26 @@ def test_a_table_is_read_from_json(tmp_path: Path) -> None:
     (tmp_path / "laws.json").write_text(json.dumps({"kinds": ["x"], "laws": rows}))
     laws, names = read(tmp_path / "laws.json")
     assert of_table(laws, 3, Fraction(0), names).word == "proved"
-    for text in ("[]", '{"kinds": ["x"], "laws": [{"people": [0], "outcomes": {"a": "x"}}]}', "no"):
+    twice = {"kinds": ["x"], "laws": [*rows, rows[0]]}
+    for text in (json.dumps(twice), "[]", '{"kinds": ["x"], "laws": [{"people": [0], "outcomes": {"a": "x"}}]}', "no"):
         (tmp_path / "laws.json").write_text(text)
         with pytest.raises(WrongUse):
             read(tmp_path / "laws.json")
 
 
+SURE: Law = {"a": Fraction(1)}
+
+
 @pytest.mark.parametrize(
     "laws",
-    [{}, {(0,): {"a": Fraction(1, 2)}}, {(1,): {"a": Fraction(1)}}, {(0,): {"a": Fraction(2), "b": Fraction(-1)}}],
-    ids=["none", "not all there", "nobody is missing", "below 0"],
+    [
+        {},
+        {(0,): SURE},
+        {(0,): SURE, (1,): {"a": Fraction(1, 2)}},
+        {(1,): SURE},
+        {(0,): SURE, (1,): {"a": Fraction(2), "b": Fraction(-1)}},
+    ],
+    ids=["none", "nobody", "not all there", "nobody is missing", "below 0"],
 )
 def test_what_is_no_table_of_laws_is_refused(laws: dict[Data, Law]) -> None:
     with pytest.raises(WrongUse):

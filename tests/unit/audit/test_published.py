@@ -90,6 +90,84 @@ def test_rows_of_totals_are_tables_of_their_own(tmp_path: Path) -> None:
     assert [cell.low for cell in found.determined] == [3]
 
 
+def test_a_value_that_one_file_does_not_name_is_hidden_there(tmp_path: Path) -> None:
+    """York is never named by the finer table; it is not for that reason empty."""
+    files = [
+        write(tmp_path / "finer.csv", ("town", "sex", "age"), {("Bath", "F", "old"): 12, ("Bath", "M", "new"): 11}),
+        write(tmp_path / "town.csv", ("town",), {("Bath",): 25, ("York",): 13}),
+        write(tmp_path / "sex.csv", ("sex",), {("F",): 20, ("M",): 18}),
+    ]
+    assert of_files(files, K).word == "proved"  # and not that no people fit
+
+
+def test_a_ring_too_large_to_be_looked_at_is_not_called_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    people = dict(zip(product("01", repeat=3), [1, 2, 2, 0, 0, 1, 1, 2], strict=True))
+    files = []
+    for one, two in ((0, 1), (1, 2), (0, 2)):
+        cells = {
+            key: sum(n for at, n in people.items() if (at[one], at[two]) == key) for key in product("01", repeat=2)
+        }
+        shown = {key: n if n >= 2 else "" for key, n in cells.items()}
+        files.append(write(tmp_path / f"{one}{two}.csv", ("abc"[one], "abc"[two]), shown))
+    assert of_files(files, 2).refuted  # by a table over all columns alone
+    monkeypatch.setattr("hubbub.audit.published_links._MOST_JOINT", 7)
+    found = of_files(files, 2)
+    assert found.word == "undecided"
+    assert "8 cells over all columns" in found.why
+
+
+def test_tables_in_a_chain_need_no_table_over_all_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hubbub.audit.published_links._MOST_JOINT", 0)
+    chain = [write(tmp_path / f"{a}{b}.csv", (a, b), {("0", "0"): 12, ("1", "1"): 12}) for a, b in ("pq", "qr", "rs")]
+    assert of_files(chain, K).word == "proved"
+    ring = [*chain, write(tmp_path / "ps.csv", ("p", "s"), {("0", "0"): 12, ("1", "1"): 12})]
+    assert of_files(ring, K).word == "undecided"
+
+
+def test_ranges_that_still_move_are_not_called_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A staircase of hidden cells: what is known at its two ends meets in the middle, one step at a time."""
+    steps = 12
+    hidden = [9, *([1, 8] * steps), 9]  # neighbours add up to 10, then to 9, and at the end to 17
+    rows = len(hidden) // 2
+    true = {(i, j): 20 * (0 < j < rows) for i in range(rows) for j in range(rows + 1)}
+    true |= {(at // 2, (at + 1) // 2): count for at, count in enumerate(hidden)}
+    stairs = {(at // 2, (at + 1) // 2) for at in range(len(hidden))}
+    by_row = {(f"r{i}",): sum(true[i, j] for j in range(rows + 1)) for i in range(rows)}
+    by_column = {(f"c{j:02}",): sum(true[i, j] for i in range(rows)) for j in range(rows + 1)}
+    files = [
+        write(
+            tmp_path / "fine.csv",
+            ("r", "c"),
+            {(f"r{i}", f"c{j:02}"): "" if (i, j) in stairs else n for (i, j), n in true.items()},
+        ),
+        write(tmp_path / "rows.csv", ("r",), by_row),
+        write(tmp_path / "columns.csv", ("c",), {key: n if n >= K else "" for key, n in by_column.items()}),
+    ]
+    assert len(of_files(files, K).determined) >= len(hidden)
+    monkeypatch.setattr("hubbub.audit.published_ranges._ROUNDS", 3)
+    found = of_files(files, K)
+    assert found.word == "undecided"
+    assert "not decided" in found.why
+
+
+@pytest.mark.parametrize("text", ["1.234", "12.5", "1e3", "12*", "9" * 5000])
+def test_a_number_that_is_no_count_is_not_taken_for_a_mark(tmp_path: Path, text: str) -> None:
+    with pytest.raises(WrongUse, match="count"):
+        of_files([write(tmp_path / "a.csv", ("town", "sex"), FINE | {("York", "M"): text})], K)
+
+
+def test_a_count_below_nobody_is_noise_and_is_not_hidden(tmp_path: Path) -> None:
+    found = of_files([write(tmp_path / "a.csv", ("town", "sex"), FINE | {("York", "M"): -3})], K)
+    assert (found.numbers["hidden"], found.word) == (1, "proved")
+    assert any("1 rows have noise" in note for note in found.notes)
+
+
+def test_a_count_of_so_many_or_more_is_a_range(tmp_path: Path) -> None:
+    fine = write(tmp_path / "a.csv", ("town", "sex"), FINE | {("York", "M"): "15+", ("York", "F"): ">=12"})
+    coarse = write(tmp_path / "b.csv", ("town",), {("Bath",): 33, ("York",): 27})
+    assert [cell.low for cell in of_files([fine, coarse], K).determined] == [3, 12, 15]
+
+
 def test_noise_says_nothing_for_certain(tmp_path: Path) -> None:
     fine = write(tmp_path / "a.csv", ("town", "sex"), FINE)
     (tmp_path / "b.csv").write_text("town,count,low,high\nBath,34,31,37\nYork,31,28,34\n", encoding="utf-8")

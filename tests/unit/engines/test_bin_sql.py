@@ -52,7 +52,8 @@ def codes(database: duckdb.DuckDBPyConnection, type_name: str, cells: list[str],
     known = column(axis.column, type_name)
     rows = ", ".join(f"({i}, CAST({literal(cell)} AS {type_name}))" for i, cell in enumerate(cells))
     people = f"(VALUES {rows}) AS people(i, {identifier(axis.column)})"
-    found = [row[0] for row in database.execute(f"SELECT {code(axis, known)} FROM {people} ORDER BY i").fetchall()]
+    each = database.execute(f"SELECT {code(axis, known)} FROM {people} ORDER BY i").fetchall()
+    found = [None if row[0] == -1 else row[0] for row in each]
     if not axis.null and not axis.other:
         number, condition = code_where(axis, known)
         kept = database.execute(f"SELECT i, {number} FROM {people} WHERE {condition}").fetchall()

@@ -12,9 +12,12 @@ from urllib.parse import urlsplit
 
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 
+from hubbub.cli.check import PRIVATE
+from hubbub.cli.main import commands
 from hubbub.engines.addresses import open_address
-from hubbub.engines.opening import look_at, open_source
+from hubbub.engines.opening import open_source
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.ledger.book import Ledger
 from hubbub.noise.source import SystemSource
@@ -241,11 +244,34 @@ def test_a_wrong_address_is_one_sentence(source: str, table: str | None, file: P
     assert "\n" not in str(refusal.value)
 
 
-def test_a_csv_form_and_a_look_are_for_files(file: Path) -> None:
+def test_a_csv_form_is_for_files(file: Path) -> None:
     with pytest.raises(HubbubError, match="about CSV"):
         open_source(f"sqlite:///{file}", table="people", delimiter=";")
-    with pytest.raises(HubbubError, match="a look is for files"):
-        look_at(f"sqlite:///{file}", ["town"], None, table="people")
+
+
+def test_a_look_at_an_address_from_the_command_line_and_from_python(file: Path, tmp_path: Path) -> None:
+    url, ledger = f"sqlite:///{file}", tmp_path / "ledger"
+    told = CliRunner().invoke(commands, ["check", url, "--table", "people", "--person", "id", "--by", "age:0..60:10"])
+    assert told.stdout.splitlines()[:3] == [PRIVATE, "43 rows are read.", "43 people by id, each with one row."]
+    assert "age:0..60:10: 2 missing (4.7 %)." in told.stdout
+    again = f"hubbub release histogram {url} --table people --person id --by age:0..60:10 --crowd 20"
+    assert again in told.stdout.replace("\n", " ")
+    found = open_table(url, table="people", person="id", ledger=ledger).check(["age:0..60:10", "note:0..60:10"])
+    assert [(each.missing, each.unreadable, each.outside) for each in found.columns] == [(2, 0, 0), (1, 1, 0)]
+    assert found.columns[1].shapes == (("x", 1),)
+    assert not ledger.exists()
+
+
+@on_postgresql
+def test_a_look_shows_no_password(url: str, people: str) -> None:
+    password = urlsplit(url).password
+    assert password
+    for words in (["--by", "town"], ["--by", "nowhere"], [], ["--json"], ["--person", "id", "--by", "age:0..9:1"]):
+        done = CliRunner().invoke(commands, ["check", f"{url}?application_name=look", "--table", people, *words])
+        assert password not in done.output, words
+        assert ("release histogram postgresql://steward@" in done.output) is ("nowhere" not in words)
+    query = ["check", url, "--table", f"SELECT town FROM {people} WHERE age < 10", "--by", "town"]
+    assert "--dataset people" in CliRunner().invoke(commands, query).stdout
 
 
 def test_a_query_has_no_name_in_the_ledger_by_itself(file: Path, tmp_path: Path) -> None:

@@ -55,13 +55,13 @@ class Few:
 
 def release(home: Path) -> None:
     """Reserve, draw, save. The first draw for the channel leaves a mark."""
-    publish = counting._published
+    publish = counting.through
 
     def marked(*given: Any) -> Any:
         (home / "noise").touch()
         return publish(*given)
 
-    counting._published = marked  # type: ignore[assignment]
+    counting.through = marked  # type: ignore[assignment]
     spec = histogram(["a=x,y,z"], epsilon=1)
     save(perform(spec, Few(), Ledger(home / "ledger" / "ledger.db"), "town"), home / "out")
 

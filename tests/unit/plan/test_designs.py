@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from fractions import Fraction
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from hubbub.cli.main import commands
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.definitions import (
     CrowdBlending,
@@ -16,6 +19,7 @@ from hubbub.guarantees.definitions import (
     ZeroKnowledge,
 )
 from hubbub.plan.designs import Plan, plan, read_rates, request
+from hubbub.plan.planned import release
 from hubbub.plan.shape import even, zipf
 from hubbub.plan.targets import Want
 
@@ -137,3 +141,24 @@ def test_rates_are_read() -> None:
 def test_a_request_that_cannot_be_right(want: Want, words: dict[str, Any], says: str) -> None:
     with pytest.raises(WrongUse, match=says):
         planned(want, **words)
+
+
+def test_a_command_takes_names_that_look_like_options() -> None:
+    best = planned(Want.DIFFERENTIAL, epsilon="1").designs[0]
+    typed = shlex.split(best.command("-x.csv", ("-a:0..60:1",), "-out", person="--out"))
+    done = CliRunner().invoke(commands, typed[1:])
+    assert typed[3] == "./-x.csv"
+    assert done.exit_code == 2
+    assert "-x.csv" in done.stderr  # read as it is meant: there is no such file
+
+
+def test_values_found_in_the_data_ask_for_a_delta() -> None:
+    with pytest.raises(Refused, match="cost a delta; add delta"):
+        plan(request(Want.DIFFERENTIAL, SHAPE, ("town",), epsilon="1"))
+
+
+def test_bins_that_contradict_what_is_declared_are_refused() -> None:
+    with pytest.raises(WrongUse, match="declares 10 bins, and bins says 7"):
+        release("differential", people=5000, bins=7, by=["age:0..100:10"], epsilon="1")
+    assert release("differential", people=5000, bins=10, by=["age:0..100:10"], epsilon="1").request.shape.bins == 10
+    assert release("crowd-blending", people=5000, bins=7, by=["town"], k=20).request.shape.bins == 7

@@ -69,5 +69,7 @@ def test_what_a_shape_needs() -> None:
         read("gaussian", 100, 10)
     with pytest.raises(WrongUse, match="above 0"):
         read("zipf:0", 100, 10)
+    with pytest.raises(WrongUse, match="at most 20"):
+        read("zipf:1e400", 100, 10)
     with pytest.raises(WrongUse, match="at most 10,000,000"):
         read("even", 100, 10**9)

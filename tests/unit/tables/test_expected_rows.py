@@ -18,7 +18,13 @@ from hubbub.channels.channel import Channel, Published
 from hubbub.errors import WrongUse
 from hubbub.tables.asking import histogram
 from hubbub.tables.estimands import Estimand, of_interval, of_number
-from hubbub.tables.expected_rows import expected_intervals, largest_mean, smallest_mean
+from hubbub.tables.expected_rows import (
+    expected_intervals,
+    expected_mean,
+    expected_of_known,
+    largest_mean,
+    smallest_mean,
+)
 from hubbub.tables.unit import Unit
 from tests.fresh import open as open_table
 
@@ -161,3 +167,59 @@ def test_every_number_says_what_it_counts(
     assert spec.words().counts in notes
     if counted[0] != counted[1]:
         assert spec.words().intervals != spec.words().counts
+
+
+# --- where it is public how many people there are; and means ------------------------------------------------------
+
+HABITS = {  # of each person, how likely the row that is kept is (in no bin, in it with 0 steps, in it with all)
+    "alike": [(0.5, 0.25, 0.25)] * 9,
+    "certain": [(0.0, 1.0, 0.0)] * 4 + [(0.0, 0.0, 1.0)] * 3,
+    "rare": [(0.9, 0.0, 0.1)] * 7 + [(0.0, 1.0, 0.0)] * 2,
+    "uneven": [(i / 9, (9 - i) / 18, (9 - i) / 18) for i in range(4)] + [(0.5, 0.0, 0.5)] * 4,
+}
+
+
+def kept_law(people: list[tuple[float, float, float]]) -> dict[tuple[int, int], float]:
+    """How likely so many rows in the bin, so many of them with all steps, are: by adding one person after the other."""
+    law = {(0, 0): 1.0}
+    for out, low, high in people:
+        more: dict[tuple[int, int], float] = {}
+        for (rows, full), p in law.items():
+            for cell, q in (((rows, full), out), ((rows + 1, full), low), ((rows + 1, full + 1), high)):
+                more[cell] = more.get(cell, 0.0) + p * q
+        law = more
+    return law
+
+
+@pytest.mark.parametrize("name", HABITS)
+@pytest.mark.parametrize("miss", [Fraction(1, 20), Fraction(1, 3)], ids=str)
+def test_exactly_counts_of_known_people_and_means_miss_what_is_kept_on_average_no_more_than_they_say(
+    name: str, miss: Fraction
+) -> None:
+    people = HABITS[name]
+    law, steps = kept_law(people), 10
+    mu, full = sum(1 - out for out, *_ in people), sum(high for *_, high in people)
+    counts = means = 0.0
+    for (rows, most), p in law.items():
+        low, high = expected_of_known(rows, rows, len(people), miss)
+        assert low <= rows <= high
+        counts += p * (not low - 1e-9 <= mu <= high + 1e-9)
+        ends = expected_mean(steps * most, steps * rows, 0, steps, miss)
+        means += p * (not ends[0] - Fraction(1, 10**9) <= full / mu <= ends[1] + Fraction(1, 10**9))
+    assert counts <= miss
+    assert means <= miss
+
+
+def test_a_mean_of_many_is_told_narrowly_and_of_few_hardly_at_all() -> None:
+    miss = Fraction(1, 40)
+    low, high = expected_mean(5 * 40_000, 10 * 40_000, 0, 10, miss)
+    assert 0.48 < low < Fraction(1, 2) < high < 0.52
+    rare = expected_mean(10 * 40, 10 * 40_000, 0, 10, miss)  # a share of 1 in 1,000, by the variance that it can have
+    assert rare[1] - rare[0] < (high - low) / 5
+    noisy = expected_mean(5 * 40_000, 10 * 40_000, 5000, 10, miss)
+    assert noisy[1] - noisy[0] > high - low
+    assert expected_mean(3, -5, 2, 10, miss) == expected_mean(0, 0, 0, 10, miss) == (0, 1)
+    assert expected_mean(5000, 40, 1, 10, miss) == (0, 1)  # noise beyond what it may be: then nothing is told
+    share = expected_of_known(990, 990, 1000, miss)
+    assert share[1] <= 1000
+    assert share[0] > 970  # from those who do not have it

@@ -20,8 +20,8 @@ from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
 from hubbub.ledger.book import Ledger
 from hubbub.noise.source import ScriptedSource, SystemSource
+from hubbub.tables.engine import OTHER_NUMBER
 from hubbub.tables.own_mechanism import FAILED, Sanitizing
-from hubbub.tables.statistic_run import OTHER_NUMBER
 from hubbub.tables.unit import Unit
 from tests.fresh import opened
 
@@ -123,14 +123,19 @@ def test_people_with_several_rows_are_refused() -> None:
         sanitizing()(opened(twice, person="id", dataset="town"))
 
 
-def test_from_another_database_rows_are_not_handed_over(tmp_path: Path) -> None:
+def test_rows_of_another_database_are_handed_over(tmp_path: Path) -> None:
     import sqlite3
 
     with sqlite3.connect(tmp_path / "t.db") as connection:
         connection.execute("CREATE TABLE people (id INTEGER, age INTEGER)")
+        connection.executemany("INSERT INTO people VALUES (?, ?)", [(i, i % 7) for i in range(N)])
+    connection.close()
     engine = open_sqlite(str(tmp_path / "t.db"), "people")
-    with pytest.raises(WrongUse, match="from files, frames and DuckDB"):
-        sanitizing()._spec(Unit()).run(engine, SystemSource())
+    given: list[pa.Table] = []
+    sanitizing(given.append, columns=["id", "age"])._spec(Unit(person="id")).run(engine, SystemSource())
+    pairs = list(zip(*(column.to_pylist() for column in given[0].columns), strict=True))
+    assert len(set(pairs)) == 10
+    assert all(age == who % 7 for who, age in pairs)
 
 
 class Measurement:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, Rando
 from hubbub.kind import Release
 from hubbub.ledger.book import Ledger
 from hubbub.noise.source import ScriptedSource
+from hubbub.synopses.boosting import Boosting
 from hubbub.synopses.choice import MAKERS
 from hubbub.synopses.classes import ColumnCells
 from hubbub.synopses.per_query import PerQuery
@@ -86,6 +88,7 @@ def test_a_database_of_twelve_rows_is_as_near_as_it_says() -> None:
         ([AGE], "intervals", {"epsilon": 1, "method": "tree"}, {"age": ("[10,20)", "[80,90)")}),
         ([AGE, "id:0..300:100"], "boxes", {"epsilon": 1, "people": 300, "method": "mwem"}, {"age": "[0,10)"}),
         (["age:0..90:30"], "intervals", {"epsilon": 1, "people": 300, "method": "small-database"}, {"age": "[0,30)"}),
+        ([SEX], "marginals:1", {"epsilon": 2000, "people": 300, "method": "boosting"}, {"sex": None}),
         ([AGE], "halfspaces", {"epsilon": 1}, {"age": 1, "at most": "7/2"}),
         ([TOWN], "marginals:1", {"zero_knowledge": 1, "rows": 60, "people": 300}, {"town": "Bath"}),
     ],
@@ -142,6 +145,30 @@ def test_a_synthetic_table_has_the_published_answers() -> None:
         published.synthetic()
 
 
+def test_boosting_is_taken_where_it_is_asked_for_and_says_what_would_be_better(tmp_path: Path) -> None:
+    table = pa.table({"id": list(range(20_000)), "sex": (["F", "M", "M", None] * 5_000)})
+    words: dict[str, object] = {"epsilon": 10, "people": 20_000}
+    release = enter(table, person="id").queries([SEX], "marginals:1", method="boosting", **words)
+    spec, told = asked(release), synopsis(release).told()
+    assert isinstance(spec.method, Boosting)
+    assert told["other_methods"][0]["bound"] < told["bound"] < 20_000
+    assert "It was asked for by name" in " ".join(synopsis(release).sentences())
+    found = synopsis(release).answer({"sex": "M"})
+    assert abs(found.estimate - 10_000) <= found.bound
+    done = hubbub.verify(hubbub.save(release, tmp_path)["certificate"])
+    assert done.passed
+    for smaller in ({"ramp": 1}, {"within": 0}, {"draws": 1}):
+        forged = replace(spec, method=replace(spec.method, **smaller))
+        with pytest.raises(Refused, match="says nothing about 20,000 people"):
+            forged.promises()
+    shorter = replace(spec, bound=spec.bound - 1)
+    assert [check.what for check in shorter.checks() if not check.passed] == ["the bound on every answer"]
+    with pytest.raises(WrongUse, match="what is proved about it says nothing about 300 people"):
+        queries([TOWN], "marginals:1", epsilon=1, people=300, method="boosting")
+    with pytest.raises(WrongUse, match="it needs the number of people to be public"):
+        queries([TOWN], "marginals:1", epsilon=1, method="boosting")
+
+
 # --- promises -----------------------------------------------------------------------------------------------------
 
 
@@ -169,8 +196,6 @@ def test_what_may_be_spent_in_the_sample_is_spent_and_not_more() -> None:
 
 
 def test_a_description_that_promises_too_much_is_refused() -> None:
-    from dataclasses import replace
-
     spec = queries([TOWN], "marginals:1", zero_knowledge="0.1", rows=1000, people=10**6)
     for wrong in (replace(spec, loss=2 * spec.loss), replace(spec, asked=replace(spec.asked, rows=2000))):
         with pytest.raises(Refused, match="loses more than epsilon"):

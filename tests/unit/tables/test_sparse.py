@@ -171,7 +171,7 @@ def test_a_channel_that_says_something_about_every_bin_is_refused_and_nothing_is
 
 def test_a_threshold_that_lets_too_many_through_is_refused_from_public_numbers() -> None:
     with pytest.raises(WrongUse, match=r"about 13,\d{3},\d{3},\d{3} would show a number though they are empty"):
-        spec_of(BIG, {"outlier": "1", "show_above": 3}).promises()
+        open_table(PEOPLE).histogram(BIG, outlier="1", show_above=3)
     assert spec_of(BIG, NOISY).room() < 1 << 21
 
 

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from hubbub.engines.duckdb import SEVERAL_ROWS
 from hubbub.errors import Refused, WrongUse, in_python, in_shell
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.asking import histogram
+from hubbub.tables.engine import SEVERAL_ROWS
 from hubbub.tables.unit import Unit
 from hubbub.wire.exact_json import plain
 from tests.fresh import certificate_of, enter, open, played
@@ -51,8 +51,9 @@ def test_6_several_rows_are_refused_with_the_same_sentence_for_every_table(ids: 
         assert str(refusal.value) == in_python(SEVERAL_ROWS)
         assert refusal.value.exit_code == 3
         assert "(one_row_per_person=True)" in str(refusal.value)
-        assert "(--one-row-per-person), or count each person once in at most B bins (--distinct B)" in in_shell(
-            SEVERAL_ROWS
+        assert (
+            "(--one-row-per-person); a histogram can also count each person once in at most B bins (--distinct B)"
+            in in_shell(SEVERAL_ROWS)
         )
 
 

@@ -1,0 +1,134 @@
+"""How the bins of a release are cut into parts, by public numbers alone, and what each part publishes.
+
+::
+
+    listed      bins start..stop-1, in the order of their codes; a part is cut into blocks of about a million
+    sparse      every N-th bin, from the number of the part on; those that show a number
+    found       those whose labels an engine's hash puts there, in the order of their labels; those that show a number
+
+A block is a group of bins that go through the channel together. Its noise is drawn from a stream of its own
+(:class:`hubbub.noise.source.BlockKeys`), so what a part publishes is a function of the secret, the number of the part
+and its counts: not of the machine, the attempt, the order in which counts arrive, or how tasks are laid out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hubbub.errors import CheckFailed
+from hubbub.noise.source import BlockKeys
+from hubbub.tables.bins import declared_size
+from hubbub.tables.counting import sampled, shown_of_found, through
+from hubbub.tables.counts import Counts
+from hubbub.tables.engine import Counted
+from hubbub.tables.histogram import Histogram
+from hubbub.tables.intervals import of_published
+from hubbub.tables.sparse import is_sparse, shown_bins
+
+BLOCK: Final = 1 << 20  # bins
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Bins in order, so many in each part; the last may have fewer."""
+
+    total: int
+    width: int
+
+    @property
+    def parts(self) -> int:
+        return -(-self.total // self.width)
+
+
+@dataclass(frozen=True, slots=True)
+class Sparse:
+    """Bins in turn: number c is in part c mod `parts`. So bins that lie together are in different parts."""
+
+    total: int
+    parts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Bins by a hash of their labels."""
+
+    parts: int
+
+
+Cut: TypeAlias = Listed | Sparse | Found
+
+
+def cut(spec: Histogram) -> Cut:
+    """How the bins of a release in parts are cut; there are fewer parts if there are fewer bins."""
+    total, parts = declared_size(spec.axes), spec.parts
+    assert parts is not None
+    if total is None:
+        return Found(parts)
+    return Sparse(total, min(parts, total)) if is_sparse(spec) else Listed(total, -(-total // parts))
+
+
+def published_part(spec: Histogram, cut: Cut, keys: BlockKeys, part: int, counted: Counted) -> Iterator[Counts]:
+    """What a part publishes, some of its bins at a time; `counted` has those of its bins that are not empty.
+
+    Guarantee: over the parts of a cut, each bin goes through the channel once, after the secret sample if there is one,
+    from the law of its count, empty ones too (:func:`hubbub.tables.sparse.shown_bins` for what is not listed); bins are
+    independent given the secret is drawn afresh, since every block has a stream of its own. That is the law of
+    :func:`hubbub.tables.counting.run`. The same secret and counts give the same rows, to the byte. Should a part be
+    worked out twice from *different* counts (a table that changes while it is read), the two answers share their noise:
+    whoever publishes keeps one of them and removes the other unseen (:mod:`hubbub.tables.spread`).
+    """
+    match cut:
+        case Listed():
+            yield from _listed(spec, cut, keys, part, counted)
+        case Sparse():
+            yield _sparse(spec, cut, keys, part, counted)
+        case Found():
+            source, order = keys.stream(part), np.array(_order(counted), dtype=np.intp)
+            found = tuple([labels[i] for i in order.tolist()] for labels in counted.found)
+            yield shown_of_found(spec, Counted(counted.codes[order], counted.counts[order], found), source)
+
+
+def _listed(spec: Histogram, cut: Listed, keys: BlockKeys, part: int, counted: Counted) -> Iterator[Counts]:
+    start = part * cut.width
+    counts = np.zeros(min(cut.width, cut.total - start), dtype=np.int64)
+    counts[counted.codes - start] = counted.counts
+    _once(np.count_nonzero(counts) == counted.codes.size)
+    for block, first in enumerate(range(0, counts.size, BLOCK)):
+        source = keys.stream(part, block)
+        here = sampled(spec, counts[first : first + BLOCK], source)
+        published = through(spec, here, source)
+        codes = np.arange(start + first, start + first + here.size)
+        yield Counts(spec, published, *of_published(spec, published), (), codes)
+
+
+def _sparse(spec: Histogram, cut: Sparse, keys: BlockKeys, part: int, counted: Counted) -> Counts:
+    empty, source = spec.channel.empty_bins(), keys.stream(part)
+    assert empty is not None
+    order = np.argsort(counted.codes)
+    places: NDArray[np.int64] = counted.codes[order] // cut.parts
+    _once(bool((np.diff(places) > 0).all()))
+    published = through(spec, sampled(spec, counted.counts[order], source), source)
+    bins = -(-(cut.total - part) // cut.parts)
+    places, published = shown_bins(places, published, empty, bins, source)
+    return Counts(spec, published, *of_published(spec, published), (), places * cut.parts + part)
+
+
+def _once(right: bool) -> None:
+    if not right:
+        raise CheckFailed("a bin was counted twice")
+
+
+def _order(counted: Counted) -> list[int]:
+    """The order of found bins: by their labels as bytes, the missing last, then by their declared part."""
+
+    def key(i: int) -> tuple[object, ...]:
+        labels = [(text is None, (text or "").encode()) for text in (labels[i] for labels in counted.found)]
+        return (*labels, codes[i])
+
+    codes = counted.codes.tolist()
+    return sorted(range(len(codes)), key=key)

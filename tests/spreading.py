@@ -1,0 +1,82 @@
+"""A cluster of one machine, without Spark: its tasks run here, in any order, twice if need be, and may fail."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hubbub.noise.source import Source
+from hubbub.tables.cut import Cut, Listed, Sparse
+from hubbub.tables.engine import Counted, Engine, Question
+from hubbub.tables.spread import Report, Task
+
+Running = Callable[[Task, list[tuple[int, Counted]]], Sequence[Report]]
+
+
+def in_turn(task: Task, parts: list[tuple[int, Counted]]) -> list[Report]:
+    return [task(part, counted) for part, counted in parts]
+
+
+def everything_twice(task: Task, parts: list[tuple[int, Counted]]) -> list[Report]:
+    """Backwards, each part by two attempts, of which the first is told: the other leaves its file behind."""
+    told = in_turn(task, parts[::-1])
+    in_turn(task, parts)
+    return told
+
+
+def part_of(cut: Cut, counted: Counted, i: int) -> int:
+    code = int(counted.codes[i])
+    match cut:
+        case Listed():
+            return code // cut.width
+        case Sparse():
+            return code % cut.parts
+        case _:
+            labels = repr([labels[i] for labels in counted.found]).encode()
+            return int(hashlib.sha256(labels).hexdigest(), 16) % cut.parts
+
+
+def some(counted: Counted, which: Sequence[int]) -> Counted:
+    at = np.array(which, dtype=np.intp)
+    found = tuple([labels[i] for i in which] for labels in counted.found)
+    return Counted(counted.codes[at], counted.counts[at], found)
+
+
+def in_parts(cut: Cut, counted: Counted) -> list[tuple[int, Counted]]:
+    places = [part_of(cut, counted, i) for i in range(counted.codes.size)]
+    return [(part, some(counted, [i for i, at in enumerate(places) if at == part])) for part in range(cut.parts)]
+
+
+class Cluster:
+    """An engine whose counts can be published part by part."""
+
+    def __init__(self, engine: Engine, running: Running = in_turn) -> None:
+        self.engine, self.running = engine, running
+        self.columns, self.count, self.identity = engine.columns, engine.count, engine.identity
+
+    def noticing(self, notice: Any) -> Cluster:
+        return Cluster(self.engine.noticing(notice), self.running)
+
+    def far(self, question: Question, source: Source) -> _Far:
+        return _Far(self, question, source)
+
+
+class _Far:
+    def __init__(self, cluster: Cluster, question: Question, source: Source) -> None:
+        self.cluster, self.question, self.source = cluster, question, source
+
+    def reports(self, cut: Cut, task: Task) -> Sequence[Report]:
+        counted = self.cluster.engine.count(self.question, self.source)
+        return self.cluster.running(task, in_parts(cut, counted))
+
+
+def rows_of(folder: Path) -> Iterator[dict[str, Any]]:
+    """All rows of the parts in a folder, in order."""
+    import pyarrow.parquet as pq
+
+    for file in sorted(folder.glob("*.parquet")):
+        yield from pq.read_table(file).to_pylist()
