@@ -78,6 +78,14 @@ def private_connection() -> tuple[duckdb.DuckDBPyConnection, Path]:
     return connection, scratch.copies
 
 
+def lock(connection: duckdb.DuckDBPyConnection, paths: list[str]) -> duckdb.DuckDBPyConnection:
+    """From now on it reads these files and no other."""
+    connection.execute("SET allowed_paths = ?", [paths])
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    return connection
+
+
 def table_name(connection: duckdb.DuckDBPyConnection, table: str, catalog: str, schema: str) -> str:
     found = rows_of(
         connection,

@@ -20,12 +20,12 @@ from hubbub.engines.arrow_columns import gathered, stream
 from hubbub.engines.cell_sql import identifier
 from hubbub.engines.column import Column, column
 from hubbub.engines.condition_sql import holds
-from hubbub.engines.connection import TROUBLE, UNREADABLE, batches_of, described, rows_of
+from hubbub.engines.connection import TROUBLE, UNREADABLE, batches_of, described, lock, rows_of
 from hubbub.engines.count_sql import KEPT, ROW, Query, Weight
 from hubbub.engines.identity import of_files, of_relation
 from hubbub.engines.joint_sql import answer_together, asked_together, unreadable
 from hubbub.engines.measured_sql import answer, are_very_many, asked, bad_cells
-from hubbub.engines.people_sql import look_at_people, look_at_rows
+from hubbub.engines.people_sql import are_several, look_at_people, look_at_rows
 from hubbub.engines.unread import Unread
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
@@ -92,7 +92,9 @@ class DuckDB:
         taken_out: int | None = None,
         table: pa.Table | None = None,
         weight: Weight = ROW,
+        doubting: Callable[[], duckdb.DuckDBPyConnection] | None = None,
     ) -> None:
+        self._doubting = doubting  # a connection that believes nothing a file says of its numbers, for sums of them
         self._connection, self._mend, self._spoilt = connection, mend, spoilt
         self._files, self._catalog = files, catalog  # where the rows are: in files, or in a database of that name
         self._unread = Unread(connection, allowed, taken_out)
@@ -124,14 +126,25 @@ class DuckDB:
         return Schema(known, public=self._columns_are_public)
 
     def count(self, question: Question, source: Source) -> Counted:
+        if question.measure is not None and self._doubting is not None:
+            return self._doubtful(self._doubting()).count(question, source)
         axes = resolved(question.axes, self.columns())
         used = self._used(replace(question, axes=axes))
         return self._read(used, lambda people: self._count(question, axes, source, people, used))
 
     def together(self, questions: tuple[Question, ...], source: Source) -> Joint:
+        if self._doubting is not None:
+            return self._doubtful(self._doubting()).together(questions, source)
         asked = tuple(replace(each, axes=resolved(each.axes, self.columns())) for each in questions)
         used = self._used(*asked)
         return self._read(used, lambda people: self._together(asked, source, people, used))
+
+    def _doubtful(self, connection: duckdb.DuckDBPyConnection) -> DuckDB:
+        """The same table by another connection: here a wrong footer makes a wrong count, there a sum without bounds."""
+        other = copied(self)
+        other._connection, other._doubting = connection, None
+        other._unread = replace(self._unread, connection=connection)
+        return other
 
     def _together(
         self, questions: tuple[Question, ...], source: Source, people: _Relation, used: Sequence[str]
@@ -331,10 +344,7 @@ class DuckDB:
 
     def _one_row_each(self, who: Column, people: _Relation, several: str = ONE_ROW_EACH) -> None:
         if self._notice is None:
-            person = identifier(who.name)
-            groups = f"SELECT {person} AS who, count(*) AS n FROM {people.sql} GROUP BY {person}"
-            asked = f"SELECT coalesce(bool_or(n > 1 OR who IS NULL), FALSE) FROM ({groups})"
-            found, chosen = self._ask(asked)[0][0], None
+            found, chosen = are_several(self._ask, who, people.sql), None
         else:
             found, chosen = look_at_people(self._ask, who, people.sql, self._notice)
         if found:
@@ -386,7 +396,4 @@ def _relation(connection: duckdb.DuckDBPyConnection, sql: str) -> _Relation:
 
 def locked(connection: duckdb.DuckDBPyConnection, paths: list[str], relation: str, **words: Any) -> DuckDB:
     """The table, by a connection that from now on reads these files and no other."""
-    connection.execute("SET allowed_paths = ?", [paths])
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
-    return DuckDB(connection, relation, **words)
+    return DuckDB(lock(connection, paths), relation, **words)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from glob import escape, glob
 from pathlib import Path
 from typing import Final
 
 from hubbub.engines.cell_sql import literal
-from hubbub.engines.connection import described, private_connection, rows_of, table_name
+from hubbub.engines.connection import described, lock, private_connection, rows_of, table_name
 from hubbub.engines.csv_file import csv_header, csv_relation
 from hubbub.engines.csv_form import Form
 from hubbub.engines.csv_records import LONGEST, copy_without, giants
@@ -115,10 +116,17 @@ def _open_parquet(files: Sequence[str], unreadable: Fraction) -> DuckDB:
             mend_parquet(file, columns, copy)
         return _parquet_relation(copies)
 
-    # A file says itself what its smallest and largest value are; what DuckDB would conclude from it may be wrong.
-    connection.execute("SET disabled_optimizers = 'statistics_propagation'")
+    paths = _paths([*files, *copies])
+
+    @cache
+    def doubting() -> Connection:
+        """A file says itself what its smallest and largest value are; what DuckDB would conclude may be wrong."""
+        other, _ = private_connection()
+        other.execute("SET disabled_optimizers = 'statistics_propagation'")
+        return lock(other, paths)
+
     relation = _parquet_relation(files)
-    return locked(connection, _paths([*files, *copies]), relation, mend=mend, files=files, allowed=unreadable)
+    return locked(connection, paths, relation, mend=mend, files=files, allowed=unreadable, doubting=doubting)
 
 
 def _parquet_relation(files: Sequence[str]) -> str:

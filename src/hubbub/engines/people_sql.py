@@ -46,6 +46,13 @@ def look_at_rows(
     return int(found), int(wrong), _chosen(ask, ids, ranks, below, _ROWS * notice.most)
 
 
+def are_several(ask: Ask, column: Column, people: str) -> bool:
+    """Whether somebody has several rows or no id."""
+    cell = identifier(column.name)
+    groups = f"SELECT {cell} AS who, count(*) AS n FROM {people} GROUP BY {cell}"
+    return bool(ask(f"SELECT coalesce(bool_or(n > 1 OR who IS NULL), FALSE) FROM ({groups})")[0][0])
+
+
 def look_at_people(ask: Ask, column: Column, people: str, notice: Notice) -> tuple[bool, Chosen]:
     """Whether somebody has several rows or no id, and the people with the lowest ranks."""
     cell, below = identifier(column.name), _threshold(ask, column, people, notice)
