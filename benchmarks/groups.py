@@ -36,7 +36,7 @@ def in_sqlite(folder: Path) -> Engine:
 
 def in_spark(folder: Path) -> Engine:
     duckdb.execute(f"COPY (SELECT {NAME} AS name FROM range({BINS}) t(i)) TO '{folder}/people.parquet'")
-    return open_source(session(str(folder)).read.parquet(f"{folder}/people.parquet"))
+    return open_source(session(str(folder), "4g").read.parquet(f"{folder}/people.parquet"))
 
 
 def used(what: str) -> int:

@@ -42,12 +42,12 @@ def make_table(place: Path) -> None:
     duckdb.execute(f"COPY (SELECT {cells} FROM range({ROWS}) t(i)) TO '{place}' (ROW_GROUP_SIZE 1000000)")
 
 
-def session(folder: str) -> Any:
+def session(folder: str, memory: str = "1g") -> Any:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName("hubbub bench").master("local[2]")
     for name, value in {
-        "spark.driver.memory": "1g",
+        "spark.driver.memory": memory,
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
