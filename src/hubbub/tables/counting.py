@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.channels.channel import Published
+from hubbub.errors import WrongUse
 from hubbub.noise.binomial import binomial
 from hubbub.noise.source import Source
 from hubbub.tables.bins import declared_size
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from hubbub.tables.histogram import Histogram
 
 _BATCH = 1 << 20  # bins at a time
+
+BEYOND: Final = (
+    "a row lies beyond the declared bins, because the file says other things of itself than it holds; write it anew"
+)
 
 
 def run(spec: Histogram, engine: Engine, source: Source) -> Counts:
@@ -80,6 +85,8 @@ def question(spec: Histogram) -> Question:
 
 def every_bin(counted: Counted, total: int) -> NDArray[np.int64]:
     """Empty bins are bins: a count for every declared one."""
+    if counted.codes.size and not 0 <= counted.codes.min() <= counted.codes.max() < total:
+        raise WrongUse(BEYOND)
     counts = np.zeros(total, dtype=np.int64)
     counts[counted.codes] = counted.counts
     return counts
