@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import datetime
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from pathlib import Path
+from typing import TypeVar
 
 import duckdb
 import pandas as pd
@@ -145,6 +146,15 @@ ENGINES: dict[str, Opener] = {
     "spark": from_spark,
     "spark connect": from_spark_connect,
 }
+
+
+_T = TypeVar("_T")
+
+
+def cases_for(opened: Opener, cases: Iterable[_T]) -> list[_T]:
+    """Of many cases those that are tried here: Connect takes the same queries to the same Spark, so every third will
+    do."""
+    return list(cases)[:: 3 if opened is from_spark_connect else 1]
 
 
 def server_of(name: str) -> list[pytest.MarkDecorator]:

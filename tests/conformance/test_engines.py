@@ -30,7 +30,7 @@ from hubbub.tables.engine import SEVERAL_ROWS, Counted, Engine, Question, Repeat
 from hubbub.tables.lattice import Lattice
 from hubbub.tables.measure import measured
 from hubbub.tables.schema import Holds, resolved
-from tests.conformance.openers import Opener, every_engine, from_arrow, from_csv
+from tests.conformance.openers import Opener, cases_for, every_engine, from_arrow, from_csv
 from tests.fresh import counts, played, spec_of
 
 # --- the people ---------------------------------------------------------------------------------------------------
@@ -245,7 +245,7 @@ def asked(engine: Engine, by: Sequence[str], **question: Any) -> tuple[tuple[Axi
 @every_engine
 def test_every_kind_of_axis_counts_what_plain_python_counts(opened: Opener, tmp_path: Path) -> None:
     engine = opened(arrow(PEOPLE), tmp_path)
-    for given in CASES:
+    for given in cases_for(opened, CASES):
         axes, counted = asked(engine, given.by)
         right = expected(given, axes, PEOPLE)
         assert bins(axes, counted) == right, str(given)
@@ -522,7 +522,7 @@ def test_a_condition_takes_whom_plain_python_takes_and_leaves_the_others_togethe
 ) -> None:
     engine = opened(arrow(PEOPLE), tmp_path)
     given = case(("city=Bath,York,null", listed("city", "Bath", "York", null=True)))
-    for i, (text, holds) in enumerate(CONDITIONS.items()):
+    for i, (text, holds) in enumerate(cases_for(opened, CONDITIONS.items())):
         taken = [row for row in PEOPLE if holds(row)]
         axes, told = asked(engine, given.by, where=condition(text), everybody=True, person="id" if i < 2 else None)
         right = expected(given, axes, taken)
