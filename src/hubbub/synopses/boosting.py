@@ -53,7 +53,7 @@ from hubbub.noise.source import Source
 from hubbub.sampling.sanitize import Blank
 from hubbub.synopses.classes import Halfspaces, Listed, Query, cells_of, counted
 from hubbub.synopses.selection import several
-from hubbub.synopses.setting import Cells, Drawn, Setting, too_wide, unlisted
+from hubbub.synopses.setting import NOT_PUBLIC, Cells, Drawn, Setting, too_wide, unlisted
 from hubbub.synopses.small_databases import candidates, databases_of, farthest_off, of_cells, radius, too_many
 from hubbub.synopses.tails import farthest
 
@@ -94,7 +94,7 @@ class Boosting:
 
     def why_not(self, setting: Setting) -> str:
         if setting.rows is None:
-            return "it needs the number of people to be public"
+            return NOT_PUBLIC
         listing = unlisted(setting)
         if listing:
             return listing

@@ -20,6 +20,7 @@ MOST_CELLS: Final = 10**7
 MOST_QUERIES: Final = 5 * 10**6
 """The largest class that a method lists query by query."""
 TOO_WIDE: Final = "the noise would be wider than a million people"
+NOT_PUBLIC: Final = "it needs the number of people to be public"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,4 +151,5 @@ def checked(method: Method, setting: Setting) -> None:
     """Refuse a method that cannot be run."""
     why = method.why_not(setting)
     if why:
-        raise WrongUse(f"the method {method.name} cannot answer this: {why}; choose another, or declare coarser bins")
+        way = "declare it (`people=N`)" if why == NOT_PUBLIC else "declare coarser bins"
+        raise WrongUse(f"the method {method.name} cannot answer this: {why}; choose another, or {way}")

@@ -21,7 +21,7 @@ from hubbub.noise.source import Source
 from hubbub.sampling.sanitize import Blank
 from hubbub.synopses.classes import Boxes, Halfspaces, Listed, Query, cells_of, counted
 from hubbub.synopses.selection import exponential
-from hubbub.synopses.setting import Cells, Drawn, Setting, too_wide, unlisted
+from hubbub.synopses.setting import NOT_PUBLIC, Cells, Drawn, Setting, too_wide, unlisted
 from hubbub.synopses.tails import selected
 
 MOST_CANDIDATES: Final = 300_000
@@ -40,7 +40,7 @@ class SmallDatabase:
 
     def why_not(self, setting: Setting) -> str:
         if setting.rows is None:
-            return "it needs the number of people to be public"
+            return NOT_PUBLIC
         listing = unlisted(setting)
         if listing:
             return listing

@@ -27,7 +27,7 @@ from hubbub.noise.source import Source
 from hubbub.sampling.sanitize import Blank
 from hubbub.synopses.classes import Box, ColumnCells, Halfspaces, Query, cells_of, counted
 from hubbub.synopses.selection import exponential
-from hubbub.synopses.setting import Cells, Drawn, Setting, too_many_cells, too_wide, unlisted
+from hubbub.synopses.setting import NOT_PUBLIC, Cells, Drawn, Setting, too_many_cells, too_wide, unlisted
 from hubbub.synopses.tails import farthest, selected
 
 ROUNDS: Final = (*range(1, 33), *range(36, 100, 4), *range(100, 401, 20))
@@ -50,7 +50,7 @@ class Weights:
 
     def why_not(self, setting: Setting) -> str:
         if setting.rows is None:
-            return "it needs the number of people to be public"
+            return NOT_PUBLIC
         return too_many_cells(setting) or unlisted(setting) or too_wide(self.rate(setting) / 2)
 
     def spends(self, setting: Setting) -> Fraction:
