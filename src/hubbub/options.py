@@ -15,3 +15,4 @@ class Option:
     default: str | None = None
     many: bool = False  # it can be said several times
     parts: int = 1  # how many values follow it
+    for_cluster: bool = False  # a table on this machine has no use for it

@@ -63,8 +63,8 @@ class Field:
 
 
 def fields(options: Sequence[Option], given: Mapping[str, Any]) -> tuple[Field, ...]:
-    """The fields of these options, with what was filled in or the default."""
-    return tuple(_field(option, given) for option in options)
+    """The fields of these options, with what was filled in or the default. The files of a folder are on no cluster."""
+    return tuple(_field(option, given) for option in options if not option.for_cluster)
 
 
 def _field(option: Option, given: Mapping[str, Any]) -> Field:

@@ -215,6 +215,7 @@ _OWN: Final = (
         name="parts",
         takes="N",
         help="With Spark: its executors draw the noise and write N Parquet files, for bins by the billion.",
+        for_cluster=True,
     ),
 )
 

@@ -114,7 +114,7 @@ def test_what_is_wrong_is_one_sentence_beside_the_form(opened: Opened) -> None:
     for more, words in (
         ({"by1-use": ""}, "Choose at least one column"),
         ({"who": ""}, "Say who a person is"),
-        ({"epsilon": "much"}, "Epsilon must be a number"),
+        ({"epsilon": "much"}, "“epsilon” must be a number"),
         ({"by2-use": "on", "by2-low": "0"}, "fill in all three"),
         ({"people": "-3"}, "people"),
     ):
@@ -147,7 +147,7 @@ def test_every_kind_of_release_has_a_form(opened: Opened, monkeypatch: pytest.Mo
         status, text = opened.get(f"/publish/kind/{name}", params={"file": "people.csv"})
         assert status == 200
         for option in kind.options:
-            assert f'name="{option.name}"' in text
+            assert (f'name="{option.name}"' in text) != option.for_cluster, option.name
     assert opened.get("/publish/kind/nothing", params={"file": "people.csv"})[0] == 400
 
 
