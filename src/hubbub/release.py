@@ -33,7 +33,18 @@ from hubbub.ledger.durable import sha256
 from hubbub.noise.source import Source, SystemSource, is_secure
 from hubbub.report import report as page_of
 from hubbub.report.heading import NOTHING_SAID, Heading
-from hubbub.staging import CERTIFICATE, PREFIX, REPORT, Staged, check_free, opened, publish, remove, there
+from hubbub.staging import (
+    CERTIFICATE,
+    PREFIX,
+    REPORT,
+    Staged,
+    check_free,
+    check_free_for_parts,
+    opened,
+    publish,
+    remove,
+    there,
+)
 from hubbub.tables import manifest
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import column
@@ -217,6 +228,8 @@ def save(
     out = Path(folder)
     if not replace:
         check_free(out)
+    if release.result.waiting:
+        check_free_for_parts(out, replace=replace)
     before = there(out)
     written = publish(stage(release, out, form=form, report=report, heading=heading))
     for name in {*before} - {Path(place).name for place in written.values()}:

@@ -98,8 +98,8 @@ def remove(place: Path) -> None:
     if not place.is_dir() or place.is_symlink():
         place.unlink(missing_ok=True)
         return
-    for part in place.glob("part-*.parquet"):
-        part.unlink(missing_ok=True)
+    for name in filter(manifest.is_part_name, os.listdir(place)):
+        (place / name).unlink(missing_ok=True)
     with suppress(OSError):
         place.rmdir()
 
@@ -125,7 +125,20 @@ def check_free(folder: Path) -> None:
         )
 
 
-def prepare(folder: Path, room_needed: int, *, replace: bool = False) -> None:
+def check_free_for_parts(folder: Path, *, replace: bool = False) -> None:
+    """Refuse to put the folder of parts where something else lies: only parts of a release are replaced."""
+    place = folder / manifest.FOLDER
+    if not os.path.lexists(place):
+        return
+    ours = manifest.FOLDER in there(folder) and place.is_dir() and not place.is_symlink()
+    if not replace or not ours or not all(map(manifest.is_part_name, os.listdir(place))):
+        raise WrongUse(
+            f"the parts of the release are to lie in {str(place)!r}, where something else is; move that, or choose "
+            "another folder"
+        )
+
+
+def prepare(folder: Path, room_needed: int, *, replace: bool = False, parts: bool = False) -> None:
     """See that a release of about so many bytes can be written to a folder, before anything is spent on one."""
     try:
         durable.make_folder(folder, 0o777)
@@ -151,14 +164,16 @@ def prepare(folder: Path, room_needed: int, *, replace: bool = False) -> None:
         raise WrongUse(f"another release is being written to {str(folder)!r}; wait for it, or choose another folder")
     if not replace:
         check_free(folder)
+    if parts:
+        check_free_for_parts(folder, replace=replace)
 
 
 @contextmanager
-def prepared(folder: Path, room_needed: int, *, replace: bool = False) -> Iterator[None]:
+def prepared(folder: Path, room_needed: int, *, replace: bool = False, parts: bool = False) -> Iterator[None]:
     """As :func:`prepare`, while a release is made; a folder that was made for one that is refused goes again."""
     new = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
-        prepare(folder, room_needed, replace=replace)
+        prepare(folder, room_needed, replace=replace, parts=parts)
         yield
     except BaseException:
         with suppress(OSError):  # something lies in it
@@ -285,10 +300,10 @@ def outputs(body: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _replace(source: Path, target: Path) -> None:
-    """Give a file or a folder its name; a folder that has that name goes where the hidden one goes."""
+    """Give a file or a folder its name; of a folder that has that name the parts of a release go, and nothing else."""
     if source.is_dir() and target.is_dir() and not target.is_symlink():
-        os.replace(target, source.with_name(f"{source.name}.before"))
-    os.replace(source, target)
+        remove(target)
+    os.replace(source, target)  # fails where somebody put something else
 
 
 def _umask() -> int:

@@ -23,7 +23,7 @@ from hubbub.kind import Release
 from hubbub.ledger.book import Ledger
 from hubbub.noise.source import BlockKeys, ScriptedSource
 from hubbub.release import perform, save, stage
-from hubbub.staging import PREFIX, publish
+from hubbub.staging import PREFIX, prepare, publish
 from hubbub.tables import bins, manifest
 from hubbub.tables.cut import cut
 from hubbub.tables.engine import Counted
@@ -334,6 +334,54 @@ def test_parts_replace_a_release_and_are_replaced_by_one(tmp_path: Path) -> None
     save(opened(PEOPLE, dataset="five").histogram(TWO, crowd=20), out, replace=True)
     assert sorted(os.listdir(out)) == ["certificate.json", "release", "release.csv", "report.html"]
     assert os.listdir(out / "release") == ["mine.txt"]
+
+
+def _folder(place: Path) -> None:
+    place.mkdir()
+    (place / "mine.txt").write_text("not of Hubbub")
+
+
+def _spark_wrote(place: Path) -> None:
+    place.mkdir()
+    (place / "part-00000-5f2c.snappy.parquet").write_text("not of Hubbub")
+
+
+def _link(place: Path) -> None:
+    _folder(place.with_name("elsewhere"))
+    place.symlink_to("elsewhere")
+
+
+@pytest.mark.parametrize("lay", [_folder, _spark_wrote, _link, lambda place: place.write_text("not of Hubbub")])
+@pytest.mark.parametrize("replace", [False, True])
+def test_what_lies_where_the_parts_are_to_be_and_is_no_release_stays(
+    lay: Callable[[Path], object], replace: bool, tmp_path: Path
+) -> None:
+    def seen() -> list[tuple[str, str | None]]:
+        return [(str(file), file.read_text() if file.is_file() else None) for file in sorted(tmp_path.rglob("*"))]
+
+    lay(tmp_path / "release")
+    before = seen()
+    with pytest.raises(WrongUse, match="where something else is; move that"):
+        save(made(crowd=20), tmp_path, replace=replace)
+    with pytest.raises(WrongUse, match="where something else is; move that"):
+        prepare(tmp_path, 0, replace=replace, parts=True)
+    prepare(tmp_path, 0, replace=replace)
+    assert seen() == before
+
+
+def test_what_comes_to_lie_between_the_parts_stays_too(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    save(made(dataset="one", crowd=20), out)
+    staged = stage(made(dataset="two", crowd=20, parts=2), out)
+    (out / "release" / "mine.txt").write_text("not of Hubbub")
+    with pytest.raises(WrongUse, match="hubbub ledger finish"):
+        publish(staged)
+    assert (out / "release" / "mine.txt").read_text() == "not of Hubbub"
+    (out / "release" / "mine.txt").unlink()
+    (hidden,) = out.glob(f"{PREFIX}*")
+    finish(hidden)
+    assert len(os.listdir(out / "release")) == 2
+    assert checked(out).passed
 
 
 def test_a_release_is_written_once_and_read_after_that(tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[st
     spec = kind.ask(**words)
     check_format(form)
     said = heading(date)
-    with prepared(Path(out), spec.room(), replace=replace):
+    with prepared(Path(out), spec.room(), replace=replace, parts=words.get("parts") is not None):
         if ahead := spec.ahead():
             say(ahead)
         with waiting("Counting"):

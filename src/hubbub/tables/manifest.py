@@ -27,6 +27,7 @@ NAME: Final = "release.json"
 FOLDER: Final = "release"
 MOST_PARTS: Final = 100_000
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_NAME: Final = re.compile(r"part-[0-9]{5}\.parquet", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,11 @@ def part_name(number: int) -> str:
     'part-00007.parquet'
     """
     return f"part-{number:05d}.parquet"
+
+
+def is_part_name(name: str) -> bool:
+    """Whether a file with this name may be a part: one of Spark's own has more in its name."""
+    return _NAME.fullmatch(name) is not None
 
 
 def written(parts: Sequence[Part]) -> bytes:
