@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 import os
 import shutil
@@ -16,11 +17,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import hubbub
+from hubbub.certificate import sign
 from hubbub.cli.release import answer
 from hubbub.errors import HubbubError, Refused, WrongUse
+from hubbub.files import write_parquet
 from hubbub.finishing import finish
-from hubbub.kind import Release
+from hubbub.kind import Release, Result
 from hubbub.ledger.book import Ledger
+from hubbub.ledger.durable import sha256
 from hubbub.noise.source import BlockKeys, ScriptedSource
 from hubbub.release import perform, save, stage
 from hubbub.staging import PREFIX, prepare, publish
@@ -29,6 +33,7 @@ from hubbub.tables.cut import cut
 from hubbub.tables.engine import Counted
 from hubbub.tables.spread import Report, Spread, Task, write_part
 from hubbub.verification import Checked, load, verify
+from hubbub.wire.canonical import LARGEST
 from tests.fresh import opened, played, spec_of
 from tests.spreading import Cluster, Running, everything_twice, in_turn, rows_of
 
@@ -178,6 +183,73 @@ def test_parts_that_are_not_those_that_were_published_are_found(how: str, tmp_pa
     found = checked(tmp_path / "out")
     assert not found.passed
     assert told in found.verdict
+
+
+def _signed_anew(folder: Path) -> None:
+    """By the ledger's own key, with a list of what lies there now."""
+    files = sorted((folder / "release").glob("*.parquet"))
+    listed = [manifest.Part(file.name, sha256(file), pq.read_metadata(file).num_rows) for file in files]
+    (folder / "release.json").write_bytes(manifest.written(listed))
+    body = json.loads((folder / "certificate.json").read_bytes())
+    del body["signature"]
+    body["files"]["release.json"] = sha256(folder / "release.json")
+    (folder / "certificate.json").write_bytes(sign(body, Ledger()))
+
+
+def _row_in_two_parts(folder: Path) -> None:
+    """A second answer about a bin, in another part and in order there."""
+    tables = {file: pq.read_table(file) for file in sorted((folder / "release").iterdir())}
+    (place, one), (_, other), *_ = (each for each in tables.items() if each[1].num_rows)
+    both = pa.concat_tables([one, other.slice(0, 1)])
+    keys = [(int(row["a"][1:].partition(",")[0]), row["t"] is None, row["t"]) for row in both.to_pylist()]
+    pq.write_table(both.take(sorted(range(both.num_rows), key=keys.__getitem__)), place)
+
+
+def _row_less(folder: Path) -> None:
+    place = folder / "release" / "part-00002.parquet"
+    pq.write_table(pq.read_table(place).slice(1), place)
+
+
+FORGED: dict[str, tuple[list[str], Callable[[Path], object]]] = {
+    "listed, a row less": (TWO, _row_less),
+    "listed, swapped": (TWO, _swapped),
+    "listed, a bin twice": (TWO, _row_in_two_parts),
+    "too many to list, a bin twice": (["a:0..10000:1", "t=x,y,null"], _row_in_two_parts),
+    "too many to list, swapped": (["a:0..10000:1", "t=x,y,null"], _swapped),
+    "found, a bin twice": (["a:0..50:1", "t"], _row_in_two_parts),
+}
+
+
+@pytest.mark.parametrize("how", FORGED)
+def test_parts_that_are_signed_anew_and_not_those_of_the_description_are_found(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bins, "MOST_BINS", 1000)
+    by, tamper = FORGED[how]
+    out = tmp_path / "out"
+    save(made(by, crowd=20), out)
+    _signed_anew(out)
+    assert checked(out).passed, checked(out).verdict
+    tamper(out)
+    _signed_anew(out)
+    found = checked(out)
+    assert not found.passed
+    assert "its bins are" in found.verdict
+
+
+def test_a_part_that_is_a_pipe_and_a_list_without_end_are_told_at_once(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    save(made(), out)
+    part = out / "release" / "part-00003.parquet"
+    part.unlink()
+    os.mkfifo(part)
+    assert "is no file" in checked(out).verdict
+    os.truncate(out / "release.json", LARGEST + 2)
+    body = json.loads((out / "certificate.json").read_bytes())
+    del body["signature"]
+    body["files"]["release.json"] = sha256(out / "release.json")
+    (out / "certificate.json").write_bytes(sign(body, Ledger()))
+    assert "larger than 64 MiB" in checked(out).verdict
 
 
 def test_without_the_folder_of_parts_the_verdict_says_what_was_not_checked(tmp_path: Path) -> None:
@@ -398,6 +470,25 @@ def test_a_release_is_written_once_and_read_after_that(tmp_path: Path) -> None:
     assert not any(release.result.keys._secret)
 
 
+def test_while_a_release_is_written_neither_it_nor_a_copy_of_it_is_written_again(tmp_path: Path) -> None:
+    """Both would draw the same noise, for counts that may have changed between them."""
+    results: list[Result] = []
+
+    def meanwhile(task: Task, parts: list[tuple[int, Counted]]) -> list[Report]:
+        while results:
+            again = tmp_path / f"again {len(results)}"
+            again.mkdir()
+            with pytest.raises(Refused, match="written once"):
+                results.pop().elsewhere(again, write_parquet)
+            assert os.listdir(again) == []
+        return in_turn(task, parts)
+
+    release = made(running=meanwhile)
+    results += [release.result, copy.copy(release.result)]
+    save(release, tmp_path / "out")
+    assert checked(tmp_path / "out").passed
+
+
 def test_noise_that_is_known_is_not_published(tmp_path: Path) -> None:
     cluster = Cluster(opened(PEOPLE, dataset="town").engine)
     release = played(spec_of(TWO, {"epsilon": 1, "parts": 2}), cluster, ScriptedSource.from_label("known"))
@@ -431,6 +522,19 @@ def test_where_bins_outgrow_one_machine_the_refusal_names_the_way_on(tmp_path: P
     more = people.append_column("b", PEOPLE.column("a"))
     with pytest.raises(WrongUse, match="more than 1,000,000,000,000 can be published"):
         opened(more, dataset="town").histogram([*million, "b:0..1000:1"], epsilon=1, parts=64)
+
+
+def test_parts_that_no_machine_could_write_are_refused_and_nothing_is_spent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bins, "MOST_BINS", 40)
+    with pytest.raises(WrongUse, match=r"about 150 rows, .*at least 4 parts"):
+        made(epsilon=1, parts=3)
+    with pytest.raises(WrongUse, match=r"at least \d+ parts"):
+        made(
+            ["a:0..10000:1", "t=x,y,null"], outlier="1", show_above=1, parts=1
+        )  # of bins that are not listed, empty ones are shown by chance
+    assert not Ledger().accounts()
+    made(epsilon=1, parts=4)
+    made(crowd=20, parts=1, dataset="other")
 
 
 def test_bins_by_the_billion_that_are_all_listed_have_a_certificate_that_holds(

@@ -69,6 +69,8 @@ class Histogram(Spec):
             column(schema, self.unit.person)
         axes = resolved(self.axes, schema)
         sparse.check(axes, self.channel, spread=self.parts is not None)
+        if self.parts is not None:
+            sparse.check_parts(axes, self.channel, self.parts)
         return replace(self, axes=axes)
 
     def promises(self) -> tuple[Derivation, ...]:

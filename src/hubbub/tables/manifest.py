@@ -90,6 +90,8 @@ def problem(folder: Path, parts: Sequence[Part]) -> str | None:
         if names:
             return f"{sorted(names)[0][:60]!r} is {what}"
     for part in parts:
+        if not (folder / part.name).is_file():  # a pipe would never end
+            return f"{part.name!r} is no file"
         with open(folder / part.name, "rb") as file:
             if hashlib.file_digest(file, "sha256").hexdigest() != part.sha256:
                 return f"{part.name!r} is another file than the one that is listed"

@@ -67,6 +67,21 @@ def check(axes: Sequence[Axis], channel: Channel, *, spread: bool = False) -> No
         )
 
 
+def check_parts(axes: Sequence[Axis], channel: Channel, parts: int) -> None:
+    """Refuse parts that are too big for the machine that writes one, from public numbers alone."""
+    total = declared_size(axes)
+    if total is None:
+        return
+    empty = channel.empty_bins() if total > bins.MOST_BINS else None
+    rows = total if empty is None else expected(empty, total)
+    least = -(-rows // bins.MOST_BINS)
+    if parts < least:
+        raise WrongUse(
+            f"the release has about {rows:,} rows, and a part of it holds at most {bins.MOST_BINS:,}, since one "
+            f"machine writes it; ask for at least {least:,} parts (`parts={least}`), better for many more"
+        )
+
+
 def expected(empty: EmptyBins, total: int) -> int:
     """How many bins would be tried if all were empty, in the mean; rounded up."""
     return -int(-upper(empty.chance()) * total // 1)

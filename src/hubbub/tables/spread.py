@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import pyarrow as pa
@@ -94,7 +95,7 @@ class Spread(Result):
     done: tuple[Report, ...] = ()
     head: tuple[Line, ...] = ()
     homes: tuple[Path, ...] = field(default=())  # where the parts are: hidden first, then in their place
-    begun: bool = False
+    begun: Lock = field(default_factory=Lock)  # taken once, by one thread, and for ever; nor can it be copied
 
     def elsewhere(self, hidden: Path, write: Write) -> tuple[Part, ...]:
         """The parts, written into a folder in the hidden one.
@@ -105,9 +106,8 @@ class Spread(Result):
         """
         if not self.keys.secure:
             raise Refused("a release draws its noise from the operating system; another source is for tests")
-        if self.begun:
+        if not self.begun.acquire(blocking=False):
             raise Refused("this release was written once and its secret is forgotten; copy its files, or make another")
-        self.begun = True
         work, home = hidden / WORK, hidden / manifest.FOLDER
         for folder in (work, home):
             folder.mkdir(mode=0o700)

@@ -13,7 +13,7 @@ from typing import Final
 from hubbub.errors import WrongUse
 from hubbub.exact import rational
 from hubbub.spreadsheet import cautious, safe
-from hubbub.tables.bins import OTHER, Axis, Countable, Declared, Discovered, Steps, all_labels, declared_size
+from hubbub.tables.bins import OTHER, Axis, Countable, Declared, Discovered, Steps, all_labels, declared_size, size
 from hubbub.tables.labels import labels_at
 
 _NUMBERS: Final = ("count", "low", "high")
@@ -24,6 +24,7 @@ Quoted = Callable[[Sequence[str | None]], list[str | None]]
 
 _LONG: Final = 100_000  # bins of a range
 _COMPARED: Final = 100_000  # bins of a file
+_IN_MEMORY: Final = 1_000_000  # bins of all files together
 _NOT_ONE: Final = "its rows are not one"
 _LONGEST: Final = 1 << 30  # signs of a label in a CSV
 
@@ -71,7 +72,8 @@ def parts_difference(
     """The same of a release in several Parquet files, each with so many rows.
 
     Where all bins are listed, they go on from file to file in order, and the first hundred thousand are compared; else
-    those at the beginning of each file.
+    those at the beginning of each file: those of a `sparse` release are in the files in turn
+    (:mod:`hubbub.tables.cut`), and of those that were found none is in two.
     """
     import pyarrow as pa
     import pyarrow.parquet as parquet
@@ -87,7 +89,9 @@ def parts_difference(
                     return "its rows are not as many"
         if not listed:
             found = (difference(file, "parquet", axes, sparse=sparse) for file in files)
-            return next((each for each in found if each is not None), None)
+            wrong = next((each for each in found if each is not None), None)
+            apart = _are_in_turn(files, _declared(axes)) if sparse else _are_apart(files, len(axes))
+            return wrong or (None if apart else "its bins are in other parts, or in two of them")
         assert total is not None
         every = chain.from_iterable(islice(from_parquet(file, len(axes)), 1, None) for file in files)
         labels = [_texts(axis, "parquet", safe) for axis in _declared(axes)]
@@ -206,6 +210,30 @@ def _are_in_order(rows: Iterator[list[str | None]], known: Sequence[Callable[[st
         if -1 in places or places <= before:
             return False
         before = places
+    return True
+
+
+def _are_in_turn(files: Sequence[Path], axes: Sequence[Declared]) -> bool:
+    known, sizes = [_places(axis, "parquet", safe) for axis in axes], [size(axis) for axis in axes]
+    for part, file in enumerate(files):
+        with closing(from_parquet(file, len(axes))) as rows:
+            for row in islice(rows, 1, 1 + _COMPARED):
+                code = 0
+                for text, here, many in zip(row, known, sizes, strict=True):
+                    code = code * many + here(text)
+                if code % len(files) != part:
+                    return False
+    return True
+
+
+def _are_apart(files: Sequence[Path], keys: int) -> bool:
+    seen: set[tuple[str | None, ...]] = set()
+    for file in files:
+        with closing(from_parquet(file, keys)) as rows:
+            for row in islice(rows, 1, 1 + max(_IN_MEMORY // len(files), 1)):
+                if tuple(row) in seen:
+                    return False
+                seen.add(tuple(row))
     return True
 
 

@@ -212,7 +212,8 @@ def _parts(notes: Notes, seen: dict[str, Any], spec: Spec, listed: Path) -> tupl
     """Compare the parts of a release with their list, which is what the certificate names; their files, and what does
     not fit."""
     try:
-        parts = manifest.parts_of(listed.read_bytes())
+        with open(listed, "rb") as file:
+            parts = manifest.parts_of(file.read(LARGEST + 1))
     except (OSError, CheckFailed) as error:
         notes.note("the list of parts", False, str(error) if isinstance(error, CheckFailed) else "it cannot be read")
     folder = listed.parent / manifest.FOLDER
