@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from hubbub.engines import measured_sql
 from hubbub.engines.column import NUMBERS, column
 from hubbub.engines.count_sql import Query
 from hubbub.engines.files import open_file
-from hubbub.engines.frames import open_frame
+from hubbub.engines.frames import open_frame, open_table
 from hubbub.engines.step_sql import present, steps, twice, with_steps
 from hubbub.exact import to_text
 from hubbub.noise.source import SystemSource
@@ -167,6 +168,10 @@ def test_for_all_ranges_floats_count_what_floats_say(database: duckdb.DuckDBPyCo
                 assert x == right(Fraction(value), measure) or abs(middle) < 1e-14, spec
 
 
+FIVES = {"x:0..10:1": (10, 5), "x:-3..97:10": (10, 1), "x:0..99.9:0.3": (333, 17)}
+"""Ranges, with their W and the step of 5."""
+
+
 def test_no_value_is_taken_for_another_where_a_file_lies_about_its_smallest_and_largest(tmp_path: Path) -> None:
     """DuckDB answers comparisons from what a Parquet file says of itself; a promise about W must not hang on that."""
     whole = ((pa.int32(), 2_000_000_011), (pa.int32(), -2_000_000_011), (pa.int64(), 2**62 + 9), (pa.int64(), -(2**62)))
@@ -181,15 +186,20 @@ def test_no_value_is_taken_for_another_where_a_file_lies_about_its_smallest_and_
         footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
         assert real in content[footer:]
         raw.write_bytes(content[:footer] + content[footer:].replace(real, told))
-        engine, above = open_file(raw), value > 0
+        above = value > 0
         lies = duckdb.execute(f"SELECT min(x) = 5 AND max(x) = 5 FROM '{raw}'").fetchall()  # as the file says
         assert lies == [(True,)]
-        for spec, ends, steps_of_5 in (("x:0..10:1", 10, 5), ("x:-3..97:10", 10, 1), ("x:0..99.9:0.3", 333, 17)):
-            found = engine.count(Question(axes=(), measure=measured(spec)), SystemSource())
+        others = duckdb.connect()
+        others.execute(f"CREATE VIEW people AS SELECT * FROM '{raw}'")
+        for engine, spec in product((open_file(raw), open_table(others, "people")), FIVES):
+            measure, (ends, steps_of_5) = measured(spec), FIVES[spec]
+            found = engine.count(Question(axes=(), measure=measure), SystemSource())
             assert found.sums == (2 * steps_of_5 + above * ends,), (spec, kind)
-            each = engine.count(Question(axes=(), measure=measured(spec), by_value=True), SystemSource())
-            told_ = dict(zip(each.codes.tolist(), each.counts.tolist(), strict=True))
-            assert told_ == {steps_of_5: 2, above * ends: 1}, (spec, kind)
+            by_value = Question(axes=(), measure=measure, by_value=True)
+            each, joint = engine.count(by_value, SystemSource()), engine.together((by_value,), SystemSource())
+            right_ones = {steps_of_5: 2, above * ends: 1}
+            assert dict(zip(each.codes.tolist(), each.counts.tolist(), strict=True)) == right_ones, (spec, kind)
+            assert dict(zip(joint.codes[0].tolist(), joint.counts.tolist(), strict=True)) == right_ones, (spec, kind)
 
 
 def stored(cell: pa.Scalar) -> bytes:

@@ -41,6 +41,11 @@ def sound(column: Column) -> str:
     return f"CASE WHEN {has_digits(column)} THEN {cell} END" if column.kind is Holds.DECIMAL else cell
 
 
+def unknown(cell: str) -> str:
+    """The cell, of which nothing is believed but what is read: a file may say wrong things about its values."""
+    return f"TRY({cell})"
+
+
 def has_digits(column: Column) -> str:
     """Whether a decimal has no more digits than its type; NULL if it is missing."""
     assert column.number is not None

@@ -10,8 +10,9 @@ it works out one by one. So nothing here compares, save for numbers that doubles
 
 And because nothing is compared with the range, little can be answered from what a Parquet file says about its smallest
 and largest value, which may be wrong. Where we open the file, DuckDB is told to conclude nothing from it. Where another
-did, it follows such words through arithmetic and casts, and leaves out an `abs` of what it believes never to be
-negative; but not through `xor` and `isfinite`, so that a value passes through one of these first.
+did, it follows such words through arithmetic and casts, and through every function of what it believes to be one and
+the same value; it leaves out an `abs` of what it believes never to be negative, and has too few bits for what it
+believes to be small. Of what a TRY gives it believes nothing, so that a cell passes through one first.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from fractions import Fraction
 from math import lcm
 from typing import Final
 
-from hubbub.engines.cell_sql import has_digits, identifier, number, sound
+from hubbub.engines.cell_sql import has_digits, identifier, number, sound, unknown
 from hubbub.engines.column import Column, Number
 from hubbub.exact import to_text
 from hubbub.tables.measure import Measure
@@ -47,7 +48,7 @@ def with_steps(
     more = []
     for measure, x in zip(measures, names, strict=True):
         column = columns[measure.column]
-        cell = sound(column) if kept and column.kind is Holds.DECIMAL else number(column, measure.reads)
+        cell = unknown(sound(column) if kept and column.kind is Holds.DECIMAL else number(column, measure.reads))
         more.append(f"{nearest(measure, column, cell)} AS {x}")
     return f"(SELECT *, {', '.join(more)} FROM {people})" if measures else people, names
 
@@ -86,30 +87,24 @@ def nearest(measure: Measure, column: Column, cell: str) -> str:
     if known.grid is None:
         moved = f"CAST({cell} AS DOUBLE)"
         moved = f"({moved} - {_double(measure.low)})" if measure.low else moved
-        found = f"floor({moved} / {_double(measure.step)} + {_double(Fraction(1, 2))})"
-        return found if column.kind is Holds.TEXT else f"({found} + (CAST(isfinite({cell}) AS DOUBLE) - 1::DOUBLE))"
-    whole, type_name = cell, known.type
+        return f"floor({moved} / {_double(measure.step)} + {_double(Fraction(1, 2))})"
+    whole = cell
     if column.kind is Holds.DECIMAL:
         if rounded := _rounded(measure, known, cell):
             return rounded
-        whole, type_name = _last_places(known, cell)
+        whole = _last_places(known, cell)
     fine = Fraction(1, lcm(measure.low.denominator, measure.step.denominator, known.grid.denominator))
     start, width, factor = int(measure.low / fine), int(measure.step / fine), int(known.grid / fine)
     farthest = (max(abs(measure.low), abs(measure.high)) + known.grid) / fine
     if 4 * (farthest + width) >= EXACT:
         below, above = known.compare(cell, "<", measure.low), known.compare(cell, ">=", measure.high)
         inside = _by_whole_numbers(measure, known, whole)
-        return _unknown(f"CASE WHEN {below} THEN 0 WHEN {above} THEN {measure.steps} ELSE {inside} END", "HUGEINT")
-    moved = _unknown(whole, type_name)
+        return f"CAST(CASE WHEN {below} THEN 0 WHEN {above} THEN {measure.steps} ELSE {inside} END AS DOUBLE)"
+    moved = f"CAST({whole} AS DOUBLE)"
     moved += f" * {_double(Fraction(factor))}" if factor > 1 else ""
     if width // 2 != start:
         moved = f"({moved} + {_double(Fraction(width // 2 - start))})"
     return f"({moved})" if width == 1 else f"floor({moved} / {_double(Fraction(width))})"
-
-
-def _unknown(whole: str, type_name: str) -> str:
-    """A whole number as a double, of which nothing is known but what is read."""
-    return f"CAST(xor({whole}, CAST(0 AS {type_name})) AS DOUBLE)"
 
 
 def _rounded(measure: Measure, known: Number, cell: str) -> str | None:
@@ -131,7 +126,7 @@ def _rounded(measure: Measure, known: Number, cell: str) -> str | None:
     if many != 1:
         cell = f"({cell} * CAST('{to_text(many)}' AS DECIMAL({more},{places})))"
     whole = _whole_type(digits + more - scale - places)
-    return _unknown(f"CAST({cell} AS {whole})", whole)
+    return f"CAST(CAST({cell} AS {whole}) AS DOUBLE)"
 
 
 def _by_whole_numbers(measure: Measure, known: Number, whole: str) -> str:
@@ -145,14 +140,13 @@ def _by_whole_numbers(measure: Measure, known: Number, whole: str) -> str:
     return f"({down} + ({width // 2 - start})) // {width}"
 
 
-def _last_places(known: Number, cell: str) -> tuple[str, str]:
-    """How many units of its last place a decimal is, and as what type."""
+def _last_places(known: Number, cell: str) -> str:
+    """How many units of its last place a decimal is."""
     scale = _digits(known)[1]
     roomy, digits, _ = _roomy(known, cell, scale + 1)
     if digits + scale + 1 > _MOST_DIGITS:
-        return f"CAST(replace(CAST({cell} AS VARCHAR), '.', '') AS HUGEINT)", "HUGEINT"
-    whole = _whole_type(digits + 1)
-    return f"CAST({roomy} * CAST({10**scale} AS DECIMAL({scale + 1},0)) AS {whole})", whole
+        return f"CAST(replace(CAST({cell} AS VARCHAR), '.', '') AS HUGEINT)"
+    return f"CAST({roomy} * CAST({10**scale} AS DECIMAL({scale + 1},0)) AS {_whole_type(digits + 1)})"
 
 
 def _roomy(known: Number, cell: str, more: int) -> tuple[str, int, int]:
