@@ -105,7 +105,7 @@ def test_beyond_the_cap_is_exit_3_and_publishes_nothing(town: Path, tmp_path: Pa
     run("ledger", "policy", "town", "--differential-epsilon", "0.4")
     done = publish(town, tmp_path / "out", "--by", "a=x,y", "--epsilon", "0.5", "--json")
     assert done.exit_code == 3
-    assert (done.stdout, list((tmp_path / "out").iterdir())) == ("", [])
+    assert (done.stdout, (tmp_path / "out").exists()) == ("", False)
     assert "above the cap of 0.4" in done.stderr
     assert told("ledger", "show", "town")["releases"] == []
 
