@@ -252,6 +252,12 @@ def test_a_part_that_is_a_pipe_and_a_list_without_end_are_told_at_once(tmp_path:
     assert "larger than 64 MiB" in checked(out).verdict
 
 
+def test_of_many_parts_the_verdict_says_whose_numbers_were_looked_at(tmp_path: Path) -> None:
+    for parts, told in ((10, "the numbers of the file"), (11, "the numbers of the file of its first 10 parts")):
+        save(made(crowd=20, parts=parts, dataset=f"town-{parts}"), tmp_path / str(parts))
+        assert told in [check.what for check in checked(tmp_path / str(parts)).checks]
+
+
 def test_without_the_folder_of_parts_the_verdict_says_what_was_not_checked(tmp_path: Path) -> None:
     save(made(), tmp_path / "out")
     shutil.rmtree(tmp_path / "out" / "release")

@@ -201,7 +201,8 @@ def _check(
         if form == FORMAT:
             never = next(filter(None, (spec.impossible(each, form_of_files) for each in looked_at[:_PARTS])), None)
             wrong = f"{never}; get the originals of both"
-            notes.note("the numbers of the file", never is None, "are such as it publishes", wrong=wrong)
+            some = f" of its first {_PARTS} parts" if len(looked_at) > _PARTS else ""
+            notes.note(f"the numbers of the file{some}", never is None, "are such as it publishes", wrong=wrong)
     layout.promises(notes, body, spec, derived)
     for check in spec.checks():
         notes.add(check)
