@@ -9,8 +9,9 @@
 
 ``<  <=  >  >=`` compare numbers, or dates written like 2020-01-01. ``=``, ``!=``, ``in`` and ``not in`` compare numbers
 where the column holds numbers and else text, sign by sign; booleans are the words true and false. A comparison with a
-missing cell is false, whatever it says, so ``not (age >= 65)`` holds for whoever has no age; ``is missing`` and ``is
-not missing`` ask for it. Not-a-number is missing, and so is text that is no number where numbers are compared.
+missing cell is false, so ``not (age >= 65)`` holds for whoever has no age, and so do ``age != 65`` and ``age not in
+(65, 66)``, which are the ``not`` of others; ``is missing`` and ``is not missing`` ask for it. Not-a-number is missing,
+and so is text that is no number where numbers are compared.
 ``not`` binds closest, then ``and``, then ``or``. Names and values with other signs than letters, digits, ``_``, ``.``
 and ``-`` stand in quotation marks, single or double, doubled where they occur inside; a name in them is a name on the
 left of a comparison and a value on its right.

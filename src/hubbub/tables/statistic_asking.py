@@ -186,9 +186,9 @@ def ask(
 
 _REST: Final = """
 CONDITION compares columns: =, !=, <, <=, >, >=, in (a, b), is missing, joined by and, or, not and parentheses; a
-comparison with a missing cell is false. SPEC declares bins, as for a histogram: column=a,b,other, column:0..100:10,
-column:[0,20,50,inf) or column:month:2024-01..2024-12; a column alone has its values found in the data, which goes with
-`crowd=K` (a bin that is hidden is absent).
+comparison with a missing cell is false, and a != b is not a = b, which then holds. SPEC declares bins, as for a
+histogram: column=a,b,other, column:0..100:10, column:[0,20,50,inf) or column:month:2024-01..2024-12; a column alone has
+its values found in the data, which goes with `crowd=K` (a bin that is hidden is absent).
 
 Say how people are protected, in one way. `zero_knowledge=EPS` `rows=K` `people=N`: whatever is learnt about you, K
 random people out of N would have told as well, up to EPS. `crowd=K` `epsilon=E`: people of a bin could stand in each
