@@ -27,7 +27,7 @@ from hubbub.tables.estimands import estimates, has_estimates
 from hubbub.tables.intervals import of_published
 from hubbub.tables.sparse import is_sparse
 from hubbub.tables.wording import status
-from hubbub.tables.written import STATUS, from_csv
+from hubbub.tables.written import STATUS, from_csv, repeated
 
 if TYPE_CHECKING:
     from hubbub.tables.histogram import Histogram
@@ -77,11 +77,7 @@ def _rows(spec: Histogram, rows: list[Row]) -> str | None:
             return "a bin is listed that is hidden"
         if row.low is None or row.low < 0 or (row.high is not None and row.high < row.low):
             return "an interval is none"
-    # In a CSV a missing label looks like an empty one, and one that a spreadsheet would run like a quoted one.
-    keys = [row.key for row in rows if all(label and not label.startswith("'") for label in row.key)]
-    if shown_only and len(set(keys)) < len(keys):
-        return "a bin is there twice"
-    return None
+    return "a bin is there twice" if shown_only and repeated(row.key for row in rows) else None
 
 
 def _outcomes(spec: Histogram, rows: list[Row]) -> str | None:

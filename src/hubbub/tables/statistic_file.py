@@ -14,7 +14,7 @@ import pyarrow as pa
 from hubbub.tables.protection import Crowd, Knowledge, Route
 from hubbub.tables.statistic_answers import HIDDEN, SHOWN, Answer, Answers, Key, columns, published_columns
 from hubbub.tables.statistic_told import Row, told
-from hubbub.tables.written import STATUS, from_csv
+from hubbub.tables.written import STATUS, from_csv, from_parquet, repeated
 from hubbub.tables.written import misfit as of_bins
 
 if TYPE_CHECKING:
@@ -32,9 +32,10 @@ def misfit(spec: Statistic, file: Path, form: str) -> str | None:
     """What in the file is not as described, in words; None if nothing is.
 
     Guarantee: if None, the estimate, the interval and the status of every bin are those that follow from its published
-    integers and the description, worked out again. Of a quantile, whose value and ends are drawn: they are points of
-    the declared range in their order, or the bin is hidden. The exact law of a sample is summed up in floating point,
-    and an end may be one person in a million off.
+    integers and the description, worked out again; and of bins that were found none is hidden, and none is there twice
+    (in a CSV, as far as labels that are neither empty nor quoted can tell). Of a quantile, whose value and ends are
+    drawn: they are points of the declared range in their order, or the bin is hidden. The exact law of a sample is
+    summed up in floating point, and an end may be one person in a million off.
     """
     found = of_bins(file, form, spec.axes, columns(spec))
     if found is not None:
@@ -44,6 +45,8 @@ def misfit(spec: Statistic, file: Path, form: str) -> str | None:
         answers = _of_points(spec, rows) if spec.ranked is not None else told(spec, _published(spec, rows))
     except UNREADABLE:
         return NO_NUMBERS
+    if spec.discovered and (wrong := _of_found(spec, file, form, answers)) is not None:
+        return wrong
     labels: list[Key] | None = [(None,) * len(spec.axes)] * len(rows) if spec.discovered else None  # looked at above
     (batch,) = Answers(spec, answers, labels).sheets()[0].batches()
     slack = _slack(spec)
@@ -53,6 +56,16 @@ def misfit(spec: Statistic, file: Path, form: str) -> str | None:
             if not _same(row[name], right, slack if name != STATUS else 0):
                 return f"its column {name} does not follow from its published integers"
     return None
+
+
+def _of_found(spec: Statistic, file: Path, form: str, answers: Sequence[Answer]) -> str | None:
+    """What is wrong with the bins of a file whose bins were found in the data: a hidden one is to be absent."""
+    if any(answer.status == HIDDEN for answer in answers):
+        return "a bin is listed that is hidden"
+    keys = len(spec.axes)
+    with closing(from_csv(file) if form == "csv" else from_parquet(file, keys)) as lines:
+        next(lines)
+        return "a bin is there twice" if repeated(line[:keys] for line in lines) else None
 
 
 def rows_in(file: Path, form: str, names: Sequence[str]) -> Iterator[dict[str, Any]]:

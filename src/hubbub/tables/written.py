@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import chain, islice, product
@@ -143,6 +143,15 @@ def _difference(
     except (OSError, ValueError, csv.Error, pa.ArrowException):
         return f"it cannot be read as {form}"
     return None if right else "its bins are others"
+
+
+def repeated(keys: Iterable[Sequence[str | None]]) -> bool:
+    """Whether a bin is there twice, as far as its labels can tell.
+
+    In a CSV a missing label looks like an empty one, and one that a spreadsheet would run like a quoted one.
+    """
+    told = [tuple(key) for key in keys if all(label and not label.startswith("'") for label in key)]
+    return len(set(told)) < len(told)
 
 
 def _keys(rows: Iterator[list[str | None]], cells: int, keys: int) -> Iterator[list[str | None]]:

@@ -6,6 +6,7 @@ import csv
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import hubbub
 from hubbub.files import write
 from hubbub.kind import Release
 from hubbub.tables import statistic_run
-from hubbub.tables.statistic_answers import Answer
+from hubbub.tables.statistic_answers import Answer, Answers
 from hubbub.tables.statistic_asking import statistic
 from hubbub.tables.statistic_told import told
 from tests.fresh import enter
@@ -59,6 +60,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "quantiles of a sample": ("quantile", {"by": BY, **AGE, "q": "0.5", **KNOWN}),
 }
 RUNS = 3
+HIDDEN_ENDS = {kind: (Fraction(0), Fraction(high)) for kind, high in (("count", 19), ("mean", 90), ("quantile", 90))}
 
 
 def made(name: str) -> Release:
@@ -134,6 +136,27 @@ def test_a_crowd_that_must_be_hidden_is_not_shown(name: str, tmp_path: Path) -> 
     shown = {"count": "19,19,19,19", "fraction": "19,0,0,0,1", "quantile": "19,40,30,50"}[release.spec.kind.name]
     file.write_text("\n".join([*lines[:3], f"Wells,{shown},shown", *lines[4:]]) + "\n")
     assert release.spec.misfit(file, "csv") == "its numbers are none that such a release publishes"
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize("kind", ["count", "mean", "quantile"])
+def test_a_found_bin_is_there_once_and_a_hidden_one_not_at_all(kind: str, form: str, tmp_path: Path) -> None:
+    """The name of a small crowd is what is hidden of it, so that a file that lists it is none of these."""
+    words = {"crowd": 20} if kind == "count" else {**AGE, **CROWD}
+    release: Release = getattr(open_table(PEOPLE, person="id"), kind)(by=["town"], **words)
+    result = release.result
+    assert isinstance(result, Answers)
+    assert result.found is not None
+    assert release.spec.misfit(written(release, tmp_path, form), form) is None
+    hidden = Answer((None,) * len(result.answers[0].published), None, None, *HIDDEN_ENDS[kind], "suppressed")
+    for key, answer, wrong in (
+        (("Wells",), hidden, "a bin is listed that is hidden"),
+        (result.found[0], result.answers[0], "a bin is there twice"),
+    ):
+        more = replace(result, answers=[*result.answers, answer], found=[*result.found, key])
+        with (tmp_path / f"forged.{form}").open("wb") as out:
+            write(more.sheets()[0], form, out)
+        assert release.spec.misfit(tmp_path / f"forged.{form}", form) == wrong
 
 
 def test_whoever_publishes_shorter_intervals_and_signs_them_is_found_out(
