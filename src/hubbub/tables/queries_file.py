@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from hubbub.errors import CheckFailed
 from hubbub.spreadsheet import safe
+from hubbub.synopses.boosting import Boosting
 from hubbub.synopses.setting import Drawn
+from hubbub.synopses.small_databases import SmallDatabase
 from hubbub.synopses.weights import Weights
 from hubbub.tables.synopsis import Synopsis
 
@@ -27,13 +29,16 @@ def difference(file: Path, form: str, spec: Queries) -> str | None:
     """What in the file is not as described, in words; None if nothing is."""
     try:
         found = _table(file, form, spec)
-        wanted = _from(found, spec).sheets()[0]
+        published = _from(found, spec)
+        wanted = published.sheets()[0]
     except (pa.ArrowException, KeyError, OSError, ValueError, CheckFailed):
         return _NO_ROWS
     if found.num_rows != _rows(spec):
         return f"it has {found.num_rows:,} rows, and the description another number"
     if len(found.column_names) != len(wanted.schema.names):
         return "its columns are others"
+    if not _are_databases(published):
+        return "its numbers are no databases of as many rows as are described"
     at = 0
     for batch in wanted.batches():
         for name, shown in zip(wanted.schema.names, found.column_names, strict=True):
@@ -52,6 +57,16 @@ def synopsis_in(file: Path, form: str, spec: Queries) -> Synopsis:
     if wrong is not None:
         raise CheckFailed(f"the file is not the one that is described: {wrong}; get the original")
     return _from(_table(file, form, spec), spec)
+
+
+def _are_databases(published: Synopsis) -> bool:
+    """Whether invented rows are as many as the method invents; other methods publish other numbers."""
+    method = published.spec.method
+    if not isinstance(method, SmallDatabase | Boosting):
+        return True
+    each = published.drawn.numbers.reshape(method.rounds if isinstance(method, Boosting) else 1, -1)
+    inside = bool(((each >= 0) & (each <= method.size)).all())  # so that no sum is beyond 64 bits
+    return inside and bool((each.sum(axis=1) == method.size).all())
 
 
 def _rows(spec: Queries) -> int:

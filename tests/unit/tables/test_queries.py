@@ -16,6 +16,7 @@ from click.testing import CliRunner
 import hubbub
 from hubbub.cli.main import commands
 from hubbub.errors import CheckFailed, HubbubError, Refused, WrongUse
+from hubbub.files import write
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
 from hubbub.kind import Release
 from hubbub.ledger.book import Ledger
@@ -24,6 +25,7 @@ from hubbub.synopses.boosting import Boosting
 from hubbub.synopses.choice import MAKERS
 from hubbub.synopses.classes import ColumnCells
 from hubbub.synopses.per_query import PerQuery
+from hubbub.synopses.setting import Drawn
 from hubbub.tables import queries_words
 from hubbub.tables.queries import Queries, all_offers
 from hubbub.tables.queries_asking import queries, split
@@ -167,6 +169,22 @@ def test_boosting_is_taken_where_it_is_asked_for_and_says_what_would_be_better(t
         queries([TOWN], "marginals:1", epsilon=1, people=300, method="boosting")
     with pytest.raises(WrongUse, match="it needs the number of people to be public"):
         queries([TOWN], "marginals:1", epsilon=1, method="boosting")
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize(("method", "epsilon"), [("small-database", 1), ("boosting", 2000)])
+def test_invented_rows_are_as_many_as_are_described(method: str, epsilon: int, form: str, tmp_path: Path) -> None:
+    """Whoever publishes other numbers than the method can, and signs them, is found out."""
+    found = synopsis(open(PEOPLE).queries([SEX], "marginals:1", epsilon=epsilon, people=300, method=method))
+    numbers = found.drawn.numbers
+    more, less = np.eye(1, numbers.size, 0, dtype=np.int64)[0], np.eye(1, numbers.size, 1, dtype=np.int64)[0]
+    wrong = "its numbers are no databases of as many rows as are described"
+    far = numbers.max() + 1
+    for change, told in ((0 * more, None), (more, wrong), (-less, wrong), (far * (more - less), wrong)):
+        file = tmp_path / f"{method}.{form}"
+        with file.open("wb") as out:
+            write(replace(found, drawn=Drawn(numbers + change)).sheets()[0], form, out)
+        assert found.spec.misfit(file, form) == told, change
 
 
 # --- promises -----------------------------------------------------------------------------------------------------
