@@ -307,7 +307,9 @@ def _sums_hold(spec: Statistic, loss: Fraction) -> Check:
         return one + other
 
     right = max(lost(0), lost(steps // 2), lost(steps)) <= loss
-    found = f"one person moves both sums together by {steps:,}, and noise of rate {to_text(rate)} hides that"
+    alone = isinstance(spec.protection, Crowd) or (isinstance(spec.protection, Knowledge) and spec.alone_known)
+    moved = f"the one sum by at most {steps:,}" if alone else f"both sums together by {steps:,}"
+    found = f"one person moves {moved}, and noise of rate {to_text(rate)} hides that"
     return Check("the noise of the sums", right, found)
 
 

@@ -206,3 +206,18 @@ def test_noise_that_is_a_little_small_for_the_sums_is_noticed(
     assert [check.passed for check in spec.checks() if check.what == "the noise of the sums"] == [True]
     monkeypatch.setattr(type(spec), "sum_rate", Fraction(101, 100) * Fraction(1, spec.steps))
     assert [check.passed for check in spec.checks() if check.what == "the noise of the sums"] == [False]
+
+
+def test_the_check_of_the_noise_says_how_many_sums_there_are() -> None:
+    """In a crowd how many they are is exact, and of a share of all people one count is told: there is one sum."""
+    words: dict[str, Any] = {"of": "age:0..90:1"}
+    known: dict[str, Any] = {"zero_knowledge": "0.5", "rows": 50, "people": 400}
+    for kind, given, moved in (
+        ("mean", {**words, "epsilon": 1}, "both sums together by 90"),
+        ("mean", {**words, **known}, "both sums together by 90"),
+        ("mean", {**words, "crowd": 5, "epsilon": 1}, "the one sum by at most 90"),
+        ("fraction", {"where": "age >= 65", **known}, "the one sum by at most 1"),
+    ):
+        (check, *_) = statistic(kind, **given).checks()
+        assert check.passed
+        assert check.found.startswith(f"one person moves {moved}, and noise of rate")
