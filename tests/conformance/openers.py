@@ -152,9 +152,9 @@ _T = TypeVar("_T")
 
 
 def cases_for(opened: Opener, cases: Iterable[_T]) -> list[_T]:
-    """Of many cases those that are tried here: Connect takes the same queries to the same Spark, so every third will
-    do."""
-    return list(cases)[:: 3 if opened is from_spark_connect else 1]
+    """Of many cases those that are tried here: Connect takes the same queries to the same Spark, so every sixth
+    will do."""
+    return list(cases)[:: 6 if opened is from_spark_connect else 1]
 
 
 def server_of(name: str) -> list[pytest.MarkDecorator]:

@@ -1,4 +1,8 @@
-"""A release by two workers of a cluster, one of them killed in the middle: whole, each bin once, its secret nowhere."""
+"""A release by two workers of a cluster, one of them killed in the middle: whole, each bin once, its secret nowhere.
+
+It starts a cluster of its own, half a minute for one test: `make fuzz` runs it. That tasks are killed and run again is
+tried in every run, in test_spark_far.py.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,7 @@ from tests import servers
 ROOT = Path(__file__).parents[3]
 
 
+@pytest.mark.skipif("HUBBUB_LONG" not in os.environ, reason="make fuzz runs it")
 @pytest.mark.xdist_group("spark")
 def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path: Path) -> None:
     servers.or_skip(servers.spark)  # where Spark is not installed
