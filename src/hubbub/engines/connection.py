@@ -15,6 +15,7 @@ from hubbub.engines.scratch import Scratch
 from hubbub.errors import WrongUse
 
 TROUBLE = (duckdb.Error, RuntimeError)
+_BATCH = 1 << 17  # rows
 UNREADABLE = "the table could not be read; check that the file is what its name says"
 
 
@@ -33,7 +34,10 @@ def batches_of(
 ) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     """What a query says, as it is said: there may be more than fits twice."""
     try:
-        reader = pa.RecordBatchReader.from_stream(connection.sql(sql, alias="hubbub_bins", params=list(values)))
+        relation = connection.sql(sql, alias="hubbub_bins", params=list(values))
+        # The first name is that of DuckDB 2, the second that of versions before.
+        read = relation.to_arrow_reader if hasattr(relation, "to_arrow_reader") else relation.fetch_arrow_reader
+        reader = read(_BATCH)
         return reader.schema, _read_on(reader, trouble)
     except (*TROUBLE, pa.ArrowException):
         pass
