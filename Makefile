@@ -63,6 +63,7 @@ bench: .venv/with-bench .venv/peers/installed .venv/accountants/installed ## mea
 	@$(BIN)/python -m benchmarks.people
 	@$(BIN)/python -m benchmarks.large
 	@$(BIN)/python -m benchmarks.spark
+	@$(BIN)/python -m benchmarks.far
 	@$(BIN)/python -m benchmarks.groups sqlite
 	@$(BIN)/python -m benchmarks.graphs
 	@$(BIN)/python -m benchmarks.commands
