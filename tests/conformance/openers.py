@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import os
 import sqlite3
 from collections.abc import Callable, Iterable
 from decimal import Decimal
@@ -162,6 +163,16 @@ def server_of(name: str) -> list[pytest.MarkDecorator]:
     return [pytest.mark.xdist_group(name.split()[0])] if name.startswith(("postgresql", "spark")) else []
 
 
+IN_LONG_RUNS = pytest.mark.skipif("HUBBUB_LONG" not in os.environ, reason="make fuzz runs it")
+"""For what takes long through Connect, where the same Spark has answered the same queries already."""
+
+every_engine_but_connect = pytest.mark.parametrize(
+    "opened",
+    [
+        pytest.param(opener, marks=[*server_of(name), *([IN_LONG_RUNS] if "connect" in name else [])], id=name)
+        for name, opener in ENGINES.items()
+    ],
+)
 every_engine = pytest.mark.parametrize(
     "opened",
     [pytest.param(opener, marks=server_of(name), id=name) for name, opener in ENGINES.items()],

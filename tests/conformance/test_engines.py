@@ -30,7 +30,7 @@ from hubbub.tables.engine import SEVERAL_ROWS, Counted, Engine, Question, Repeat
 from hubbub.tables.lattice import Lattice
 from hubbub.tables.measure import measured
 from hubbub.tables.schema import Holds, resolved
-from tests.conformance.openers import Opener, cases_for, every_engine, from_arrow, from_csv
+from tests.conformance.openers import Opener, cases_for, every_engine, every_engine_but_connect, from_arrow, from_csv
 from tests.fresh import counts, played, spec_of
 
 # --- the people ---------------------------------------------------------------------------------------------------
@@ -546,7 +546,7 @@ MEASURES: dict[str, tuple[str, Callable[[Any], int]]] = {  # nearest step, halve
 }
 
 
-@every_engine
+@every_engine_but_connect
 def test_sums_and_counts_by_value_are_those_of_plain_python(opened: Opener, tmp_path: Path) -> None:
     engine = opened(arrow(PEOPLE), tmp_path)
     given = case(("member=true,null", listed("member", "true", null=True)))
@@ -573,7 +573,7 @@ def test_sums_and_counts_by_value_are_those_of_plain_python(opened: Opener, tmp_
         assert told == values, text
 
 
-@every_engine
+@every_engine_but_connect
 def test_several_questions_at_once_count_everybody_where_each_of_them_does(opened: Opener, tmp_path: Path) -> None:
     """The marginals are the answers to the questions asked alone, and the joint cells are those of plain Python."""
     engine = opened(arrow(PEOPLE), tmp_path)
@@ -626,7 +626,7 @@ def spread(*questions: Question, engine: Engine) -> list[Counter[Any]]:
     return told
 
 
-@every_engine
+@every_engine_but_connect
 def test_one_row_of_several_alike_is_as_one_row(opened: Opener, tmp_path: Path) -> None:
     """Whichever is kept: conditions, sums, values, everybody, found bins, several questions; rows of nobody are not."""
     nobody = [{**row, "id": None} for row in PEOPLE[:7]]

@@ -12,7 +12,7 @@ import pytest
 
 from hubbub.engines.opening import looked
 from hubbub.tables.look import Look
-from tests.conformance.openers import ENGINES, Opener, from_arrow, server_of
+from tests.conformance.openers import ENGINES, IN_LONG_RUNS, Opener, from_arrow, server_of
 
 DATABASES = [pytest.param(ENGINES[name], marks=server_of(name), id=name) for name in ENGINES if ":" not in name]
 _PAY = ("$1,200.50", "$17.00", "n/a", "", " ", "\u3000", "\t", "($5.00)", None)
@@ -58,7 +58,13 @@ def roughly(found: Look) -> Look:
     return replace(found, columns=tuple(replace(each, values=None) for each in found.columns))
 
 
-@pytest.mark.parametrize("opened", DATABASES)
+@pytest.mark.parametrize(
+    "opened",
+    [
+        *DATABASES[:-1],
+        pytest.param(*DATABASES[-1].values, marks=[*DATABASES[-1].marks, IN_LONG_RUNS], id="spark connect"),
+    ],
+)
 def test_a_look_is_the_same_on_every_engine(opened: Opener, tmp_path: Path) -> None:
     table = people()
     here, there = from_arrow(table, tmp_path), opened(table, tmp_path)
