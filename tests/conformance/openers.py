@@ -169,7 +169,9 @@ IN_LONG_RUNS = pytest.mark.skipif("HUBBUB_LONG" not in os.environ, reason="make 
 every_engine_but_connect = pytest.mark.parametrize(
     "opened",
     [
-        pytest.param(opener, marks=[*server_of(name), *([IN_LONG_RUNS] if "connect" in name else [])], id=name)
+        pytest.param(
+            opener, marks=[*server_of(name), *([IN_LONG_RUNS] if opener is from_spark_connect else [])], id=name
+        )
         for name, opener in ENGINES.items()
     ],
 )
