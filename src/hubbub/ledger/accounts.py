@@ -86,9 +86,7 @@ class Totals:
     crowd_blending: Total
     outlier: Total
     adaptive: Total  # differential privacy at a delta, where that is less than the sum
-    replaced: (
-        Total  # differential privacy for one person replaced; those who have it for one more or less have twice that
-    )
+    replaced: Total  # differential privacy for one person replaced: two steps of one more or less, where all have that
     population: Total  # of a table that was collected as a sample: differential privacy for those it was drawn from
 
     @property
