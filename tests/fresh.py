@@ -66,7 +66,7 @@ def enter(source: object, **words: Any) -> Table:
 
 def played(spec: Spec, engine: Any, source: Source) -> Release:
     """A release with noise that is known beforehand."""
-    return Release(spec, spec.promises(), spec.run(engine, source))
+    return Release(spec, spec.promises(), spec.present(spec.measure(engine, source)))
 
 
 def counts(release: Release) -> Counts:

@@ -4,10 +4,14 @@ Everything that is published about people goes the same way, whatever it is:
 
 ::
 
-    Spec    frozen, all that is public: resolves itself against a schema, derives its promises, names its partition,
-            lists what can be checked again, has its words, and alone runs on the data
-    Result  what came out: sheets of rows, public facts, a drawing; it holds no count and no row of the data
-    Release a spec, its promises, its result and its place in the ledger
+    Spec         frozen, all that is public: resolves itself against a schema, derives its promises, names its
+                 partition, lists what can be checked again, has its words
+      .measure   alone sees data and randomness, and returns what mechanisms drew
+      .present   pure: estimates, intervals, sheets, sentences and a drawing, from what was drawn
+      .load      what was drawn, read back from the published files: whoever verifies presents it again
+    Measurement  what mechanisms drew: integers and labels (:mod:`hubbub.measurement`)
+    Result       what readers see: sheets of rows, public facts, a drawing
+    Release      a spec, its promises, its result and its place in the ledger
 
 Certificate, ledger, verify, explain, report, files and commands work from these and know no kind by name;
 :mod:`hubbub.kinds` lists the kinds there are.
@@ -21,18 +25,19 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 
 import pyarrow as pa
 
 from hubbub.check import Check as Check
 from hubbub.drawing import Drawing
-from hubbub.errors import WrongUse
 from hubbub.guarantees.definitions import IndependentSample
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
+from hubbub.measurement import Measurement
 from hubbub.noise.source import Source
 from hubbub.options import Option
+from hubbub.published_files import Files
 from hubbub.wire.canonical import Plain
 
 if TYPE_CHECKING:
@@ -67,6 +72,9 @@ class Sheet:
     schema: pa.Schema
     batches: Callable[[], Iterator[pa.RecordBatch]]
     rows: int
+    tolerance: Mapping[str, Fraction] = field(default_factory=dict)
+    """By column: how far a number may be from the one that is worked out elsewhere, where machines round sums of floats
+    differently. Whole numbers and labels without an entry are compared exactly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,17 +115,7 @@ Write: TypeAlias = Callable[[Sheet, IO[bytes]], None]
 
 
 class Result(Protocol):
-    """What came out of a run. It depends on the data only through what is published."""
-
-    @property
-    def waiting(self) -> bool:
-        """Whether it has no rows yet: others write them when it is saved (:meth:`elsewhere`)."""
-        return False
-
-    def elsewhere(self, hidden: Path, write: Write) -> tuple[Part, ...]:
-        """The files of a release that others write, in a folder of the hidden one; none if its sheets are written
-        here."""
-        return ()
+    """What readers see of a release: a function of its measurement, and so of nothing else of the data."""
 
     def sheets(self) -> tuple[Sheet, ...]:
         """What the files hold; the first is the release itself."""
@@ -190,29 +188,6 @@ class Spec(Protocol):
         """What can be worked out again without the data: exact laws against claims."""
         return iter(())
 
-    def misfit(self, file: Path, form: str) -> str | None:
-        """What in the published file is not as it is described, in words; None if all that can be seen fits."""
-        return None
-
-    def misfit_of_parts(self, files: Sequence[Path], rows: Sequence[int]) -> str | None:
-        """The same of a release in several files, each with so many rows."""
-        return "this kind of release is one file"
-
-    def impossible(self, file: Path, form: str) -> str | None:
-        """What among the numbers of the published file this mechanism never writes, in words; None if nothing is seen.
-
-        It is asked of certificates in the format of today: an earlier version may have told other intervals.
-        """
-        return None
-
-    def beside(self, file: Path) -> Check:
-        """Whether a public file that the release stands beside, such as an official record, is the one described."""
-        raise WrongUse("this kind of release stands beside no official record; leave out `official`")
-
-    def reopened(self, file: Path, form: str) -> Result:
-        """What the published file holds, ready to be asked, from the file and this description alone."""
-        raise WrongUse("this kind of release is read as it stands; a synopsis (hubbub release queries) answers queries")
-
     def free(self) -> tuple[str, ...]:
         """What the publisher could write as they liked, since no promise rests on it and no file shows it."""
         return ()
@@ -220,10 +195,6 @@ class Spec(Protocol):
     def words(self) -> Words:
         """The release in plain words."""
         ...
-
-    def ahead(self) -> str:
-        """What is said before it starts, such as how long it takes; empty if nothing is."""
-        return ""
 
     def described(self) -> dict[str, Plain]:
         """The spec in exact JSON, from which its kind reads it back."""
@@ -233,9 +204,84 @@ class Spec(Protocol):
         """About how many bytes its files will take, from public numbers alone."""
         return 1 << 20
 
-    def run(self, data: Any, source: Source) -> Result:
-        """Carry it out. This alone sees data."""
+    def measure(self, data: Any, source: Source) -> Measurement:
+        """Count exactly and draw. This alone sees data and randomness."""
         ...
+
+    def present(self, measurement: Measurement) -> Result:
+        """Pure post-processing of what was drawn. Integers that such a release cannot draw are refused with a
+        CheckFailed."""
+        ...
+
+    def load(self, files: Files) -> Measurement:
+        """What was drawn, from the published files; a CheckFailed if they are not files of such a release.
+
+        Guarantee: for every measurement of this spec, loading the files of `present(measurement)` gives a measurement
+        that presents the same files.
+        """
+        ...
+
+
+# --- what only some kinds can do --------------------------------------------------------------------------------------
+
+
+@runtime_checkable
+class HasCompanion(Protocol):
+    """A spec whose release stands beside a public file, such as an official record."""
+
+    def check_companion(self, file: Path) -> Check:
+        """Whether the file is the one described."""
+        ...
+
+
+@runtime_checkable
+class TakesLong(Protocol):
+    """A spec that says beforehand how long it takes."""
+
+    def duration_note(self) -> str:
+        """What is said before it starts; empty if nothing is."""
+        ...
+
+
+@runtime_checkable
+class MaybeDistributed(Protocol):
+    """A spec that the machines of a cluster may carry out: they measure and present, each a part of the rows."""
+
+    @property
+    def is_distributed(self) -> bool:
+        """Whether they do."""
+        ...
+
+    def prepare(self, data: Any, source: Source) -> Deferred:
+        """Ask what has to be known before anything is measured, and draw the secret; nothing is counted yet."""
+        ...
+
+    def load_parts(self, files: Sequence[Path], rows: Sequence[int]) -> Iterator[tuple[Path, Measurement]]:
+        """What was drawn, file by file; a CheckFailed if these are not the parts of such a release."""
+        ...
+
+    def present_part(self, measurement: Measurement) -> Result:
+        """What one of these files shows."""
+        ...
+
+
+@runtime_checkable
+class Deferred(Protocol):
+    """A result that has no rows until others write them, when it is saved."""
+
+    @property
+    def is_deferred(self) -> bool:
+        """Whether it has no rows yet."""
+        ...
+
+    def write_remote(self, hidden: Path, write: Write) -> tuple[Part, ...]:
+        """The files that others write, in a folder of the hidden one."""
+        ...
+
+
+def is_deferred(result: object) -> bool:
+    """Whether others have yet to write its rows."""
+    return isinstance(result, Deferred) and result.is_deferred
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -315,11 +361,11 @@ class Release:
     def __repr__(self) -> str:
         words = self.spec.words()
         promised = "; ".join(f"{step.conclusion} for {step.people}" for step in self.promises)
-        rows = "written when it is saved" if self.result.waiting else f"{len(self):,} rows"
+        rows = "written when it is saved" if is_deferred(self.result) else f"{len(self):,} rows"
         return f"<{words.entry}: {rows}; promised: {promised}>"
 
     def _repr_html_(self) -> str:
-        if self.result.waiting:
+        if is_deferred(self.result):
             return f"<p>{html.escape(repr(self))}</p>"
         names, rows = self.sheet.schema.names, self.first()
         heads = "".join(f"<th>{html.escape(name)}</th>" for name in names)

@@ -3,8 +3,9 @@
 ::
 
     spec -> promises derived (pure, before any data is opened) -> ledger reserves (refuses: nothing was read)
-    people -> spec.run (exact counts, secret sample, noise) -> Release -> files, report and certificate, staged
-                                                               -> ledger commits the digests -> the files are visible
+    people -> measure (exact counts, secret sample, mechanism) -> Measurement: integers that were drawn
+              present (pure: estimates, intervals, sheets, words) -> Release -> files, report and certificate, staged
+                                                                  -> ledger commits the digests -> files are visible
 
 Nothing but the release depends on the data: reports, charts and certificates are made from it alone. This file owns all
 of that way, for every kind of release, for Python and the command line alike: whatever is reserved here is committed,
@@ -19,13 +20,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hubbub.certificate import draft
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.exact import Exact
 from hubbub.files import check_format, write, write_parquet
-from hubbub.kind import Release, Reservation, Spec
+from hubbub.kind import Deferred, MaybeDistributed, Release, Reservation, Result, Spec, is_deferred
 from hubbub.ledger import durable
 from hubbub.ledger.book import Ledger
 from hubbub.ledger.charge import charge
@@ -194,8 +195,18 @@ def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None, *, other
     with _given_up(ledger, place, lambda: noise.used):
         if spec.people.person is not None:
             data = data.noticing(ledger.notice(place, other_people=other_people))
-        result = spec.run(data, noise)
+        result = _result(spec, data, noise)
     return Release(spec, promised, result, place, noise.used)
+
+
+def _result(spec: Spec, data: Any, source: Source) -> Result:
+    """Measure, then present; or, where the machines of a cluster do both, get ready for them.
+
+    Guarantee: what readers see is a function of what mechanisms drew: `present` is given the measurement alone.
+    """
+    if isinstance(spec, MaybeDistributed) and spec.is_distributed:
+        return cast(Result, spec.prepare(data, source))
+    return spec.present(spec.measure(data, source))
 
 
 def run(spec: Spec, data: Any, source: Source) -> Release:
@@ -203,7 +214,7 @@ def run(spec: Spec, data: Any, source: Source) -> Release:
     if not is_secure(source):
         raise Refused("a release draws its noise from the operating system; another source is for tests of its parts")
     spec = spec.resolved(data.columns())
-    return Release(spec, spec.promises(), spec.run(data, source))
+    return Release(spec, spec.promises(), _result(spec, data, source))
 
 
 def save(
@@ -228,7 +239,7 @@ def save(
     out = Path(folder)
     if not replace:
         check_free(out)
-    if release.result.waiting:
+    if is_deferred(release.result):
         check_free_for_parts(out, replace=replace)
     before = there(out)
     written = publish(stage(release, out, form=form, report=report, heading=heading))
@@ -269,7 +280,8 @@ def stage(
 
 def _parts(release: Release, staged: Staged) -> dict[str, str]:
     """What others wrote, listed: the digest of the list, none if nothing is written by others."""
-    parts = release.result.elsewhere(staged.hidden, write_parquet)
+    result = release.result
+    parts = result.write_remote(staged.hidden, write_parquet) if isinstance(result, Deferred) else ()
     if parts:
         durable.settle_folder(staged.hidden / manifest.FOLDER)
         staged.add(manifest.NAME, lambda out: out.write(manifest.written(parts)))

@@ -22,6 +22,17 @@ def safe(labels: Sequence[str | None]) -> list[str | None]:
     return [f"'{label}" if label is not None and _acts(label) else label for label in labels]
 
 
+def restored(labels: Sequence[str | None]) -> list[str | None]:
+    """The labels of which :func:`safe` makes these.
+
+    >>> restored(["-5", "'-5+1", "''-5", "'=A1", "five", "'s", None])
+    ['-5', '-5+1', "'-5", '=A1', 'five', "'s", None]
+    """
+    return [
+        label[1:] if label is not None and label.startswith("'") and _acts(label[1:]) else label for label in labels
+    ]
+
+
 def cautious(labels: Sequence[str | None]) -> list[str | None]:
     """As earlier versions wrote them: numbers with a sign had an apostrophe too."""
     return [f"'{label}" if label is not None and label.lstrip("'").startswith(_FORMULA) else label for label in labels]

@@ -14,12 +14,27 @@ from hubbub.channels.geometric import Geometric
 from hubbub.guarantees.derivation import DMNS, Derivation, Theorem, stated, texts
 from hubbub.guarantees.people import People
 from hubbub.kind import Check, Kind, Result, Sheet, Spec, Words
+from hubbub.measurement import Measurement, loaded, release
 from hubbub.noise.source import Source
 from hubbub.options import Option
+from hubbub.published_files import Files
 from hubbub.tables.engine import Question
 from hubbub.tables.unit import EACH_ROW, Unit
 from hubbub.wire.canonical import Plain
 from hubbub.wire.exact_json import plain, restored
+
+SCHEMA = pa.schema([("people", pa.int64())])
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyTotal:
+    """The mechanism: geometric noise on one number, which one person moves by one."""
+
+    epsilon: Fraction
+    schema: ClassVar[pa.Schema] = SCHEMA
+
+    def draw(self, exact: int, source: Source) -> pa.RecordBatch:
+        return pa.record_batch({"people": Geometric(self.epsilon).release([exact], source).values}, schema=SCHEMA)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +77,16 @@ class Toy(Spec):
     def described(self) -> dict[str, Plain]:
         return cast(dict[str, Plain], plain(self))
 
-    def run(self, data: Any, source: Source) -> Total:
+    def measure(self, data: Any, source: Source) -> Measurement:
         counted = data.count(Question(axes=(), person=self.unit.person), source).counts
-        return Total(int(Geometric(self.epsilon).release([counted.sum()], source).values[0]))
+        return Measurement(total=release(NoisyTotal(self.epsilon), int(counted.sum()), source))
+
+    def present(self, measurement: Measurement) -> Total:
+        return Total(int(measurement["total"].integers("people")[0]))
+
+    def load(self, files: Files) -> Measurement:
+        (batch,) = files.table("release", SCHEMA).to_batches()
+        return Measurement(total=loaded(SCHEMA, batch))
 
 
 KIND = Toy.kind = Kind(

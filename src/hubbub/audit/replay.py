@@ -150,7 +150,11 @@ def of_spec(
         return sheets, keys, told, tuple(sorted(result.told()))
 
     name = spec.words().entry if subject is None else subject
-    return replay(spec.run, one, two, distance=distance, shape=shape, added=False, sizes=declared, subject=name)
+
+    def run(data: Any, source: Source) -> object:
+        return spec.present(spec.measure(data, source))
+
+    return replay(run, one, two, distance=distance, shape=shape, added=False, sizes=declared, subject=name)
 
 
 # --- running --------------------------------------------------------------------------------------------------------

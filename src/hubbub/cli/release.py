@@ -156,6 +156,7 @@ def _opened(kind: Kind, file: str, words: dict[str, Any]) -> Callable[[Spec], Re
 
 def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[str, Any]) -> None:
     from hubbub.files import check_format
+    from hubbub.kind import TakesLong
     from hubbub.release import save
     from hubbub.report.heading import heading
     from hubbub.staging import prepared
@@ -166,7 +167,7 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[st
     check_format(form)
     said = heading(date)
     with prepared(Path(out), spec.room(), replace=replace, parts=words.get("parts") is not None):
-        if ahead := spec.ahead():
+        if isinstance(spec, TakesLong) and (ahead := spec.duration_note()):
             say(ahead)
         with waiting("Counting"):
             done = publish(spec)

@@ -1,119 +1,150 @@
-"""Whether the numbers of a published table of counts can be those of the mechanism that is described.
+"""A published table of counts, read back: what the channel drew for each bin, from the file alone.
 
-Which bins a file has is looked at in :mod:`hubbub.tables.written`; here its numbers. A count that the mechanism never
-shows (one of a crowd that is too small, for one), a hidden bin where only shown ones are listed, a bin that is there
-twice, an estimate that does not follow from its number, and an interval that is narrower than the one that does, are
-found. What the count was before its noise, nobody can see from here.
+The value and the status of a bin are what was drawn; its interval, its estimate and the labels of declared bins follow
+from them, and whoever verifies presents them again. What the count was before its noise, nobody can see from here. A
+count that the mechanism never shows (one of a crowd that is too small, for one), a hidden bin where only shown ones are
+listed, and a bin that is there twice are refused.
 """
 
 from __future__ import annotations
 
-import csv
-import re
-from collections.abc import Generator, Iterator
-from contextlib import closing
-from itertools import chain, islice
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from hubbub.channels.channel import Channel
 from hubbub.channels.checks import critical
 from hubbub.channels.law import SUPPRESSED, Law
 from hubbub.channels.published import Published
-from hubbub.errors import HubbubError
-from hubbub.tables.estimands import estimates, has_estimates
-from hubbub.tables.intervals import of_published
+from hubbub.errors import CheckFailed, HubbubError, WrongUse
+from hubbub.exact import rational
+from hubbub.measurement import Measurement, loaded
+from hubbub.published_files import Files
+from hubbub.tables.bins import OTHER, Declared, Discovered, Steps, all_labels, declared_size, size
+from hubbub.tables.counting import Bins, in_columns
+from hubbub.tables.counts import schema
+from hubbub.tables.cut import Block, Found, Listed, Sparse, cut
+from hubbub.tables.labels import labels_at
 from hubbub.tables.sparse import is_sparse
 from hubbub.tables.wording import status
-from hubbub.tables.written import STATUS, from_csv, repeated
+from hubbub.tables.written import STATUS, key_columns
 
 if TYPE_CHECKING:
     from hubbub.tables.histogram import Histogram
 
-_ROWS: Final = 100_000  # that are looked at
-_WORKED: Final = 200  # different numbers whose laws and intervals are worked out, the smallest first
-_NUMBER: Final = re.compile(r"'?(-?\d{1,18})", re.ASCII)  # an earlier version wrote an apostrophe before a sign
-_NUMBERS: Final = ("count", "estimate", "low", "high")
+_COUNT: Final = "count"
+_LONG: Final = 100_000  # bins of a range whose labels are not all made
+_WORKED: Final = 200  # different numbers whose laws are worked out, the smallest first
 _BEYOND: Final = (HubbubError, ValueError, ArithmeticError, RecursionError, MemoryError)
 
 
-class Row(NamedTuple):
-    """One bin of a file."""
+def load(
+    spec: Histogram, files: Files, sheet: str = "release", more: Sequence[tuple[str, pa.DataType]] = ()
+) -> Measurement:
+    """What was drawn for the bins of a published file. `more` are columns that a kind adds after those of a histogram.
 
-    key: tuple[str | None, ...]
-    status: str
-    value: int | None
-    estimate: int | None
-    low: int | None
-    high: int | None
-
-
-def impossible(spec: Histogram, file: str | Path, form: str) -> str | None:
-    """What among the first hundred thousand rows cannot have been published, in words; None if all can.
-
-    Guarantee: if None, every count there is a whole number, and the two hundred smallest different ones have a chance
-    above 0 of being published for some number of people; hidden bins show none, and are not listed where only shown
-    ones are; no bin is there twice; and every interval of these counts holds the one that is worked out today.
+    Guarantee: every bin is a declared one, or one that was found, and is there once; hidden bins show no number, and
+    are not listed where only shown ones are; and the two hundred smallest different counts have a chance above 0 of
+    being published for some number of people. Otherwise the file is refused.
     """
-    import pyarrow as pa
-
-    try:
-        with closing(_from_csv(file, len(spec.axes)) if form == "csv" else _from_parquet(file, len(spec.axes))) as read:
-            rows = list(islice(read, _ROWS))
-    except (OSError, ValueError, KeyError, IndexError, TypeError, csv.Error, pa.ArrowException):
-        return "a number in it is none"
-    return _rows(spec, rows) or _outcomes(spec, rows)
-
-
-def _rows(spec: Histogram, rows: list[Row]) -> str | None:
-    shown_only = spec.discovered or is_sparse(spec)
-    for row in rows:
-        hidden = row.status.startswith(SUPPRESSED)
-        if hidden != (row.value is None) or (hidden and row.estimate is not None):
-            return "a bin is shown where it says that it is hidden, or the other way round"
-        if hidden and shown_only:
-            return "a bin is listed that is hidden"
-        if row.low is None or row.low < 0 or (row.high is not None and row.high < row.low):
-            return "an interval is none"
-    return "a bin is there twice" if shown_only and repeated(row.key for row in rows) else None
+    described = pa.schema([*schema(spec), *(pa.field(*each) for each in more)])
+    keys = key_columns(spec.axes) if spec.discovered or is_sparse(spec) else []
+    table = files.table("release", described, [*keys, _COUNT, STATUS])
+    total = declared_size(spec.axes)
+    if not keys and table.num_rows != total:
+        raise CheckFailed("its bins are others")
+    published = _outcomes(spec, table)
+    codes, found = _bins(spec, table, keys) if keys else (None, ())
+    if codes is not None and is_sparse(spec) and (np.diff(codes) <= 0).any():
+        raise CheckFailed("its bins are not in their order")
+    mechanism = Bins(spec)
+    return Measurement(cells=loaded(mechanism.schema, in_columns(mechanism.schema, published, codes, found)))
 
 
-def _outcomes(spec: Histogram, rows: list[Row]) -> str | None:
-    """Different numbers, the smallest first: whether they can be shown, and what their intervals are."""
-    channel = spec.channel
+def load_parts(spec: Histogram, files: Sequence[Path], rows: Sequence[int]) -> Iterator[tuple[Path, Measurement]]:
+    """The same of a release in several Parquet files, each with so many rows: each bin is in its own part.
+
+    Guarantee: where all bins are listed, each part has those that the cut gives it, in order; of a sparse release, each
+    bin is in the part that its code says; and of bins that were found none is in two parts.
+    """
+    how = cut(spec)
+    if len(files) != how.parts:
+        raise CheckFailed("its parts are not as many as are described")
+    seen: set[tuple[str | None, ...]] = set()
+    mechanism = Block(spec) if isinstance(how, Listed) else Bins(spec)
+    for part, (file, many) in enumerate(zip(files, rows, strict=True)):
+        keys = [] if isinstance(how, Listed) else key_columns(spec.axes)
+        table = Files("parquet", {"release": file}).table("release", schema(spec), [*keys, _COUNT, STATUS])
+        if table.num_rows != many:
+            raise CheckFailed("its rows are not as many")
+        published = _outcomes(spec, table)
+        codes, found = _bins(spec, table, keys) if keys else (np.zeros(0, dtype=np.int64), ())
+        match how:
+            case Listed(total=total, width=width):
+                codes = np.arange(part * width, min((part + 1) * width, total))
+                wrong = codes.size != table.num_rows
+            case Sparse(parts=parts):
+                wrong = bool((codes % parts != part).any() or (np.diff(codes) <= 0).any())
+            case Found():
+                mine = set(zip(*(table.column(name).to_pylist() for name in keys), strict=True))
+                wrong = bool(seen & mine)
+                seen |= mine
+        if wrong:
+            raise CheckFailed("its bins are in other parts, or in two of them")
+        yield file, Measurement(cells=loaded(mechanism.schema, in_columns(mechanism.schema, published, codes, found)))
+
+
+# --- what was drawn ---------------------------------------------------------------------------------------------------
+
+
+def _outcomes(spec: Histogram, table: pa.Table) -> Published:
+    """The value and the tag of every bin, if this mechanism can show them."""
+    counts, said = table.column(_COUNT), table.column(STATUS)
+    if said.null_count:
+        raise CheckFailed("a status is missing")
+    encoded = said.combine_chunks().dictionary_encode()
+    statuses = encoded.dictionary.to_pylist()
+    which = np.frombuffer(encoded.indices.buffers()[1], dtype=np.int32)[: len(encoded)]
+    names = _tags(spec.channel, statuses)
+    hidden = np.array([tag.startswith(SUPPRESSED) for tag in names], dtype=bool)[which]
+    missing = counts.is_null().combine_chunks()
+    if not np.array_equal(hidden, np.array(missing.to_pylist(), dtype=bool)):
+        raise CheckFailed("a bin is shown where it says that it is hidden, or the other way round")
+    if hidden.any() and (spec.discovered or is_sparse(spec)):
+        raise CheckFailed("a bin is listed that is hidden")
+    values = np.array(counts.fill_null(0).to_pylist(), dtype=np.int64)
+    _check_possible(spec.channel, values, which, names)
+    return Published(values, which.astype(np.intp), tuple(names))
+
+
+def _tags(channel: Channel, statuses: Sequence[str]) -> list[str]:
+    """The channel's own tags, of the words that a file has for them."""
     some = [channel.law(count) for count in critical(channel)]
-    tags = {status(tag): tag for law in (channel.law(0), *some) for tag in law.tags}
+    known = {status(tag): tag for law in (channel.law(0), *some) for tag in law.tags}
     open_ended = any(law.order is not None for law in some)  # a channel with more tags than these laws have
-    different: dict[tuple[int, str], list[Row]] = {}
-    for row in rows:
-        if row.status not in tags and not open_ended:
-            return "a status is none of this mechanism"
-        different.setdefault((row.value or 0, row.status), []).append(row)
-    worked = [(value, tags[said]) for value, said in sorted(different) if said in tags][:_WORKED]
-    if not worked:
-        return None
-    names = tuple(dict.fromkeys(tag for _, tag in worked))
-    values = np.array([value for value, _ in worked], dtype=np.int64)
+    for said in statuses:
+        if said not in known and not open_ended:
+            raise CheckFailed("a status is none of this mechanism")
+    return [known.get(said, said) for said in statuses]
+
+
+def _check_possible(channel: Channel, values: NDArray[np.int64], which: NDArray[Any], names: Sequence[str]) -> None:
+    """Refuse a number that has no chance of being published, the smallest different ones first."""
+    some = [channel.law(count) for count in critical(channel)]
+    different = np.unique(np.stack([values, which.astype(np.int64)]), axis=1)[:, :_WORKED].T.tolist()
     try:
-        for value, tag in worked:
-            if not any(_has(law, value, tag) for law in chain(some, _laws(channel, value))):
-                return "a count is shown that this mechanism never shows"
-        which = np.array([names.index(tag) for _, tag in worked], dtype=np.intp)
-        low, high = of_published(spec, Published(values, which, names))
-        about = estimates(spec, values)
+        for value, tag in different:
+            if not any(_has(law, value, names[tag]) for law in chain(some, _laws(channel, value))):
+                raise CheckFailed("a count is shown that this mechanism never shows")
+    except CheckFailed:
+        raise
     except _BEYOND:
-        return "a count is none that this mechanism can show"
-    beside = has_estimates(spec)
-    for (value, tag), least, most, middle in zip(worked, low.tolist(), high.tolist(), about.tolist(), strict=True):
-        for row in different[value, status(tag)]:
-            assert row.low is not None
-            if beside and row.estimate != (None if tag.startswith(SUPPRESSED) else middle):
-                return "an estimate does not follow from its count"
-            if row.low > least or (row.high is not None and (most < 0 or row.high < most)):
-                return "an interval is narrower than the one that follows from its count"
-    return None
+        raise CheckFailed("a count is none that this mechanism can show") from None
 
 
 def _laws(channel: Channel, value: int) -> Iterator[Law]:
@@ -132,36 +163,49 @@ def _has(law: Law, value: int, tag: str) -> bool:
     )
 
 
-# --- reading --------------------------------------------------------------------------------------------------------
+# --- which bins they are ----------------------------------------------------------------------------------------------
 
 
-def _from_csv(file: str | Path, keys: int) -> Generator[Row, None, None]:
-    rows = from_csv(file)
-    head = next(rows, [])
-    at = {str(name): i for i, name in enumerate(head) if i >= keys}
-    for row in rows:
-        numbers = [_whole(row[at[name]] or "") if name in at else None for name in _NUMBERS]
-        yield Row(tuple(row[:keys]), row[at[STATUS]] or "", *numbers)
+def _bins(
+    spec: Histogram, table: pa.Table, keys: Sequence[str]
+) -> tuple[NDArray[np.int64], tuple[list[str | None], ...]]:
+    """The codes of the declared part of each bin, and the labels of found axes; each bin is there once."""
+    codes, found = np.zeros(table.num_rows, dtype=np.int64), []
+    for axis, name in zip(spec.axes, keys, strict=True):
+        labels = table.column(name).to_pylist()
+        if isinstance(axis, Discovered):
+            found.append(labels)
+        else:
+            codes = codes * size(axis) + np.array(list(map(_places(axis), labels)), dtype=np.int64)
+    if len(set(zip(codes.tolist(), *found, strict=True))) < table.num_rows:
+        raise CheckFailed("a bin is there twice")
+    return codes, tuple(found)
 
 
-def _whole(text: str) -> int | None:
-    if not text:
-        return None
-    if (found := _NUMBER.fullmatch(text)) is None:
-        raise ValueError("no whole number")
-    return int(found[1])
+def _places(axis: Declared) -> Callable[[str | None], int]:
+    """From a label to its number. Of a long range the labels are not all made."""
+    if isinstance(axis, Steps) and len(axis) > _LONG:
+        return lambda text: _step(axis, text)
+    known: dict[str | None, int] = {label or None: i for i, label in enumerate(all_labels(axis))}
+
+    def place(text: str | None) -> int:
+        if (text or None) not in known:
+            raise CheckFailed("its bins are others")
+        return known[text or None]
+
+    return place
 
 
-def _from_parquet(file: str | Path, keys: int) -> Generator[Row, None, None]:
-    import pyarrow.parquet as parquet
-
-    with parquet.ParquetFile(file) as table:
-        names = table.schema_arrow.names
-        at = {name: i for i, name in enumerate(names) if i >= keys}
-        for batch in table.iter_batches(10_000):
-            columns = [column.to_pylist() for column in batch.columns]
-            for row in zip(*columns, strict=True):
-                numbers = [row[at[name]] if name in at else None for name in _NUMBERS]
-                if not all(number is None or type(number) is int for number in numbers):
-                    raise ValueError("no whole number")
-                yield Row(tuple(row[:keys]), row[at[STATUS]], *numbers)
+def _step(axis: Steps, text: str | None) -> int:
+    if axis.null and not text:
+        return len(axis)
+    if axis.other and text == OTHER:
+        return len(axis) + axis.null
+    try:
+        place = (rational((text or "")[1:].partition(",")[0], "a bound") - axis.low) / axis.width
+    except WrongUse:
+        raise CheckFailed("its bins are others") from None
+    inside = place.denominator == 1 and 0 <= place < len(axis)
+    if not inside or labels_at(axis, [int(place)]) != [text]:
+        raise CheckFailed("its bins are others")
+    return int(place)

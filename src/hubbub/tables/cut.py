@@ -18,16 +18,17 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from hubbub.errors import CheckFailed
-from hubbub.noise.source import BlockKeys
+from hubbub.measurement import release
+from hubbub.noise.source import BlockKeys, Source
 from hubbub.tables.bins import declared_size
-from hubbub.tables.counting import sampled, shown_of_found, through
+from hubbub.tables.counting import CODE, Bins, in_columns, present, sampled, through
 from hubbub.tables.counts import Counts
 from hubbub.tables.engine import Counted
 from hubbub.tables.histogram import Histogram
-from hubbub.tables.intervals import of_published
 from hubbub.tables.sparse import is_sparse, shown_bins
 
 BLOCK: Final = 1 << 20  # bins
@@ -78,7 +79,7 @@ def published_part(spec: Histogram, cut: Cut, keys: BlockKeys, part: int, counte
     Guarantee: over the parts of a cut, each bin goes through the channel once, after the secret sample if there is one,
     from the law of its count, empty ones too (:func:`hubbub.tables.sparse.shown_bins` for what is not listed); bins are
     independent given the secret is drawn afresh, since every block has a stream of its own. That is the law of
-    :func:`hubbub.tables.counting.run`. The same secret and counts give the same rows, to the byte. Should a part be
+    :class:`hubbub.tables.counting.Bins`. The same secret and counts give the same rows, to the byte. Should a part be
     worked out twice from *different* counts (a table that changes while it is read), the two answers share their noise:
     whoever publishes keeps one of them and removes the other unseen (:mod:`hubbub.tables.spread`).
     """
@@ -90,7 +91,8 @@ def published_part(spec: Histogram, cut: Cut, keys: BlockKeys, part: int, counte
         case Found():
             source, order = keys.stream(part), np.array(_order(counted), dtype=np.intp)
             found = tuple([labels[i] for i in order.tolist()] for labels in counted.found)
-            yield shown_of_found(spec, Counted(counted.codes[order], counted.counts[order], found), source)
+            exact = Counted(counted.codes[order], counted.counts[order], found)
+            yield present(spec, release(Bins(spec), exact, source))
 
 
 def _listed(spec: Histogram, cut: Listed, keys: BlockKeys, part: int, counted: Counted) -> Iterator[Counts]:
@@ -99,23 +101,54 @@ def _listed(spec: Histogram, cut: Listed, keys: BlockKeys, part: int, counted: C
     counts[counted.codes - start] = counted.counts
     _once(np.count_nonzero(counts) == counted.codes.size)
     for block, first in enumerate(range(0, counts.size, BLOCK)):
-        source = keys.stream(part, block)
-        here = sampled(spec, counts[first : first + BLOCK], source)
-        published = through(spec, here, source)
-        codes = np.arange(start + first, start + first + here.size)
-        yield Counts(spec, published, *of_published(spec, published), (), codes)
+        exact = Counted(
+            np.arange(start + first, min(start + first + BLOCK, start + counts.size)), counts[first : first + BLOCK]
+        )
+        yield present(spec, release(Block(spec), exact, keys.stream(part, block)))
 
 
 def _sparse(spec: Histogram, cut: Sparse, keys: BlockKeys, part: int, counted: Counted) -> Counts:
-    empty, source = spec.channel.empty_bins(), keys.stream(part)
-    assert empty is not None
     order = np.argsort(counted.codes)
-    places: NDArray[np.int64] = counted.codes[order] // cut.parts
-    _once(bool((np.diff(places) > 0).all()))
-    published = through(spec, sampled(spec, counted.counts[order], source), source)
-    bins = -(-(cut.total - part) // cut.parts)
-    places, published = shown_bins(places, published, empty, bins, source)
-    return Counts(spec, published, *of_published(spec, published), (), places * cut.parts + part)
+    exact = Counted(counted.codes[order], counted.counts[order])
+    _once(bool((np.diff(exact.codes // cut.parts) > 0).all()))
+    return present(spec, release(SparseBlock(spec, cut, part), exact, keys.stream(part)))
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The channel of a histogram, run independently in each of some bins that are listed, after the secret sample."""
+
+    spec: Histogram
+
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema([(CODE, pa.int64()), *Bins(self.spec).outcome])
+
+    def draw(self, exact: Counted, source: Source) -> pa.RecordBatch:
+        published = through(self.spec, sampled(self.spec, exact.counts, source), source)
+        return in_columns(self.schema, published, exact.codes)
+
+
+@dataclass(frozen=True, slots=True)
+class SparseBlock:
+    """The same for every `cut.parts`-th bin of a domain too big to list: those that show a number."""
+
+    spec: Histogram
+    cut: Sparse
+    part: int
+
+    @property
+    def schema(self) -> pa.Schema:
+        return Bins(self.spec).schema
+
+    def draw(self, exact: Counted, source: Source) -> pa.RecordBatch:
+        empty = self.spec.channel.empty_bins()
+        assert empty is not None
+        places: NDArray[np.int64] = exact.codes // self.cut.parts
+        published = through(self.spec, sampled(self.spec, exact.counts, source), source)
+        bins = -(-(self.cut.total - self.part) // self.cut.parts)
+        places, published = shown_bins(places, published, empty, bins, source)
+        return in_columns(self.schema, published, places * self.cut.parts + self.part)
 
 
 def _once(right: bool) -> None:

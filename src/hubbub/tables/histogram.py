@@ -19,13 +19,14 @@ from hubbub.channels.thin import Thinned
 from hubbub.exact import to_text
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
-from hubbub.kind import Check, Kind, Result, Spec, Together, Words
+from hubbub.kind import Check, Deferred, Kind, Result, Spec, Together, Words
+from hubbub.measurement import Measurement
 from hubbub.noise.source import Source
+from hubbub.published_files import Files
 from hubbub.tables import description, promises, sparse, wording
 from hubbub.tables.bins import MOST_BINS, Axis, Discovered, declared_size
 from hubbub.tables.schema import Schema, column, resolved
 from hubbub.tables.unit import EACH_ROW, Collected, Unit
-from hubbub.tables.written import difference, parts_difference
 from hubbub.wire.canonical import Plain
 
 if TYPE_CHECKING:
@@ -97,17 +98,6 @@ class Histogram(Spec):
     def checks(self) -> Iterator[Check]:
         return laws(self.channel)
 
-    def misfit(self, file: Path, form: str) -> str | None:
-        return difference(file, form, self.axes, sparse=sparse.is_sparse(self))
-
-    def misfit_of_parts(self, files: Sequence[Path], rows: Sequence[int]) -> str | None:
-        return parts_difference(files, rows, self.axes, sparse=sparse.is_sparse(self))
-
-    def impossible(self, file: Path, form: str) -> str | None:
-        from hubbub.tables.counts_file import impossible
-
-        return impossible(self, file, form)
-
     def free(self) -> tuple[str, ...]:
         told = [f"how often an interval is right, {to_text(self.coverage)}: no promise to people rests on it"]
         if self.sample is None and self.collected is None:
@@ -137,12 +127,41 @@ class Histogram(Spec):
             return (1 << 20) + _BYTES_IN_PARQUET * bins
         return (1 << 20) + _BYTES_PER_BIN * min(bins, MOST_BINS)
 
-    def run(self, data: Engine, source: Source) -> Result:
-        from hubbub.tables import counting, spread
+    def measure(self, data: Engine, source: Source) -> Measurement:
+        from hubbub.tables import counting
 
-        if self.parts is not None:
-            return spread.prepared(self, data, source)
-        return counting.run(self, data, source)
+        return counting.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.tables import counting
+
+        return counting.present(self, measurement["cells"])
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.tables import counts_file
+
+        return counts_file.load(self, files)
+
+    # --- where the machines of a cluster write it -----------------------------------------------------------------
+
+    @property
+    def is_distributed(self) -> bool:
+        return self.parts is not None
+
+    def prepare(self, data: Engine, source: Source) -> Deferred:
+        from hubbub.tables import spread
+
+        return spread.prepared(self, data, source)
+
+    def load_parts(self, files: Sequence[Path], rows: Sequence[int]) -> Iterator[tuple[Path, Measurement]]:
+        from hubbub.tables import counts_file
+
+        return counts_file.load_parts(self, files, rows)
+
+    def present_part(self, measurement: Measurement) -> Result:
+        from hubbub.tables import counting
+
+        return counting.present(self, measurement["cells"])
 
 
 def columns(spec: Histogram) -> list[str]:

@@ -97,7 +97,7 @@ class Spread(Result):
     homes: tuple[Path, ...] = field(default=())  # where the parts are: hidden first, then in their place
     begun: Lock = field(default_factory=Lock)  # taken once, by one thread, and for ever; nor can it be copied
 
-    def elsewhere(self, hidden: Path, write: Write) -> tuple[Part, ...]:
+    def write_remote(self, hidden: Path, write: Write) -> tuple[Part, ...]:
         """The parts, written into a folder in the hidden one.
 
         Guarantee: each part is the file of one attempt, whole, with the digest that this attempt told; no file of
@@ -126,7 +126,7 @@ class Spread(Result):
         return tuple(Part(manifest.part_name(report.part), report.sha256, report.rows) for report in kept)
 
     @property
-    def waiting(self) -> bool:
+    def is_deferred(self) -> bool:
         return not self.done
 
     def sheets(self) -> tuple[Sheet, ...]:

@@ -17,13 +17,15 @@ from typing import Any, ClassVar, Final
 from hubbub.certificate import FORMAT, SIGNATURE, signed_bytes
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
 from hubbub.guarantees.derivation import Derivation
-from hubbub.kind import Spec
+from hubbub.kind import Check, HasCompanion, MaybeDistributed, Spec
 from hubbub.ledger.book import dataset_name, released
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.key import ALGORITHM, signed
+from hubbub.published_files import Files, NotThere
 from hubbub.staging import CERTIFICATE
 from hubbub.tables import manifest
 from hubbub.verification import format_2, format_3
+from hubbub.verification.comparing import difference
 from hubbub.verification.noting import Failed, Notes, printable
 from hubbub.verification.verdict import Verdict
 from hubbub.wire.canonical import LARGEST, read
@@ -52,11 +54,12 @@ class Checked(Verdict):
     promises: tuple[Derivation, ...] = ()
     files: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    not_recomputed: str = ""  # why no number was worked out again; empty if all that are there were
 
     @property
     def whole(self) -> bool:
         """Whether it passed, somebody known signed it, and every file was there."""
-        return self.passed and self.signer is not None and not self.missing
+        return self.passed and self.signer is not None and not self.missing and not self.not_recomputed
 
     @property
     def verdict(self) -> str:
@@ -93,7 +96,8 @@ class Checked(Verdict):
     @property
     def not_checked(self) -> tuple[str, ...]:
         """What was not, and what cannot be, checked."""
-        return (*CANNOT_KNOW, *(f"whether this is so: {text}" for text in self.assumptions))
+        numbers = (self.not_recomputed,) if self.not_recomputed else ()
+        return (*CANNOT_KNOW, *numbers, *(f"whether this is so: {text}" for text in self.assumptions))
 
     @property
     def lacking(self) -> tuple[str, ...]:
@@ -150,8 +154,14 @@ def verify(
     with suppress(Failed):
         _check(notes, seen, data, folder, release, key, dataset, known)
         if official is not None:
-            notes.add(seen["spec"].beside(Path(official)))
+            notes.add(_companion(seen["spec"], Path(official)))
     return Checked(tuple(notes.done), **seen)
+
+
+def _companion(spec: Spec, file: Path) -> Check:
+    if not isinstance(spec, HasCompanion):
+        raise WrongUse("this kind of release stands beside no official record; leave out `official`")
+    return spec.check_companion(file)
 
 
 def _check(
@@ -187,31 +197,55 @@ def _check(
         notes.note("what was released", False, why)
     seen |= {"certificate": body, "spec": spec, "promises": derived}
     notes.note("what was released", True, spec.words().entry)
-    main = next(iter(released(body)))
-    if main in seen["files"]:
-        file = Path(release) if release is not None else Path(folder or "") / main
-        form_of_files = "csv" if main.endswith(".csv") else "parquet"
-        looked_at: tuple[Path, ...] = (file,)
-        if main == manifest.NAME:
-            looked_at, found = _parts(notes, seen, spec, file)
-        else:
-            found = spec.misfit(file, form_of_files)
-        wrong = f"{found}, and not those that are described; get the originals of both"
-        notes.note("the columns and rows of the file", found is None, "are those described", wrong=wrong)
-        if form == FORMAT:
-            never = next(filter(None, (spec.impossible(each, form_of_files) for each in looked_at[:_PARTS])), None)
-            wrong = f"{never}; get the originals of both"
-            some = f" of its first {_PARTS} parts" if len(looked_at) > _PARTS else ""
-            notes.note(f"the numbers of the file{some}", never is None, "are such as it publishes", wrong=wrong)
+    _numbers(notes, seen, spec, next(iter(released(body))), folder, release)
     layout.promises(notes, body, spec, derived)
     for check in spec.checks():
         notes.add(check)
     layout.rest(notes, body)
 
 
-def _parts(notes: Notes, seen: dict[str, Any], spec: Spec, listed: Path) -> tuple[tuple[Path, ...], str | None]:
-    """Compare the parts of a release with their list, which is what the certificate names; their files, and what does
-    not fit."""
+def _numbers(
+    notes: Notes,
+    seen: dict[str, Any],
+    spec: Spec,
+    main: str,
+    folder: str | Path | None,
+    release: str | Path | None,
+) -> None:
+    """Load what was drawn from the files, present it again, and compare every number with what is there."""
+    if main not in seen["files"]:
+        seen["not_recomputed"] = f"no number was worked out again, because {main} is not there"
+        return
+    first = Path(release) if release is not None else Path(folder or "") / main
+    if main == manifest.NAME:
+        _parts(notes, seen, spec, first)
+        return
+    form = "csv" if main.endswith(".csv") else "parquet"
+    beside = {name.rpartition(".")[0]: Path(folder or "") / name for name in seen["files"] if name.endswith(form)}
+    files = Files(form, {**beside, "release": first})
+    try:
+        result = spec.present(spec.load(files))
+    except NotThere as error:
+        seen["not_recomputed"] = f"no number was worked out again, because {error}"
+        return
+    except (HubbubError, *_BEYOND) as error:
+        _note_wrong(notes, main, str(error) if isinstance(error, HubbubError) else "its numbers are none")
+        return
+    sheets = {sheet.name: sheet for sheet in result.sheets()}
+    for name, path in files.paths.items():
+        wrong = difference(sheets[name], path, form) if name in sheets else "this release has no such file"
+        if wrong is not None:
+            _note_wrong(notes, f"{name}.{form}", wrong)
+        notes.note(f"the numbers of {name}.{form}", True, "follow from what was drawn")
+
+
+def _note_wrong(notes: Notes, file: str, wrong: str) -> None:
+    notes.note(f"the numbers of {file}", False, f"{wrong}; get the originals of both")
+
+
+def _parts(notes: Notes, seen: dict[str, Any], spec: Spec, listed: Path) -> None:
+    """Compare the parts of a release with their list, which is what the certificate names, and present the first of
+    them again."""
     try:
         with open(listed, "rb") as file:
             parts = manifest.parts_of(file.read(LARGEST + 1))
@@ -220,7 +254,8 @@ def _parts(notes: Notes, seen: dict[str, Any], spec: Spec, listed: Path) -> tupl
     folder = listed.parent / manifest.FOLDER
     if not folder.is_dir():
         seen["missing"] = (*seen["missing"], f"{manifest.FOLDER}/")
-        return (), None
+        seen["not_recomputed"] = f"no number was worked out again, because {manifest.FOLDER}/ is not there"
+        return
     try:
         wrong = manifest.problem(folder, parts)
     except OSError:
@@ -228,8 +263,20 @@ def _parts(notes: Notes, seen: dict[str, Any], spec: Spec, listed: Path) -> tupl
     told = f"{len(parts):,} files, as they are listed"
     notes.note(f"the parts in {manifest.FOLDER}/", wrong is None, told, wrong=f"{wrong}; get the originals")
     seen["files"] = (*seen["files"], f"{manifest.FOLDER}/")
-    files = tuple(folder / part.name for part in parts)
-    return files, spec.misfit_of_parts(files, [part.rows for part in parts])
+    if not (isinstance(spec, MaybeDistributed) and spec.is_distributed):
+        _note_wrong(notes, manifest.NAME, "this kind of release is one file")
+    assert isinstance(spec, MaybeDistributed)
+    what, files = f"{manifest.FOLDER}/", tuple(folder / part.name for part in parts)
+    try:
+        for number, (path, measurement) in enumerate(spec.load_parts(files, [part.rows for part in parts])):
+            if number < _PARTS:
+                wrong = difference(spec.present_part(measurement).sheets()[0], path, "parquet")
+                if wrong is not None:
+                    _note_wrong(notes, f"{what}{path.name}", wrong)
+    except (HubbubError, *_BEYOND) as error:
+        _note_wrong(notes, what, str(error) if isinstance(error, HubbubError) else "its numbers are none")
+    some = f", of its first {_PARTS} parts" if len(files) > _PARTS else ""
+    notes.note(f"the numbers of {what}{some}", True, "follow from what was drawn")
 
 
 def check_signature(notes: Notes, body: Mapping[str, Any], signature: Any, key: str | None) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from hubbub.errors import CheckFailed
 from hubbub.ledger import trust
 from hubbub.ledger.book import released
+from hubbub.published_files import Files
 from hubbub.verification import load
 from hubbub.verification import verify as check
 
@@ -30,4 +31,6 @@ def reopen(certificate: str | os.PathLike[str], *, release: str | os.PathLike[st
     main = next(iter(released(done.certificate)))
     if main not in done.files:
         raise CheckFailed(f"the file {main} is not beside the certificate; put it there, or give `release`")
-    return done.spec.reopened(file or path.parent / main, "parquet" if main.endswith(".parquet") else "csv")
+    form = "parquet" if main.endswith(".parquet") else "csv"
+    beside = {name.rpartition(".")[0]: path.parent / name for name in done.files if name.endswith(form)}
+    return done.spec.present(done.spec.load(Files(form, {**beside, "release": file or path.parent / main})))

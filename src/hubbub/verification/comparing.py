@@ -1,0 +1,88 @@
+"""Whether a published file is the sheet that follows from its own integers, cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import isfinite
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+from hubbub.errors import CheckFailed
+from hubbub.kind import Sheet
+from hubbub.published_files import read_batches
+from hubbub.spreadsheet import restored, safe
+
+_LAST_PLACES: Final = Fraction(1, 2**40)  # of a float, which machines round differently
+
+
+def difference(sheet: Sheet, file: Path, form: str) -> str | None:
+    """What in the file is not as the sheet has it, in words; None if nothing is.
+
+    Guarantee: if None, the file has the columns and the rows of the sheet, every label and whole number is the same
+    (in a CSV a missing label and an empty one are written alike), and every other number is within its tolerance.
+    """
+    try:
+        theirs = _Rows(read_batches(file, form, sheet.schema), sheet.schema)
+        for batch in sheet.batches():
+            found = theirs.next(batch.num_rows)
+            if found is None:
+                return "it has fewer rows than follow from its numbers"
+            for name in sheet.schema.names:
+                slack = sheet.tolerance.get(name, Fraction(0))
+                if not _same(found.column(name), batch.column(name), form, slack):
+                    return f"its column {name[:40]} does not follow from what was drawn"
+        return "it has more rows than follow from its numbers" if theirs.more() else None
+    except CheckFailed as error:
+        return str(error)
+
+
+class _Rows:
+    """Batches of any size, as so many rows at a time as are wanted."""
+
+    def __init__(self, batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> None:
+        self._batches, self._rest = batches, schema.empty_table()
+
+    def next(self, rows: int) -> pa.Table | None:
+        """The next rows; None if there are not so many left."""
+        while self._rest.num_rows < rows:
+            batch = next(self._batches, None)
+            if batch is None:
+                return None
+            table = pa.Table.from_batches([batch])
+            self._rest = pa.concat_tables([self._rest, table]) if self._rest.num_rows else table
+        taken, self._rest = self._rest.slice(0, rows), self._rest.slice(rows)
+        return taken
+
+    def more(self) -> bool:
+        """Whether some are left."""
+        return bool(self._rest.num_rows) or any(batch.num_rows for batch in self._batches)
+
+
+def _same(theirs: pa.ChunkedArray, ours: pa.Array, form: str, slack: Fraction) -> bool:
+    if not len(ours):
+        return True
+    kind = ours.type
+    if pa.types.is_dictionary(kind) or pa.types.is_string(kind):
+        return _labels(theirs.to_pylist(), form) == _labels(ours.to_pylist(), form)
+    if not slack and not pa.types.is_floating(kind):
+        return bool(theirs.combine_chunks().equals(ours))
+    exact = theirs.combine_chunks()
+    return bool(exact.equals(ours)) or all(
+        _near(mine, right, slack) for mine, right in zip(exact.to_pylist(), ours.to_pylist(), strict=True)
+    )
+
+
+def _labels(labels: list[Any], form: str) -> list[Any]:
+    return [label or None for label in restored(safe(labels))] if form == "csv" else labels
+
+
+def _near(found: Any, right: Any, slack: Fraction) -> bool:
+    if found is None or right is None:
+        return found is right
+    if not (isfinite(found) and isfinite(right)):
+        return bool(found == right)
+    away = abs(Fraction(found) - Fraction(right))
+    return away <= slack + (abs(Fraction(right)) * _LAST_PLACES if isinstance(right, float) else 0)
