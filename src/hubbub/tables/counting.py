@@ -128,13 +128,6 @@ def present(spec: Histogram, drawn: Drawn) -> Counts:
     return Counts(spec, published, *of_published(spec, published), found, codes)
 
 
-def declared_counts(spec: Histogram, engine: Engine, source: Source) -> NDArray[np.int64]:
-    """The exact count of every declared bin, thinned to the secret sample if there is one. Private, as all counts."""
-    total = declared_size(spec.axes)
-    assert total is not None
-    return sampled(spec, every_bin(engine.count(question(spec), source), total), source)
-
-
 def question(spec: Histogram) -> Question:
     unit = spec.unit
     if unit.one_row_per_person:

@@ -43,9 +43,10 @@ _WORKED: Final = 200  # different numbers whose laws are worked out, the smalles
 _BEYOND: Final = (HubbubError, ValueError, ArithmeticError, RecursionError, MemoryError)
 
 
-def load(
-    spec: Histogram, files: Files, sheet: str = "release", more: Sequence[tuple[str, pa.DataType]] = ()
-) -> Measurement:
+Columns = Sequence[tuple[str, pa.DataType]]
+
+
+def load(spec: Histogram, files: Files, more: Columns = ()) -> Measurement:
     """What was drawn for the bins of a published file. `more` are columns that a kind adds after those of a histogram.
 
     Guarantee: every bin is a declared one, or one that was found, and is there once; hidden bins show no number, and

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import prod
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from hubbub.channels.channel import Channel
@@ -27,8 +26,10 @@ from hubbub.guarantees import composition
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.kind import Check, Kind, Spec, Together, Words
+from hubbub.measurement import Measurement
 from hubbub.noise.source import Source
-from hubbub.tables import cube_file, cube_words, description, margins, promises
+from hubbub.published_files import Files
+from hubbub.tables import cube_words, description, margins, promises
 from hubbub.tables.bins import Axis, Discovered, size
 from hubbub.tables.histogram import Histogram, columns
 from hubbub.tables.levels import best_split, reaches
@@ -135,14 +136,6 @@ class Cube(Spec):
         found = f"{worst:,}; the best split of epsilon has {least:,}"
         yield Check("the worst error of all numbers", worst >= least, found)
 
-    def misfit(self, file: Path, form: str) -> str | None:
-        return cube_file.difference(self, file, form)
-
-    def impossible(self, file: Path, form: str) -> str | None:
-        from hubbub.tables.counts_file import impossible
-
-        return None if self.levelled else impossible(self.cells, file, form)
-
     def free(self) -> tuple[str, ...]:
         return self.cells.free()
 
@@ -160,10 +153,20 @@ class Cube(Spec):
     def room(self) -> int:
         return self.cells.room() + _BYTES_PER_BIN * sum(self.sizes[1:])
 
-    def run(self, data: Engine, source: Source) -> Tables:
+    def measure(self, data: Engine, source: Source) -> Measurement:
         from hubbub.tables import cube_run
 
-        return cube_run.run(self, data, source)
+        return cube_run.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Tables:
+        from hubbub.tables import cube_run
+
+        return cube_run.present(self, measurement)
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.tables import cube_file
+
+        return cube_file.load(self, files)
 
 
 @lru_cache(maxsize=64)

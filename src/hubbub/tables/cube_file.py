@@ -1,80 +1,42 @@
-"""Whether the files of a cube are those described: the cells, and beside them margins that are sums of them."""
+"""The files of a cube, read back: the cells, from which the margins follow, or every table with its own noise."""
 
 from __future__ import annotations
 
-import csv
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+import pyarrow as pa
+
+from hubbub.errors import CheckFailed
+from hubbub.measurement import Measurement, loaded
+from hubbub.published_files import Files
+from hubbub.tables import counts_file
+from hubbub.tables.counts import schema
 from hubbub.tables.cube_result import CONSISTENT
+from hubbub.tables.cube_run import Levels, in_columns
 from hubbub.tables.margins import file_names
-from hubbub.tables.sparse import is_sparse
-from hubbub.tables.written import difference as of_cells
-from hubbub.tables.written import from_csv
 
 if TYPE_CHECKING:
     from hubbub.tables.cube import Cube
 
 _COUNT: Final = "count"
-_MOST: Final = 100_000  # cells that are added up
-
-Row = tuple[tuple[str | None, ...], int | None]
 
 
-def difference(spec: Cube, file: Path, form: str) -> str | None:
-    """What in the file of the cells, or in a margin beside it, is not as described; None if nothing is.
+def load(spec: Cube, files: Files) -> Measurement:
+    """What was drawn: for the cells alone, whose sums the margins are, or for every table.
 
-    Guarantee: if None, a margin that lies beside the cells has its columns and bins; and if there are no more than
-    100,000 cells without noise of their own for each table, the count of every bin of it is the sum of their counts.
+    Guarantee: that of :func:`hubbub.tables.counts_file.load` for cells that are published once. With noise at every
+    level, each table has as many numbers as bins; every whole number can be drawn.
     """
-    more = (CONSISTENT,) if spec.consistent else ()
-    found = of_cells(file, form, spec.axes, more, sparse=is_sparse(spec.cells))
-    if found is not None:
-        return found
-    import pyarrow as pa
-
-    sums = not spec.levelled and spec.sizes[0] <= _MOST
-    try:
-        cells = list(_rows(file, form, len(spec.axes))) if sums else []
-        for name, margin in zip(file_names(spec.margins), spec.margins, strict=True):
-            beside = file.with_name(f"{name}.{form}")
-            if not beside.is_file():
-                continue
-            if of_cells(beside, form, spec.within(margin).axes, more) is not None:
-                return f"{beside.name} has other columns or bins"
-            places = [i for i, axis in enumerate(spec.axes) if axis.column in margin]
-            if sums and not _adds_up(cells, list(_rows(beside, form, len(places))), places):
-                return f"{beside.name} is no sum of its cells"
-    except (OSError, ValueError, IndexError, csv.Error, pa.ArrowException):
-        return f"a margin beside it cannot be read as {form}"
-    return None
-
-
-def _adds_up(cells: list[Row], margin: list[Row], places: list[int]) -> bool:
-    """By label: in a CSV a missing one and an empty one are written alike, and added up."""
-    return _summed(cells, places) == _summed(margin, range(len(places)))
-
-
-def _summed(rows: list[Row], places: Sequence[int]) -> Counter[tuple[str | None, ...]]:
-    sums: Counter[tuple[str | None, ...]] = Counter()
-    for keys, count in rows:
-        if count:
-            sums[tuple(keys[i] for i in places)] += count
-    return sums
-
-
-def _rows(file: Path, form: str, keys: int) -> Iterator[Row]:
-    if form == "csv":
-        rows = from_csv(file)
-        at = next(rows).index(_COUNT, keys)
-        for row in rows:
-            yield tuple(row[:keys]), int(row[at] or "0") if row[at] else None
-        return
-    import pyarrow.parquet as parquet
-
-    table = parquet.read_table(file)
-    columns = [table.column(i).to_pylist() for i in (*range(keys), table.schema.names.index(_COUNT, keys))]
-    for *labels, count in zip(*columns, strict=True):
-        yield tuple(labels), count
+    more = [(CONSISTENT, pa.int64())] if spec.consistent else []
+    if not spec.levelled:
+        return counts_file.load(spec.cells, files, more)
+    tables = []
+    for name, table, size in zip(("release", *file_names(spec.margins)), spec.tables, spec.sizes, strict=True):
+        described = pa.schema([*schema(table), *(pa.field(*each) for each in more)])
+        column = files.table(name, described, [_COUNT]).column(_COUNT)
+        if len(column) != size or column.null_count:
+            raise CheckFailed("its bins are others")
+        tables.append(np.array(column.to_pylist(), dtype=np.int64))
+    mechanism = Levels(spec)
+    return Measurement(levels=loaded(mechanism.schema, in_columns(mechanism, tables)))

@@ -1,22 +1,27 @@
-"""A cube, carried out: the cells once through the channel and summed, or every table with noise of its own."""
+"""A cube measured and presented: the cells once through the channel and summed, or every table with its own noise."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from hubbub.arrow import whole
 from hubbub.channels.channel import Published
 from hubbub.channels.exact_or_suppressed import ExactOrSuppressed
 from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.noisy_below import NoisyBelow
+from hubbub.measurement import Drawn, Measurement, release
 from hubbub.noise.source import Source
 from hubbub.tables import counting
 from hubbub.tables.bins import Discovered, declared_size, size
 from hubbub.tables.counts import Counts
 from hubbub.tables.cube_result import Tables
+from hubbub.tables.engine import Counted
 from hubbub.tables.least_squares import fitted, weight
 from hubbub.tables.margin_bounds import Sums, of_crowds, of_noise
 from hubbub.tables.margins import Margin, inside, summed
@@ -27,14 +32,59 @@ if TYPE_CHECKING:
     from hubbub.tables.engine import Engine
 
 Numbers = NDArray[np.int64]
+TABLE = "table"
 PART, MAYBE = "some cells hidden", "cells may be hidden"
 
 
-def run(spec: Cube, engine: Engine, source: Source) -> Tables:
-    """Count, publish the cells, and add them up; or add up, and publish each."""
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The mechanism of a cube with noise at every level: geometric noise of its share of epsilon on every table, after
+    the secret sample, which all tables share.
+
+    Guarantee: one person more or less moves one bin of every table by one, so each table loses at most its share, and
+    all of them together epsilon.
+    """
+
+    spec: Cube
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The tables one after the other, the cells first, each with all of its bins in order."""
+        return pa.schema([(TABLE, pa.int64()), (counting.VALUE, pa.int64())])
+
+    def draw(self, exact: Counted, source: Source) -> pa.RecordBatch:
+        total = declared_size(self.spec.axes)
+        assert total is not None
+        counts = counting.sampled(self.spec.cells, counting.every_bin(exact, total), source)
+        every = (tuple(axis.column for axis in self.spec.axes), *self.spec.margins)
+        return in_columns(
+            self,
+            [
+                table.channel.release(summed(counts, self.spec.axes, names), source).values
+                for names, table in zip(every, self.spec.tables, strict=True)
+            ],
+        )
+
+
+def in_columns(mechanism: Levels, tables: Sequence[Numbers]) -> pa.RecordBatch:
+    """The numbers of all tables, under the schema of the mechanism."""
+    which = np.repeat(np.arange(len(tables), dtype=np.int64), [table.size for table in tables])
+    return pa.record_batch([whole(which), whole(np.concatenate(tables))], schema=mechanism.schema)
+
+
+def measure(spec: Cube, engine: Engine, source: Source) -> Measurement:
+    """Draw the cells once; or draw every table."""
+    if not spec.levelled:
+        return counting.measure(spec.cells, engine, source)
+    exact = engine.count(counting.question(spec.cells), source)
+    return Measurement(levels=release(Levels(spec), exact, source))
+
+
+def present(spec: Cube, measurement: Measurement) -> Tables:
+    """Add the published cells up; or make what was drawn at every level consistent."""
     if spec.levelled:
-        return _levels(spec, engine, source)
-    cells = counting.run(spec.cells, engine, source)
+        return _levels(spec, measurement["levels"])
+    cells = counting.present(spec.cells, measurement["cells"])
     margins = tuple(_margin(spec, cells, margin) for margin in spec.margins)
     return Tables(spec, cells, margins, settled=_settled(spec, (cells, *margins)))
 
@@ -105,14 +155,13 @@ def _settled(spec: Cube, tables: Sequence[Counts]) -> Numbers | None:
     return settled(sizes, spec.levels, weights, [table.published.values for table in tables], fixed)
 
 
-def _levels(spec: Cube, engine: Engine, source: Source) -> Tables:
-    """Exact counts, thinned to the secret sample once, then noise on every table."""
-    exact = counting.declared_counts(spec.cells, engine, source)
-    every = (tuple(axis.column for axis in spec.axes), *spec.margins)
+def _levels(spec: Cube, drawn: Drawn) -> Tables:
+    """Every table with the intervals of its own noise, and estimates that add up."""
+    values, ends = drawn.integers(counting.VALUE), np.cumsum(spec.sizes)
     tables = []
-    for names, table, reach in zip(every, spec.tables, spec.reaches, strict=True):
-        published = table.channel.release(summed(exact, spec.axes, names), source)
-        low, high = np.maximum(published.values - reach, 0), np.maximum(published.values + reach, 0)
+    for numbers, table, reach in zip(np.split(values, ends[:-1]), spec.tables, spec.reaches, strict=True):
+        published = Published(numbers, np.zeros(numbers.size, dtype=np.intp), ("",))
+        low, high = np.maximum(numbers - reach, 0), np.maximum(numbers + reach, 0)
         tables.append(Counts(table, published, low, high))
     fit = fitted(spec, [table.published.values for table in tables])
     return Tables(spec, tables[0], tuple(tables[1:]), fit, _settled(spec, tables))

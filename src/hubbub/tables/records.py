@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from hubbub.channels.exact_or_suppressed import ExactOrSuppressed
@@ -18,8 +17,10 @@ from hubbub.errors import CheckFailed, HubbubError
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.kind import Check, Kind, Spec, Together, Words
+from hubbub.measurement import Measurement
 from hubbub.noise.source import Source
-from hubbub.tables import description, records_file, wording
+from hubbub.published_files import Files
+from hubbub.tables import description, wording
 from hubbub.tables.bins import Axis, Discovered, rule
 from hubbub.tables.coarser import Unchanged
 from hubbub.tables.histogram import Histogram
@@ -73,9 +74,6 @@ class Records(Spec):
     def checks(self) -> Iterator[Check]:
         return self.cells.checks()
 
-    def misfit(self, file: Path, form: str) -> str | None:
-        return records_file.difference(file, form, self.cells.axes, self.k)
-
     def free(self) -> tuple[str, ...]:
         return tuple(text for text in self.cells.free() if " interval" not in text)
 
@@ -99,11 +97,19 @@ class Records(Spec):
     def described(self) -> dict[str, Plain]:
         return description.described(self.cells)
 
-    def run(self, data: Engine, source: Source) -> Rows:
+    def measure(self, data: Engine, source: Source) -> Measurement:
+        return self.cells.measure(data, source)
+
+    def present(self, measurement: Measurement) -> Rows:
         from hubbub.tables import counting
         from hubbub.tables.rows import Rows
 
-        return Rows(self, counting.run(self.cells, data, source))
+        return Rows(self, counting.present(self.cells, measurement["cells"]))
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.tables import records_file
+
+        return records_file.load(self, files)
 
 
 def _found(axis: Axis, holds: Holds) -> Axis:

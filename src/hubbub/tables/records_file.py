@@ -1,39 +1,37 @@
-"""Whether a file of published records has the columns described, and every record as often as a crowd is large."""
+"""Published records, read back: which there are, and how often each."""
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import closing
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from hubbub.spreadsheet import safe
-from hubbub.tables.bins import Axis
-from hubbub.tables.written import from_csv, from_parquet, key_columns
+import numpy as np
+
+from hubbub.channels.published import Published
+from hubbub.errors import CheckFailed
+from hubbub.measurement import Measurement, loaded
+from hubbub.published_files import Files
+from hubbub.tables.counting import Bins, in_columns
+from hubbub.tables.rows import schema
+
+if TYPE_CHECKING:
+    from hubbub.tables.records import Records
 
 
-def difference(file: str | Path, form: str, axes: Sequence[Axis], k: int) -> str | None:
-    """What in the file is not as described, in words; None if nothing is.
+def load(spec: Records, files: Files) -> Measurement:
+    """The distinct records with how often each is there.
 
-    Guarantee: if None, every row that is in the file is there at least k times, and has a cell for each column alone.
+    Guarantee: every record that is in the file is there at least k times, or the file is refused.
     """
-    import pyarrow as pa
-
-    names: list[str | None] = list(key_columns(axes))
-    try:
-        with closing(from_csv(file) if form == "csv" else from_parquet(file, len(axes))) as found:
-            if next(found, []) != (safe(names) if form == "csv" else names):
-                return "its columns are others"
-            often = Counter(_records(found, len(axes)))
-    except (OSError, ValueError, TypeError, csv.Error, pa.ArrowException):
-        return f"it cannot be read as {form}"
-    return None if min(often.values(), default=k) >= k else f"a record is there fewer than {k} times"
-
-
-def _records(rows: Iterator[list[str | None]], cells: int) -> Iterator[tuple[str | None, ...]]:
-    for row in rows:
-        record = tuple(row) or ("",)  # of one column, a missing value is an empty line
-        if len(record) != cells:
-            raise ValueError("a row has another number of cells")
-        yield record
+    often: Counter[tuple[str | None, ...]] = Counter()
+    described = schema(spec)
+    for batch in files.batches("release", described):
+        often.update(zip(*(column.to_pylist() for column in batch.columns), strict=True))
+    if min(often.values(), default=spec.k) < spec.k:
+        raise CheckFailed(f"a record is there fewer than {spec.k} times")
+    values = np.array(list(often.values()), dtype=np.int64)
+    published = Published(values, np.zeros(values.size, dtype=np.intp), ("",))
+    found = tuple([record[i] for record in often] for i in range(len(described.names)))
+    mechanism = Bins(spec.cells)
+    batch = in_columns(mechanism.schema, published, np.zeros(values.size, dtype=np.int64), found)
+    return Measurement(cells=loaded(mechanism.schema, batch))

@@ -45,8 +45,7 @@ class Rows(Result):
         return np.array(sorted(range(len(known)), key=lambda i: [_place(text) for text in known[i]]), dtype=np.intp)
 
     def sheets(self) -> tuple[Sheet, ...]:
-        schema = pa.schema([(name, _LABELS) for name in key_columns(self.counts.axes)])
-        return (Sheet("release", schema, self._batches, self.rows),)
+        return (Sheet("release", schema(self.spec), self._batches, self.rows),)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         names = key_columns(self.counts.axes)
@@ -83,6 +82,11 @@ class Rows(Result):
     def drawing(self) -> Drawing | None:
         bars = picture.bars(self.counts)
         return None if bars is None else replace(bars, bar="How many rows the release has of a record")
+
+
+def schema(spec: Records) -> pa.Schema:
+    """The columns of the file."""
+    return pa.schema([(name, _LABELS) for name in key_columns(spec.cells.axes)])
 
 
 def _place(text: str | None) -> tuple[bool, float, str]:
