@@ -1,8 +1,8 @@
-"""Running a graph release: the one step that sees the graph, and the answers that may be shown."""
+"""A graph release measured and presented: the one step that sees the graph, and the answers that may be shown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
@@ -25,12 +25,15 @@ from hubbub.graphs.labels import TooFew
 from hubbub.graphs.promises import aggregate
 from hubbub.graphs.statistics import Statistic, most
 from hubbub.kind import Grid, Result, Sheet
+from hubbub.measurement import Drawn, Measurement, release
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 
 if TYPE_CHECKING:
     from hubbub.graphs.network import Links
     from hubbub.graphs.spec import GraphSpec
+
+STATISTIC, COUNT = "statistic", "count"  # columns of what is drawn
 
 BROKEN: Final = (
     "the graph has more vertices, a larger degree or a larger average than was declared; declare what holds for every "
@@ -142,31 +145,53 @@ class Answers(Result):
         return picture.bars(self)
 
 
-def run(spec: GraphSpec, links: Links, source: Source) -> Answers:
-    """Read the graph, count, draw.
+@dataclass(frozen=True, slots=True)
+class NoisyCounts:
+    """The mechanism of a graph release: exact two-sided geometric noise on every count, of the scale of its statistic.
 
-    Guarantee: as :func:`answers`.
+    Guarantee: the promises of :func:`hubbub.graphs.promises.promises`, if the words of the source are uniform and
+    independent: one person moves a count by at most the stated sensitivity of its statistic, and the noise has the
+    scale that the promise asks for that.
     """
+
+    spec: GraphSpec
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The counts of every statistic, one statistic after the other."""
+        return pa.schema([(STATISTIC, pa.int64()), (COUNT, pa.int64())])
+
+    def draw(self, exact: Mapping[Statistic, list[int]], source: Source) -> pa.RecordBatch:
+        drawn = {}
+        for of, counts in exact.items():
+            noise = two_sided_geometric(1 / self.spec.scale(of), len(counts), source).tolist()
+            drawn[of] = [count + x for count, x in zip(counts, noise, strict=True)]
+        return in_columns(self, drawn)
+
+
+def in_columns(mechanism: NoisyCounts, drawn: Mapping[Statistic, Sequence[int]]) -> pa.RecordBatch:
+    """The counts of each statistic, under the schema of the mechanism."""
+    which = [i for i, of in enumerate(mechanism.spec.counts) for _ in drawn[of]]
+    counts = [count for of in mechanism.spec.counts for count in drawn[of]]
+    columns = [whole(np.array(each, dtype=np.int64)) for each in (which, counts)]
+    return pa.record_batch(columns, schema=mechanism.schema)
+
+
+def measure(spec: GraphSpec, links: Links, source: Source) -> Measurement:
+    """Read the graph, count, draw. A graph that is not as declared is refused, in the same words whichever declaration
+    it breaks, before a word is drawn."""
     try:
         graph = links.graph(spec.size.vertices)
     except TooFew:
         raise Refused(BROKEN) from None
-    return Answers(spec, answers(graph, spec, source))
+    return Measurement(counts=release(NoisyCounts(spec), truth(graph, spec), source))
 
 
-def answers(graph: Graph, spec: GraphSpec, source: Source) -> tuple[Answer, ...]:
-    """What is published: the exact counts with noise, in the order that was asked for.
-
-    Guarantee: the promises of :func:`hubbub.graphs.promises.promises`, if the words of the source are uniform and
-    independent: the outcome depends on the graph through counts of the stated sensitivity, plus exact noise. A graph
-    that is not as declared is refused, in the same words whichever declaration it breaks, before a word is drawn.
-    """
-    truth = _truth(graph, spec)
-    drawn = {
-        of: [count + int(x) for count, x in zip(counts, _noise(spec, of, len(counts), source), strict=True)]
-        for of, counts in truth.items()
-    }
-    return answers_of(spec, drawn)
+def present(spec: GraphSpec, drawn: Drawn) -> Answers:
+    """What is said about the counts that were drawn."""
+    which, counts = drawn.integers(STATISTIC), drawn.integers(COUNT)
+    by_statistic = {of: counts[which == i].tolist() for i, of in enumerate(spec.counts)}
+    return Answers(spec, answers_of(spec, by_statistic))
 
 
 def answers_of(spec: GraphSpec, drawn: Mapping[Statistic, list[int]]) -> tuple[Answer, ...]:
@@ -174,7 +199,7 @@ def answers_of(spec: GraphSpec, drawn: Mapping[Statistic, list[int]]) -> tuple[A
     return tuple(answer for of in spec.of for answer in _told(spec, of, drawn[of.count]))
 
 
-def _truth(graph: Graph, spec: GraphSpec) -> dict[Statistic, list[int]]:
+def truth(graph: Graph, spec: GraphSpec) -> dict[Statistic, list[int]]:
     """The exact counts, or a refusal."""
     declared = spec.size
     if graph.vertices > declared.vertices:
@@ -185,18 +210,13 @@ def _truth(graph: Graph, spec: GraphSpec) -> dict[Statistic, list[int]]:
         spec.average_at_most is not None and average > spec.average_at_most
     ):
         raise Refused(BROKEN)
-    truth: dict[Statistic, list[int]] = {}
+    found: dict[Statistic, list[int]] = {}
     for of in spec.counts:
         if of is Statistic.DEGREE_COUNTS:
-            truth[of] = at_least(graph, declared.max_degree).tolist()
+            found[of] = at_least(graph, declared.max_degree).tolist()
         else:
-            truth[of] = [triangles(graph) if of is Statistic.TRIANGLES else edges_away(of, known)]
-    return truth
-
-
-def _noise(spec: GraphSpec, of: Statistic, size: int, source: Source) -> list[int]:
-    drawn: list[int] = two_sided_geometric(1 / spec.scale(of), size, source).tolist()
-    return drawn
+            found[of] = [triangles(graph) if of is Statistic.TRIANGLES else edges_away(of, known)]
+    return found
 
 
 def _told(spec: GraphSpec, of: Statistic, counts: list[int]) -> Iterator[Answer]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from hubbub.channels.channel import LARGEST_RATE, SMALLEST_RATE
@@ -17,7 +16,9 @@ from hubbub.graphs.statistics import Sampling, Size, Statistic, bounds, sampling
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People, Whose
 from hubbub.kind import Check, Kind, Result, Spec, Words
+from hubbub.measurement import Measurement
 from hubbub.noise.source import Source
+from hubbub.published_files import Files
 from hubbub.wire.canonical import Plain
 
 if TYPE_CHECKING:
@@ -158,11 +159,6 @@ class GraphSpec(Spec):
             moved = f"one {self.people.unit} moves it by at most {self.sensitivity(of):,}"
             yield Check(f"the noise of {of.value}", self.suffices(of), f"is enough for epsilon: {moved}")
 
-    def misfit(self, file: Path, form: str) -> str | None:
-        from hubbub.graphs.published_file import difference
-
-        return difference(file, form, self)
-
     def words(self) -> Words:
         return wording.words(self)
 
@@ -173,7 +169,17 @@ class GraphSpec(Spec):
         rows = self.size.max_degree if Statistic.DEGREE_COUNTS in self.of else 0
         return (1 << 20) + _BYTES_PER_ROW * rows
 
-    def run(self, data: Links, source: Source) -> Result:
+    def measure(self, data: Links, source: Source) -> Measurement:
         from hubbub.graphs import answers
 
-        return answers.run(self, data, source)
+        return answers.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.graphs import answers
+
+        return answers.present(self, measurement["counts"])
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.graphs.published_file import load
+
+        return load(self, files)

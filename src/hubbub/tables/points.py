@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from hubbub.channels.divergence import hockey_stick
@@ -20,8 +19,10 @@ from hubbub.exact import INFINITY, Infinite, Loss, to_text, whole
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.kind import Check, Kind, Result, Spec, Words
+from hubbub.measurement import Measurement
 from hubbub.noise.sampler import SMALLEST_EPSILON
 from hubbub.noise.source import Source
+from hubbub.published_files import Files
 from hubbub.tables import points_description, points_promises, points_words
 from hubbub.tables.regions import Regions
 from hubbub.tables.schema import Schema, column, resolved
@@ -126,11 +127,6 @@ class NoisyPoints(Spec):
             found = f"positions {steps:,} steps apart are {to_text(self.epsilon if steps else Fraction(0))}-close"
             yield Check(f"the noise in {name[:60]}", close, found)
 
-    def misfit(self, file: Path, form: str) -> str | None:
-        from hubbub.tables.points_file import difference
-
-        return difference(file, form, self)
-
     def free(self) -> tuple[str, ...]:
         told = ["within: no promise to people rests on how far points may move"]
         if not self.clamp:
@@ -152,7 +148,17 @@ class NoisyPoints(Spec):
     def room(self) -> int:
         return _ROOM
 
-    def run(self, data: Engine, source: Source) -> Result:
+    def measure(self, data: Engine, source: Source) -> Measurement:
         from hubbub.tables import points_moving
 
-        return points_moving.run(self, data, source)
+        return points_moving.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.tables import points_moving
+
+        return points_moving.present(self, measurement["points"])
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.tables import points_file
+
+        return points_file.load(self, files)

@@ -1,15 +1,20 @@
-"""Noisy points, carried out: count the positions, delete small cells, move the rest, sort by what is published."""
+"""Noisy points measured and presented: count the positions, delete small cells, move the rest, sort what came out."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from hubbub.arrow import whole
+from hubbub.measurement import Drawn, Measurement, release
 from hubbub.noise.sampler import two_sided_geometric, two_sided_geometric_each
 from hubbub.noise.source import Source
-from hubbub.tables.engine import Engine, Question, Repeats
+from hubbub.tables.engine import Counted, Engine, Question, Repeats
 from hubbub.tables.points_published import PublishedPoints
 from hubbub.tables.space import Positions
 
@@ -17,22 +22,52 @@ if TYPE_CHECKING:
     from hubbub.tables.points import NoisyPoints
 
 
-def run(spec: NoisyPoints, engine: Engine, source: Source) -> PublishedPoints:
-    """The engine hands over how many people are at each position, so that nothing tells in which order rows were.
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """The mechanism of noisy points: points in small cells are deleted, each of the others moves by itself.
 
     Guarantee: the promise of :func:`hubbub.tables.points_promises.promises`, if the words of the source are uniform and
-    independent: what comes out depends on the table through the numbers of people at positions alone.
+    independent: what is drawn depends on the table through the numbers of people at positions alone, and comes out in
+    the order of the positions that are published.
     """
+
+    spec: NoisyPoints
+
+    @property
+    def schema(self) -> pa.Schema:
+        """A position on the lattice along each column, for every point."""
+        return pa.schema([(f"{i}", pa.int64()) for i in range(len(self.spec.space.axes))])
+
+    def draw(self, exact: Counted, source: Source) -> pa.RecordBatch:
+        order = np.argsort(exact.codes)
+        return in_columns(self, moved(self.spec, exact.codes[order], exact.counts[order], source))
+
+
+def in_columns(mechanism: Moves, positions: Sequence[Positions]) -> pa.RecordBatch:
+    """Positions along each column, under the schema of the mechanism."""
+    return pa.record_batch([whole(at.astype(np.int64)) for at in positions], schema=mechanism.schema)
+
+
+def measure(spec: NoisyPoints, engine: Engine, source: Source) -> Measurement:
+    """The engine hands over how many people are at each position, so that nothing tells in which order rows were."""
     repeats = Repeats.ONE_ROW if spec.unit.one_row_per_person else Repeats.REFUSE
     counted = engine.count(Question(axes=spec.space.axes, person=spec.unit.person, repeats=repeats), source)
-    order = np.argsort(counted.codes)
-    return PublishedPoints(spec, moved(spec, counted.codes[order], counted.counts[order], source))
+    return Measurement(points=release(Moves(spec), counted, source))
+
+
+def present(spec: NoisyPoints, drawn: Drawn) -> PublishedPoints:
+    """The points that were drawn; those that left the box on its edge, if that is wanted; in their order."""
+    positions = [drawn.integers(name) for name in drawn.batch.schema.names]
+    if spec.clamp:
+        positions = [np.clip(at, 0, axis.steps - 1) for at, axis in zip(positions, spec.space.axes, strict=True)]
+    order = np.lexsort(positions[::-1])
+    return PublishedPoints(spec, tuple(at[order] for at in positions))
 
 
 def moved(
     spec: NoisyPoints, codes: NDArray[np.int64], counts: NDArray[np.int64], source: Source
 ) -> tuple[Positions, ...]:
-    """The published positions along each column, in their order, from how many people are at each position."""
+    """Where the points are after they moved, in the order of that, from how many people are at each position."""
     space = spec.space
     positions = space.positions(codes)
     cells = space.cell(positions)
@@ -40,7 +75,7 @@ def moved(
     people = counts[kept]
     which = None if space.areas is None else np.repeat(cells[kept], people)
     found = []
-    for axis, moves, at in zip(space.axes, space.moving, positions, strict=True):
+    for moves, at in zip(space.moving, positions, strict=True):
         here = np.repeat(at[kept], people)
         if moves:
             here += (
@@ -48,7 +83,7 @@ def moved(
                 if which is None
                 else two_sided_geometric_each(spec.rates, which, source)
             )
-        found.append(np.clip(here, 0, axis.steps - 1) if spec.clamp else here)
+        found.append(here)
     order = np.lexsort(found[::-1])
     return tuple(column[order] for column in found)
 

@@ -28,6 +28,11 @@ _BATCH: Final = 1 << 20
 RARE: Final = Fraction(1, 20)  # how often a bound that is told may be missed
 
 
+def schema(spec: NoisyPoints) -> pa.Schema:
+    """The columns of the file."""
+    return pa.schema([(name, pa.float64()) for name in key_columns(spec.space.axes)])
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PublishedPoints(Result):
     """What a release of points published: positions on the lattice along each column, sorted."""
@@ -51,9 +56,8 @@ class PublishedPoints(Result):
         return missed(self.spec, len(self), distance)
 
     def sheets(self) -> tuple[Sheet, ...]:
-        names = key_columns(self.spec.space.axes)
-        schema = pa.schema([(name, pa.float64()) for name in names])
-        return (Sheet("release", schema, lambda: self._batches(schema), len(self)),)
+        described = schema(self.spec)
+        return (Sheet("release", described, lambda: self._batches(described), len(self)),)
 
     def _batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         for start in range(0, len(self), _BATCH) or [0]:
