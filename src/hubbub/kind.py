@@ -244,6 +244,15 @@ class TakesLong(Protocol):
 
 
 @runtime_checkable
+class RunsCustom(Protocol):
+    """A spec that runs somebody else's mechanism. What comes out is no measurement of ours and has no certificate."""
+
+    def run_custom(self, data: Any, source: Source) -> Result:
+        """Hand the data to the mechanism."""
+        ...
+
+
+@runtime_checkable
 class MaybeDistributed(Protocol):
     """A spec that the machines of a cluster may carry out: they measure and present, each a part of the rows."""
 

@@ -26,7 +26,7 @@ from hubbub.certificate import draft
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.exact import Exact
 from hubbub.files import check_format, write, write_parquet
-from hubbub.kind import Deferred, MaybeDistributed, Release, Reservation, Result, Spec, is_deferred
+from hubbub.kind import Deferred, MaybeDistributed, Release, Reservation, Result, RunsCustom, Spec, is_deferred
 from hubbub.ledger import durable
 from hubbub.ledger.book import Ledger
 from hubbub.ledger.charge import charge
@@ -206,6 +206,8 @@ def _result(spec: Spec, data: Any, source: Source) -> Result:
     """
     if isinstance(spec, MaybeDistributed) and spec.is_distributed:
         return cast(Result, spec.prepare(data, source))
+    if isinstance(spec, RunsCustom):
+        return spec.run_custom(data, source)
     return spec.present(spec.measure(data, source))
 
 

@@ -43,7 +43,9 @@ from hubbub.guarantees.implications import (
 )
 from hubbub.guarantees.people import People
 from hubbub.kind import Kind, Reservation, Result, Sheet, Spec, Words
+from hubbub.measurement import Measurement
 from hubbub.noise.source import Source
+from hubbub.published_files import Files
 from hubbub.sampling.ranks import LARGEST, ranks
 from hubbub.tables.engine import OTHER_NUMBER, Engine
 from hubbub.tables.measurement import Claim, read_claim
@@ -130,7 +132,16 @@ class OwnMechanism(Spec):
     def described(self) -> dict[str, Plain]:
         raise WrongUse(NO_CERTIFICATE)
 
-    def run(self, data: Engine, source: Source) -> Result:
+    def measure(self, data: Engine, source: Source) -> Measurement:
+        raise WrongUse(NO_CERTIFICATE)
+
+    def present(self, measurement: Measurement) -> Result:
+        raise WrongUse(NO_CERTIFICATE)
+
+    def load(self, files: Files) -> Measurement:
+        raise WrongUse(NO_CERTIFICATE)
+
+    def run_custom(self, data: Engine, source: Source) -> Result:
         """Draw, fetch, shuffle, hand over.
 
         Guarantee: every set of K of the N people, in every order, is equally likely, if the words of the source are

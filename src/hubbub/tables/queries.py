@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from hubbub.channels.channel import LARGEST_RATE
@@ -23,7 +22,9 @@ from hubbub.exact import to_text
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.kind import Check, Kind, Result, Spec, Words
+from hubbub.measurement import Measurement
 from hubbub.noise.source import Source
+from hubbub.published_files import Files
 from hubbub.sampling.sanitize import Blank, inside
 from hubbub.synopses.boosting import Boosting
 from hubbub.synopses.choice import Offer, offers
@@ -204,17 +205,6 @@ class Queries(Spec):
         found = f"{ceil(again):,} people" if again <= self.bound else "the proof gives a larger one"
         yield Check("the bound on every answer", again <= self.bound, found)
 
-    def misfit(self, file: Path, form: str) -> str | None:
-        from hubbub.tables.queries_file import difference
-
-        return difference(file, form, self)
-
-    def reopened(self, file: Path, form: str) -> Result:
-        """Guarantee: it answers as the release did."""
-        from hubbub.tables.queries_file import synopsis_in
-
-        return synopsis_in(file, form, self)
-
     def free(self) -> tuple[str, ...]:
         told = [f"how often all answers are right, {to_text(self.asked.coverage)}: no promise to people rests on it"]
         told.append("the bound, if it is larger than the proved one")
@@ -225,7 +215,7 @@ class Queries(Spec):
     def words(self) -> Words:
         return queries_words.words(self)
 
-    def ahead(self) -> str:
+    def duration_note(self) -> str:
         return queries_words.ahead(self)
 
     def described(self) -> dict[str, Plain]:
@@ -234,7 +224,18 @@ class Queries(Spec):
     def room(self) -> int:
         return (1 << 20) + _BYTES_PER_ROW * self.rows_published
 
-    def run(self, data: Engine, source: Source) -> Result:
+    def measure(self, data: Engine, source: Source) -> Measurement:
         from hubbub.tables import queries_running
 
-        return queries_running.run(self, data, source)
+        return queries_running.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        """Guarantee: what was loaded from published files answers as the release did."""
+        from hubbub.tables import queries_running
+
+        return queries_running.present(self, measurement["synopsis"])
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.tables import queries_file
+
+        return queries_file.load(self, files)

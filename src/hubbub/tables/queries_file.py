@@ -1,118 +1,81 @@
-"""The file of a synopsis: held against its description, and read back so that anybody can ask it."""
+"""The files of a synopsis, read back: the numbers that a method drew, or what each of its rounds chose and measured."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.csv as arrow_csv
-from numpy.typing import NDArray
 
 from hubbub.errors import CheckFailed
-from hubbub.spreadsheet import safe
+from hubbub.measurement import Measurement, loaded
+from hubbub.published_files import Files
 from hubbub.synopses.boosting import Boosting
+from hubbub.synopses.classes import Box, ColumnCells, Halfspaces
 from hubbub.synopses.setting import Drawn
 from hubbub.synopses.small_databases import SmallDatabase
 from hubbub.synopses.weights import Weights
-from hubbub.tables.synopsis import Synopsis
+from hubbub.tables.bins import all_labels, size
+from hubbub.tables.queries_running import MEASURED, Answering, in_columns, in_rounds
+from hubbub.tables.query_text import ANY
+from hubbub.tables.synopsis import ROUND, Synopsis
 
 if TYPE_CHECKING:
     from hubbub.tables.queries import Queries
 
-_COMPARED = 100_000  # labels of a column; their numbers are compared all
-_NO_ROWS = "it is no table of published numbers"
 
+def load(spec: Queries, files: Files) -> Measurement:
+    """What was drawn.
 
-def difference(file: Path, form: str, spec: Queries) -> str | None:
-    """What in the file is not as described, in words; None if nothing is."""
-    try:
-        found = _table(file, form, spec)
-        published = _from(found, spec)
-        wanted = published.sheets()[0]
-    except (pa.ArrowException, KeyError, OSError, ValueError, CheckFailed):
-        return _NO_ROWS
-    if found.num_rows != _rows(spec):
-        return f"it has {found.num_rows:,} rows, and the description another number"
-    if len(found.column_names) != len(wanted.schema.names):
-        return "its columns are others"
-    if not _are_databases(published):
-        return "its numbers are no databases of as many rows as are described"
-    at = 0
-    for batch in wanted.batches():
-        for name, shown in zip(wanted.schema.names, found.column_names, strict=True):
-            if not _same(found.column(shown).slice(at, batch.num_rows), batch.column(name), form, _COMPARED - at):
-                return f"its column {name[:40]} does not follow from its numbers and what is described"
-        at += batch.num_rows
-    return None
-
-
-def synopsis_in(file: Path, form: str, spec: Queries) -> Synopsis:
-    """The synopsis that a published file holds, ready to be asked.
-
-    Guarantee: it answers as the release did, from the file and its description alone.
+    Guarantee: as many numbers, or rounds, as the method draws; queries of the class; invented rows as many as the
+    method invents. Otherwise the files are refused.
     """
-    wrong = difference(file, form, spec)
-    if wrong is not None:
-        raise CheckFailed(f"the file is not the one that is described: {wrong}; get the original")
-    return _from(_table(file, form, spec), spec)
+    mechanism = Answering(spec)
+    batch = in_columns(mechanism, *(_rounds(spec, files) if in_rounds(spec) else (_numbers(spec, files),)))
+    return Measurement(synopsis=loaded(mechanism.schema, batch))
 
 
-def _are_databases(published: Synopsis) -> bool:
-    """Whether invented rows are as many as the method invents; other methods publish other numbers."""
-    method = published.spec.method
-    if not isinstance(method, SmallDatabase | Boosting):
-        return True
-    each = published.drawn.numbers.reshape(method.rounds if isinstance(method, Boosting) else 1, -1)
-    inside = bool(((each >= 0) & (each <= method.size)).all())  # so that no sum is beyond 64 bits
-    return inside and bool((each.sum(axis=1) == method.size).all())
+def _numbers(spec: Queries, files: Files) -> list[int]:
+    blank = Synopsis(spec, Drawn(np.zeros(0, dtype=np.int64)))
+    found = files.table("release", blank.sheets()[0].schema, [blank.number]).column(blank.number).to_pylist()
+    if len(found) != spec.rows_published or None in found:
+        raise CheckFailed("it has other rows than are described")
+    if isinstance(spec.method, SmallDatabase) and (min(found) < 0 or sum(found) != spec.method.size):
+        raise CheckFailed("its numbers are no database of as many rows as are described")
+    return list(found)
 
 
-def _rows(spec: Queries) -> int:
-    """How many rows the description asks for."""
-    return spec.rows_published
+def _rounds(spec: Queries, files: Files) -> tuple[list[int], list[int], list[int]]:
+    """The round, the query and the measurement of every row."""
+    method, blank = spec.method, Synopsis(spec, Drawn(np.zeros(0, dtype=np.int64)))
+    assert isinstance(method, Weights | Boosting)
+    assert not isinstance(spec.queries, Halfspaces)
+    table = files.table("rounds", blank.rounds().schema)
+    times, measured = table.column(ROUND).to_pylist(), table.column(MEASURED).to_pylist()
+    labels = [column.to_pylist() for column in table.columns[1:-1]]
+    boxes = [_box(spec, list(row)) for row in zip(*labels, strict=True)]
+    if None in times or None in measured or len(boxes) != len(times) or set(times) != set(range(1, method.rounds + 1)):
+        raise CheckFailed("its rounds are not those of this method")
+    if times != sorted(times) or (isinstance(method, Weights) and len(times) != method.rounds):
+        raise CheckFailed("its rounds are not those of this method")
+    if not all(spec.queries.has(box) for box in boxes):
+        raise CheckFailed("a round chose a query that is none of the class")
+    return times, [spec.queries.place(box) for box in boxes], measured
 
 
-def _table(file: Path, form: str, spec: Queries) -> pa.Table:
-    if form == "parquet":
-        import pyarrow.parquet as parquet
-
-        return parquet.read_table(file)
-    blank = Synopsis(spec, Drawn(np.zeros(0, dtype=_kind(spec))))
-    schema = blank.sheets()[0].schema
-    types = {
-        written: pa.string() if pa.types.is_dictionary(field.type) else field.type
-        for written, field in zip(safe(schema.names), schema, strict=True)
-    }
-    options = arrow_csv.ConvertOptions(column_types=types, strings_can_be_null=False)
-    found = arrow_csv.read_csv(
-        file, convert_options=options, parse_options=arrow_csv.ParseOptions(newlines_in_values=True)
-    )
-    if found.column_names != list(types):
-        raise CheckFailed("its columns are others")
-    return found
+def _box(spec: Queries, row: list[str | None]) -> Box:
+    ends = iter(row)
+    return tuple(_spans(spec, ends))
 
 
-def _kind(spec: Queries) -> type:
-    return np.float64 if isinstance(spec.method, Weights) else np.int64
-
-
-def _from(found: pa.Table, spec: Queries) -> Synopsis:
-    name = Synopsis(spec, Drawn(np.zeros(0, dtype=_kind(spec)))).number
-    column = found.column(name).combine_chunks()
-    if column.null_count:
-        raise CheckFailed("a number is missing")
-    column = column.cast(pa.float64() if _kind(spec) is np.float64 else pa.int64())
-    numbers: NDArray[Any] = np.frombuffer(column.buffers()[1], dtype=_kind(spec))[
-        column.offset : column.offset + len(column)
-    ]
-    return Synopsis(spec, Drawn(numbers))
-
-
-def _same(found: pa.ChunkedArray, wanted: pa.Array, form: str, most: int) -> bool:
-    if not pa.types.is_dictionary(wanted.type):
-        return bool(found.combine_chunks().cast(wanted.type).equals(wanted))
-    some = max(0, min(most, len(wanted)))
-    theirs, ours = found.slice(0, some).to_pylist(), wanted.slice(0, some).to_pylist()
-    return bool(theirs == ([label or "" for label in safe(ours)] if form == "csv" else ours))
+def _spans(spec: Queries, ends: Iterator[str | None]) -> Iterator[tuple[int, int]]:
+    for axis in spec.asked.axes:
+        known = {label or None: i for i, label in enumerate(all_labels(axis))}
+        first = next(ends)
+        if isinstance(spec.queries, ColumnCells) and first == ANY and ANY not in known:
+            yield 0, size(axis)
+            continue
+        last = first if isinstance(spec.queries, ColumnCells) else next(ends)
+        if (first or None) not in known or (last or None) not in known:
+            raise CheckFailed("a round chose a query that is none of the class")
+        yield known[first or None], known[last or None] + 1

@@ -156,7 +156,7 @@ class Synopsis(Result):
             schema = pa.schema([*self._keys(), *self._ends()])
             found.append(Sheet("answers", schema, self._answers, queries.number))
         if isinstance(method, Weights | Boosting):
-            rounds = self._rounds()
+            rounds = self.rounds()
             found.append(Sheet("rounds", rounds.schema, lambda: iter((rounds,)), rounds.num_rows))
         return tuple(found)
 
@@ -254,7 +254,7 @@ class Synopsis(Result):
         schema = pa.schema([*self._keys(), *self._ends()])
         yield pa.record_batch([*keys, *self._told(seen, bounds)], schema=schema)
 
-    def _rounds(self) -> pa.RecordBatch:
+    def rounds(self) -> pa.RecordBatch:
         """What each round chose and measured: the weights follow from it."""
         spec = self.spec
         assert not isinstance(spec.queries, Halfspaces)

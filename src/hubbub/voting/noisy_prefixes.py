@@ -8,10 +8,11 @@ hidden is not drawn, which is the same as drawing it and throwing it away.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Final
+
+import numpy as np
 
 from hubbub.channels.channel import Published
 from hubbub.channels.estimate import intervals
@@ -29,16 +30,6 @@ STOP: Final = "\0"
 _RARE: Final = 7
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
-    """A prefix that is shown, with its number and the interval for how many ballots there are."""
-
-    path: Path  # STOP last, if the ballots end there
-    count: int
-    low: int
-    high: int | None
-
-
 def level_channel(k: int, epsilon: Fraction) -> Warped:
     """The law of a level: epsilon/k for crowds up to k, epsilon above.
 
@@ -50,44 +41,49 @@ def level_channel(k: int, epsilon: Fraction) -> Warped:
 
 
 def noisy_tree(
-    ballots: Ballots, official: Official, *, k: int, depth: int, epsilon: Fraction, coverage: Fraction, source: Source
-) -> list[Node]:
-    """The nodes that are shown, level after level; `epsilon` is that of each level.
+    counts: Mapping[Path, int], official: Official, *, k: int, depth: int, epsilon: Fraction, source: Source
+) -> list[tuple[Path, int]]:
+    """The nodes that are shown with their numbers, level after level; `epsilon` is that of each level.
 
     Guarantee: a ballot is in at most one node of each level, every node's number is drawn by itself, and which nodes
     are drawn follows from the numbers above: depth - 1 releases of a table of counts through `level_channel`,
     post-processed.
     """
-    channel, counts = level_channel(k, epsilon), _counted(ballots, depth)
-    shown: list[Node] = []
-    parents: list[Path] = [(name,) for name, total in official.rounds[0].totals if total >= k]
+    channel = level_channel(k, epsilon)
+    shown: list[tuple[Path, int]] = []
+    parents = first_parents(official, k)
     for _ in range(2, depth + 1):
-        children = [(*path, name) for path in parents for name in _next(path, official.candidates)]
+        children = [(*path, name) for path in parents for name in following(path, official.candidates)]
         drawn = channel.release([counts.get(child, 0) for child in children], source)
-        passed = _shown(channel, children, drawn, coverage)
+        numbers = ((path, drawn.outcome(i)[0]) for i, path in enumerate(children))
+        passed = [(path, number) for path, number in numbers if number is not None]
         shown += passed
-        parents = [node.path for node in passed if node.path[-1] != STOP]
+        parents = [path for path, _ in passed if path[-1] != STOP]
         if not parents:
             break
     return shown
 
 
-def _next(path: Path, candidates: Iterable[str]) -> list[str]:
+def first_parents(official: Official, k: int) -> list[Path]:
+    """Level 1: the official first choices that are crowds."""
+    return [(name,) for name, total in official.rounds[0].totals if total >= k]
+
+
+def tree_intervals(
+    numbers: Sequence[int], *, k: int, epsilon: Fraction, coverage: Fraction
+) -> list[tuple[int, int | None]]:
+    """How many ballots a node that shows such a number has."""
+    shown = Published(np.array(numbers, dtype=np.int64), np.zeros(len(numbers), dtype=np.intp), ("",))
+    low, high = intervals(level_channel(k, epsilon), shown, coverage)
+    return [(a, None if b < 0 else b) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+
+
+def following(path: Path, candidates: Iterable[str]) -> list[str]:
+    """Who may come next, and that nobody does."""
     return [*(name for name in candidates if name not in path), STOP]
 
 
-def _shown(channel: Warped, children: list[Path], drawn: Published, coverage: Fraction) -> list[Node]:
-    lows, highs = intervals(channel, drawn, coverage)
-    nodes = []
-    for i, path in enumerate(children):
-        count, _ = drawn.outcome(i)
-        if count is not None:
-            high = int(highs[i])
-            nodes.append(Node(path=path, count=count, low=int(lows[i]), high=None if high < 0 else high))
-    return nodes
-
-
-def _counted(ballots: Ballots, depth: int) -> dict[Path, int]:
+def counted_prefixes(ballots: Ballots, depth: int) -> dict[Path, int]:
     """How many ballots begin with each prefix of 2 to `depth` ranks, or stop after one of fewer."""
     names, counts = ballots.strictly("publishing ballots").candidates, dict[Path, int]()
     for row, weight in zip(ballots.rankings.tolist(), ballots.weights.tolist(), strict=True):

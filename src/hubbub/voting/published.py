@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("path", "ends", "count", "low", "high")
 FINALIST, EXHAUSTED, STOPS, OPEN = "finalist", "exhausted", "stops", "not told"
-_MAIN = pa.schema([("path", pa.string()), ("ends", pa.string()), *((name, pa.int64()) for name in COLUMNS[2:])])
+MAIN = pa.schema([("path", pa.string()), ("ends", pa.string()), *((name, pa.int64()) for name in COLUMNS[2:])])
 _TOTALS = pa.schema(
     [
         ("round", pa.int64()),
@@ -94,7 +94,7 @@ class PathTable(Result):
     def sheets(self) -> tuple[Sheet, ...]:
         totals = self.totals()
         return (
-            Sheet("release", _MAIN, self._batches, len(self.rows)),
+            Sheet("release", MAIN, self._batches, len(self.rows)),
             Sheet("round-totals", _TOTALS, lambda: _batch_of(totals), len(totals)),
         )
 
@@ -102,7 +102,7 @@ class PathTable(Result):
         numbers: list[list[Any]] = [[getattr(row, name) for row in self.rows] for name in COLUMNS[2:]]
         paths = texts([path_text(row.path) for row in self.rows])
         ways = texts([ends(row.path, self.spec) for row in self.rows])
-        yield pa.record_batch([paths, ways, *map(_numbers, numbers)], schema=_MAIN)
+        yield pa.record_batch([paths, ways, *map(_numbers, numbers)], schema=MAIN)
 
     def told(self) -> Mapping[str, Any]:
         spec = self.spec

@@ -1,63 +1,61 @@
-"""Whether a file is a table of ballots as described, from the official record and the table alone."""
+"""A published table of ballots, read back, and whether it can be one: from the official record and the table alone."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator
-from pathlib import Path as File
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from hubbub.spreadsheet import safe
+from hubbub.errors import CheckFailed
+from hubbub.measurement import Measurement, loaded
+from hubbub.published_files import Files
 from hubbub.voting.noisy_prefixes import STOP
 from hubbub.voting.official import ARROW, BLANK
-from hubbub.voting.path_intervals import path_interval
 from hubbub.voting.public_tree import public_tree
-from hubbub.voting.published import COLUMNS, STOPS, ends
+from hubbub.voting.publish import Ways, in_columns
+from hubbub.voting.published import MAIN, STOPS
 from hubbub.voting.round_bounds import round_totals
-from hubbub.voting.tally_paths import Path, in_order, is_path
+from hubbub.voting.tally_paths import Path, is_path
 
 if TYPE_CHECKING:
     from hubbub.voting.publish import PublishedBallots
 
+_OTHER_WAYS = "its ways are not those of the official record"
 
-def difference(file: File, form: str, spec: PublishedBallots) -> str | None:
-    """What is wrong with it, in words; None if everything that can be seen fits.
 
-    Guarantee: None only if every row is a way that some ballot can go under the official record, listed once and in
-    order, with a count of at least k and the interval that follows from it; and, for exact counts, if no official total
-    is below what the table shows.
-    """
-    import pyarrow as pa
-
-    try:
-        rows = list(_from_csv(file) if form == "csv" else _from_parquet(file))
-    except (OSError, ValueError, TypeError, StopIteration, csv.Error, pa.ArrowException):
-        return f"it cannot be read as {form}, or its columns are others"
-    names = {written: name for name in spec.official.candidates for written in (name, *safe([name]))}
+def load(spec: PublishedBallots, files: Files) -> Measurement:
+    """The ways that are shown, each once, and the number of each."""
+    columns = ("path", "ends", "count")
+    table = files.table("release", MAIN, columns)
     shown: dict[Path, int] = {}
-    for text, end, count, low, high in rows:
-        path = _path(text, end, names)
-        if path is None or path in shown or not _can_be(path, spec):
-            return "its ways are not those of the official record"
-        if end != ends(path, spec) or count <= spec.shown_above:
-            return "a way ends otherwise, or has fewer ballots than are shown"
-        if spec.method != "noisy" and (low, high) != path_interval(count, spec.k, spec.sample, spec.coverage):
-            return "an interval does not follow from its count"
+    for text, end, count in zip(*(table.column(name).to_pylist() for name in columns), strict=True):
+        path = _path(spec, text or "", end)
+        if path is None or path in shown or count is None:
+            raise CheckFailed(_OTHER_WAYS)
         shown[path] = count
-    if spec.method != "noisy" and list(shown) != in_order(shown, spec.official):
-        return "its rows are in another order"
+    mechanism = Ways(spec)
+    return Measurement(ways=loaded(mechanism.schema, in_columns(mechanism, shown)))
+
+
+def check_possible(spec: PublishedBallots, shown: Mapping[Path, int]) -> None:
+    """Refuse what such a release cannot draw.
+
+    Guarantee: returns only if every row is a way that some ballot can go under the official record, with a number that
+    is shown; and, for exact counts, if no official total is below what the table shows.
+    """
+    if not all(_can_be(path, spec) for path in shown):
+        raise CheckFailed(_OTHER_WAYS)
+    if any(count <= spec.shown_above for count in shown.values()):
+        raise CheckFailed("a way has fewer ballots than are shown")
     if spec.method == "paths" and spec.sample is None and not _fits(shown, spec):
-        return "it shows more ballots than the official totals have"
-    return None
+        raise CheckFailed("it shows more ballots than the official totals have")
 
 
-def _path(text: str, end: str, names: dict[Any, str]) -> Path | None:
+def _path(spec: PublishedBallots, text: str, end: str | None) -> Path | None:
     if text == BLANK:
         return ()
-    parts = text.split(ARROW)
-    if not all(part in names for part in parts):
+    path = tuple(text.split(ARROW))
+    if not all(name in spec.official.candidates for name in path):
         return None
-    path = tuple(names[part] for part in parts)
     return (*path, STOP) if end == STOPS else path
 
 
@@ -69,27 +67,8 @@ def _can_be(path: Path, spec: PublishedBallots) -> bool:
     return 2 <= len(path) <= spec.depth and len(set(path)) == len(path)
 
 
-def _fits(shown: dict[Path, int], spec: PublishedBallots) -> bool:
-    totals = round_totals(shown, spec.official, sample=None, coverage=spec.coverage)
+def _fits(shown: Mapping[Path, int], spec: PublishedBallots) -> bool:
+    totals = round_totals(dict(shown), spec.official, sample=None, coverage=spec.coverage)
     return all(each.official is None or each.shown <= each.official for each in totals) and all(
         each.official is None or each.low <= each.official <= each.high for each in totals
     )
-
-
-def _from_csv(file: File) -> Iterator[tuple[str, str, int, int, int | None]]:
-    with open(file, encoding="utf-8", newline="") as lines:
-        found = csv.reader(lines, strict=True)
-        if tuple(next(found)) != COLUMNS:
-            raise ValueError
-        for path, end, count, low, high in found:
-            yield path, end, int(count), int(low), int(high) if high else None
-
-
-def _from_parquet(file: File) -> Iterator[tuple[str, str, int, int, int | None]]:
-    import pyarrow.parquet as parquet
-
-    table = parquet.read_table(file)
-    if tuple(table.schema.names) != COLUMNS:
-        raise ValueError
-    for row in table.to_pylist():
-        yield tuple(row[name] for name in COLUMNS)

@@ -65,7 +65,7 @@ def test_every_set_of_people_in_every_order_is_equally_likely() -> None:
     engine, source = open_source(PEOPLE.slice(0, 4)), ScriptedSource.from_label("ordered pairs")
     runs = 300
     for _ in range(runs):
-        spec.run(engine, source)
+        spec.run_custom(engine, source)
     expected = runs / 12
     statistic = sum((seen[pair] - expected) ** 2 / expected for pair in itertools.permutations(range(4), 2))
     assert seen.total() == runs
@@ -132,7 +132,7 @@ def test_rows_of_another_database_are_handed_over(tmp_path: Path) -> None:
     connection.close()
     engine = open_sqlite(str(tmp_path / "t.db"), "people")
     given: list[pa.Table] = []
-    sanitizing(given.append, columns=["id", "age"])._spec(Unit(person="id")).run(engine, SystemSource())
+    sanitizing(given.append, columns=["id", "age"])._spec(Unit(person="id")).run_custom(engine, SystemSource())
     pairs = list(zip(*(column.to_pylist() for column in given[0].columns), strict=True))
     assert len(set(pairs)) == 10
     assert all(age == who % 7 for who, age in pairs)
