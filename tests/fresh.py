@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from hubbub.certificate import certificate
+from hubbub.errors import CheckFailed
 from hubbub.kind import Release, Result, Sheet, Spec
 from hubbub.ledger.book import Ledger
 from hubbub.noise.source import Source, SystemSource
+from hubbub.published_files import Files
 from hubbub.release import open as open_table
 from hubbub.release import perform, run, save
 from hubbub.tables.asking import histogram
@@ -19,6 +22,7 @@ from hubbub.tables.histogram import Histogram
 from hubbub.tables.identity import Identity
 from hubbub.tables.table import Table
 from hubbub.tables.unit import Unit
+from hubbub.verification.comparing import difference
 
 _numbers = count(1)
 
@@ -107,3 +111,15 @@ class _Nothing(Result):
 def unsigned(spec: Spec) -> dict[str, Any]:
     """The certificate of a release that was never carried out: nothing in it depends on what came out."""
     return certificate_of(Release(spec, spec.promises(), _Nothing()))
+
+
+def wrong_in(spec: Spec, file: Path, form: str) -> str | None:
+    """What a verifier finds wrong with a published file and those beside it, in words; None if nothing is."""
+    beside = {each.stem: each for each in file.parent.glob(f"*.{form}")}
+    files = Files(form, {**beside, "release": file})
+    try:
+        sheets = {sheet.name: sheet for sheet in spec.present(spec.load(files)).sheets()}
+    except CheckFailed as error:
+        return str(error)
+    found = ((name, difference(sheets[name], path, form)) for name, path in files.paths.items() if name in sheets)
+    return next((f"{name}.{form}: {wrong}" for name, wrong in found if wrong is not None), None)

@@ -1,7 +1,7 @@
 """The files of a release, read back: from the names and types that a kind declares to Arrow tables.
 
-A CSV writes a missing label and an empty one alike, and puts an apostrophe before a text that a spreadsheet would run.
-Reading undoes the second and takes an empty cell for a missing one; written again, both give the same bytes.
+In a CSV of ours texts stand in quotation marks, so a missing label (nothing at all) and an empty one are told apart.
+An apostrophe before a text that a spreadsheet would run is taken away again.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Files:
         return pa.Table.from_batches(found, pa.schema([(name, _read(schema.field(name).type)) for name in wanted]))
 
     def batches(self, sheet: str, schema: pa.Schema, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """The same, some rows at a time. Labels are texts; in a CSV an empty one is missing."""
+        """The same, some rows at a time. Labels are texts."""
         return read_batches(self.path(sheet), self.form, schema, columns)
 
 
@@ -78,7 +78,7 @@ def _csv(file: Path, schema: pa.Schema, types: pa.Schema) -> Iterator[pa.RecordB
         include_columns=[written[name] for name in types.names],
         null_values=[""],
         strings_can_be_null=True,
-        quoted_strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
     )
     options = {
         "read_options": arrow_csv.ReadOptions(block_size=_BLOCK, use_threads=False),

@@ -11,7 +11,6 @@ from scipy import stats
 from hubbub.noise.source import ScriptedSource, Source
 from hubbub.tables.cube import Cube
 from hubbub.tables.cube_asking import cube
-from hubbub.tables.cube_run import run
 from hubbub.tables.engine import Counted, Question
 from hubbub.tables.margins import summed
 from hubbub.tables.schema import Holds, Schema
@@ -37,7 +36,7 @@ def misses(spec: Cube, shorter: int) -> int:
     truth = [TRUTH, summed(TRUTH, spec.axes, ("a",)), summed(TRUTH, spec.axes, ("b",))]
     found = 0
     for i in range(RUNS):
-        done = run(spec, Town(), ScriptedSource.from_label(f"interval {i}"))  # type: ignore[arg-type]
+        done = spec.present(spec.measure(Town(), ScriptedSource.from_label(f"interval {i}")))  # type: ignore[arg-type]
         tables = zip((done.cells, *done.margins), truth, strict=True)
         for each, true in tables:
             below, above = (true < each.low + shorter) & (each.low > 0), true > each.high - shorter

@@ -9,6 +9,7 @@ listed, and a bin that is there twice are refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -73,9 +74,11 @@ def load_parts(spec: Histogram, files: Sequence[Path], rows: Sequence[int]) -> I
     Guarantee: where all bins are listed, each part has those that the cut gives it, in order; of a sparse release, each
     bin is in the part that its code says; and of bins that were found none is in two parts.
     """
-    how = cut(spec)
+    if not files or len(files) > (declared_size(spec.axes) or len(files)):
+        raise CheckFailed("it has more parts than bins, or none")
+    how = cut(replace(spec, parts=len(files)))  # in how many the release was cut, its description does not say
     if len(files) != how.parts:
-        raise CheckFailed("its parts are not as many as are described")
+        raise CheckFailed("its bins are in other parts, or in two of them")
     seen: set[tuple[str | None, ...]] = set()
     mechanism = Block(spec) if isinstance(how, Listed) else Bins(spec)
     for part, (file, many) in enumerate(zip(files, rows, strict=True)):
@@ -187,18 +190,18 @@ def _places(axis: Declared) -> Callable[[str | None], int]:
     """From a label to its number. Of a long range the labels are not all made."""
     if isinstance(axis, Steps) and len(axis) > _LONG:
         return lambda text: _step(axis, text)
-    known: dict[str | None, int] = {label or None: i for i, label in enumerate(all_labels(axis))}
+    known: dict[str | None, int] = {label: i for i, label in enumerate(all_labels(axis))}
 
     def place(text: str | None) -> int:
-        if (text or None) not in known:
+        if text not in known:
             raise CheckFailed("its bins are others")
-        return known[text or None]
+        return known[text]
 
     return place
 
 
 def _step(axis: Steps, text: str | None) -> int:
-    if axis.null and not text:
+    if axis.null and text is None:
         return len(axis)
     if axis.other and text == OTHER:
         return len(axis) + axis.null

@@ -70,12 +70,12 @@ def _box(spec: Queries, row: list[str | None]) -> Box:
 
 def _spans(spec: Queries, ends: Iterator[str | None]) -> Iterator[tuple[int, int]]:
     for axis in spec.asked.axes:
-        known = {label or None: i for i, label in enumerate(all_labels(axis))}
+        known = {label: i for i, label in enumerate(all_labels(axis))}
         first = next(ends)
         if isinstance(spec.queries, ColumnCells) and first == ANY and ANY not in known:
             yield 0, size(axis)
             continue
         last = first if isinstance(spec.queries, ColumnCells) else next(ends)
-        if (first or None) not in known or (last or None) not in known:
+        if first not in known or last not in known:
             raise CheckFailed("a round chose a query that is none of the class")
-        yield known[first or None], known[last or None] + 1
+        yield known[first], known[last] + 1

@@ -263,7 +263,7 @@ def _parts(notes: Notes, seen: dict[str, Any], spec: Spec, listed: Path) -> None
     told = f"{len(parts):,} files, as they are listed"
     notes.note(f"the parts in {manifest.FOLDER}/", wrong is None, told, wrong=f"{wrong}; get the originals")
     seen["files"] = (*seen["files"], f"{manifest.FOLDER}/")
-    if not (isinstance(spec, MaybeDistributed) and spec.is_distributed):
+    if not isinstance(spec, MaybeDistributed):
         _note_wrong(notes, manifest.NAME, "this kind of release is one file")
     assert isinstance(spec, MaybeDistributed)
     what, files = f"{manifest.FOLDER}/", tuple(folder / part.name for part in parts)

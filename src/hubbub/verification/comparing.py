@@ -13,7 +13,6 @@ import pyarrow as pa
 from hubbub.errors import CheckFailed
 from hubbub.kind import Sheet
 from hubbub.published_files import read_batches
-from hubbub.spreadsheet import restored, safe
 
 _LAST_PLACES: Final = Fraction(1, 2**40)  # of a float, which machines round differently
 
@@ -21,8 +20,8 @@ _LAST_PLACES: Final = Fraction(1, 2**40)  # of a float, which machines round dif
 def difference(sheet: Sheet, file: Path, form: str) -> str | None:
     """What in the file is not as the sheet has it, in words; None if nothing is.
 
-    Guarantee: if None, the file has the columns and the rows of the sheet, every label and whole number is the same
-    (in a CSV a missing label and an empty one are written alike), and every other number is within its tolerance.
+    Guarantee: if None, the file has the columns and the rows of the sheet, every label and whole number is the
+    same, and every other number is within its tolerance.
     """
     try:
         theirs = _Rows(read_batches(file, form, sheet.schema), sheet.schema)
@@ -32,7 +31,7 @@ def difference(sheet: Sheet, file: Path, form: str) -> str | None:
                 return "it has fewer rows than follow from its numbers"
             for name in sheet.schema.names:
                 slack = sheet.tolerance.get(name, Fraction(0))
-                if not _same(found.column(name), batch.column(name), form, slack):
+                if not _same(found.column(name), batch.column(name), slack):
                     return f"its column {name[:40]} does not follow from what was drawn"
         return "it has more rows than follow from its numbers" if theirs.more() else None
     except CheckFailed as error:
@@ -61,22 +60,18 @@ class _Rows:
         return bool(self._rest.num_rows) or any(batch.num_rows for batch in self._batches)
 
 
-def _same(theirs: pa.ChunkedArray, ours: pa.Array, form: str, slack: Fraction) -> bool:
+def _same(theirs: pa.ChunkedArray, ours: pa.Array, slack: Fraction) -> bool:
     if not len(ours):
         return True
     kind = ours.type
     if pa.types.is_dictionary(kind) or pa.types.is_string(kind):
-        return _labels(theirs.to_pylist(), form) == _labels(ours.to_pylist(), form)
+        return bool(theirs.to_pylist() == ours.to_pylist())
     if not slack and not pa.types.is_floating(kind):
         return bool(theirs.combine_chunks().equals(ours))
     exact = theirs.combine_chunks()
     return bool(exact.equals(ours)) or all(
         _near(mine, right, slack) for mine, right in zip(exact.to_pylist(), ours.to_pylist(), strict=True)
     )
-
-
-def _labels(labels: list[Any], form: str) -> list[Any]:
-    return [label or None for label in restored(safe(labels))] if form == "csv" else labels
 
 
 def _near(found: Any, right: Any, slack: Fraction) -> bool:

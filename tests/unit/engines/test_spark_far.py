@@ -21,7 +21,7 @@ from hubbub.files import write_parquet
 from hubbub.noise.source import BlockKeys, ScriptedSource
 from hubbub.release import save
 from hubbub.tables import bins
-from hubbub.tables.counting import question, run
+from hubbub.tables.counting import question
 from hubbub.tables.cut import cut
 from hubbub.tables.engine import Counted, Engine
 from hubbub.tables.histogram import Histogram
@@ -165,7 +165,8 @@ def test_found_bins_are_those_that_the_driver_finds(tmp_path: Path) -> None:
     for file in (tmp_path / "work").glob("?-*"):
         file.rename(file.with_suffix(".parquet"))
     told = sorted(map(repr, rows_of(tmp_path / "work")))
-    alone = run(spec.resolved(engine.columns()), engine, ScriptedSource.from_label("alone"))
+    known = spec.resolved(engine.columns())
+    alone = known.present(known.measure(engine, ScriptedSource.from_label("alone")))
     assert told == sorted(repr(row) for batch in alone.batches() for row in batch.to_pylist())
 
 

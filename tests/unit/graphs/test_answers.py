@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hubbub.demo.friends import MAX_DEGREE, PEOPLE, friends
 from hubbub.errors import Refused, WrongUse
-from hubbub.graphs.answers import Answer, answers, falling
+from hubbub.graphs.answers import Answer, NoisyCounts, falling, present, truth
 from hubbub.graphs.distances import edges_away, facts
 from hubbub.graphs.graph import Graph, simple
 from hubbub.graphs.noise_scale import THEOREM, TOGETHER
@@ -21,7 +21,8 @@ from hubbub.graphs.promises import EDGE, VERTEX, promises
 from hubbub.graphs.spec import GraphSpec
 from hubbub.graphs.statistics import Size, Statistic
 from hubbub.guarantees.definitions import DifferentialPrivacy, ExplorationSample, NeighbourhoodSample, ZeroKnowledge
-from hubbub.noise.source import RecordingSource, ReplaySource, ScriptedSource
+from hubbub.measurement import release
+from hubbub.noise.source import RecordingSource, ReplaySource, ScriptedSource, Source
 
 TOWN = Size(vertices=PEOPLE, max_degree=MAX_DEGREE)
 CONN, EUL, CYC, DEG, EDGES, HIST, TRI = Statistic
@@ -29,6 +30,10 @@ CONN, EUL, CYC, DEG, EDGES, HIST, TRI = Statistic
 
 def spec(*of: Statistic, epsilon: str = "1", samples: int | None = 500, size: Size = TOWN, **more: Any) -> GraphSpec:
     return GraphSpec(size=size, of=of, epsilon=Fraction(epsilon), samples=samples, **more)
+
+
+def answers(graph: Graph, asked: GraphSpec, source: Source) -> tuple[Answer, ...]:
+    return present(asked, release(NoisyCounts(asked), truth(graph, asked), source)).answers
 
 
 def run(graph: Graph, asked: GraphSpec, label: str = "answers") -> tuple[Answer, ...]:

@@ -33,7 +33,7 @@ from hubbub.staging import Staged
 from hubbub.tables.asking import histogram
 from hubbub.verification import Checked, load, verify
 from hubbub.wire.canonical import canonical
-from tests.fresh import played
+from tests.fresh import played, wrong_in
 
 SIZE: dict[str, Any] = {"vertices": 60, "max_degree": 4}
 SAMPLED: dict[str, Any] = {**SIZE, "epsilon": 1, "samples": 20}
@@ -176,7 +176,7 @@ def test_a_file_whose_numbers_do_not_follow_from_its_counts_is_noticed(form: str
     done = publish(*ASKED["private"])
     hubbub.save(done, tmp_path, form=form)
     file = tmp_path / f"release.{form}"
-    assert done.spec.misfit(file, form) is None
+    assert wrong_in(done.spec, file, form) is None
     table = done.to_arrow()
     for name in ("low", "high", "value", "scale", "fitted", "degree_at_least"):
         at = table.schema.names.index(name)
@@ -184,13 +184,13 @@ def test_a_file_whose_numbers_do_not_follow_from_its_counts_is_noticed(form: str
         wrong[0] = (wrong[0] or 0) + 1
         changed = table.set_column(at, name, [wrong])
         _rewrite(changed, file, form)
-        assert name in str(done.spec.misfit(file, form))
+        assert name in str(wrong_in(done.spec, file, form))
     _rewrite(table.slice(1), file, form)
-    assert "rows" in str(done.spec.misfit(file, form))
+    assert "rows" in str(wrong_in(done.spec, file, form))
     _rewrite(table.drop_columns(["scale"]), file, form)
-    assert "columns" in str(done.spec.misfit(file, form))
+    assert "columns" in str(wrong_in(done.spec, file, form))
     file.write_bytes(b"\0\xff")
-    assert "no table" in str(done.spec.misfit(file, form))
+    assert "cannot be read" in str(wrong_in(done.spec, file, form))
 
 
 def _rewrite(table: Any, file: Path, form: str) -> None:

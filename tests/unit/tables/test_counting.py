@@ -12,7 +12,7 @@ from hubbub.engines.files import open_file
 from hubbub.errors import WrongUse
 from hubbub.noise.source import SystemSource
 from hubbub.tables.asking import histogram
-from hubbub.tables.counting import BEYOND, run
+from hubbub.tables.counting import BEYOND, measure
 
 
 def test_a_file_that_lies_about_its_largest_value_is_refused_in_one_sentence(tmp_path: Path) -> None:
@@ -25,5 +25,5 @@ def test_a_file_that_lies_about_its_largest_value_is_refused_in_one_sentence(tmp
     assert real in content[footer:]
     file.write_bytes(content[:footer] + content[footer:].replace(real, told))
     with pytest.raises(WrongUse) as error:
-        run(histogram(["x:0..10:1"], epsilon=1), open_file(file), SystemSource())
+        measure(histogram(["x:0..10:1"], epsilon=1), open_file(file), SystemSource())
     assert str(error.value) == BEYOND

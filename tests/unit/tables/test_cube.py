@@ -28,7 +28,7 @@ from hubbub.tables.cube import Cube
 from hubbub.tables.cube_asking import cube
 from hubbub.tables.margins import asked, file_names
 from hubbub.verification import verify
-from tests.fresh import enter, open, played
+from tests.fresh import enter, open, played, wrong_in
 
 BY = ["town=Bath,York,other", "age:0..90:30", "sex=f,m"]
 PEOPLE = pa.table(
@@ -161,7 +161,7 @@ def test_a_margin_that_was_changed_is_noticed_beside_the_cells(form: str, tmp_pa
     done = enter(PEOPLE).cube(BY, margins="town", crowd=5)
     written = save(done, tmp_path, form=form)
     file = Path(written["release"])
-    assert done.spec.misfit(file, form) is None
+    assert wrong_in(done.spec, file, form) is None
     beside = Path(written["margin-town"])
     if form == "csv":
         beside.write_text(beside.read_text().replace('"Bath",', '"Bath",1', 1))
@@ -169,17 +169,18 @@ def test_a_margin_that_was_changed_is_noticed_beside_the_cells(form: str, tmp_pa
         table = pq.read_table(beside)
         counts = [value + 1 if value is not None else None for value in table.column("count").to_pylist()]
         pq.write_table(table.set_column(1, "count", pa.array(counts)), beside)
-    assert done.spec.misfit(file, form) == f"margin-town.{form} is no sum of its cells"
+    wrong = f"margin-town.{form}: its column count does not follow from what was drawn"
+    assert wrong_in(done.spec, file, form) == wrong
     assert not verify(Path(written["certificate"]).read_bytes(), folder=tmp_path).passed
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("", "has other columns or bins"),
-        ('"town","count"\nBath,60\n', "has other columns or bins"),
-        ('{head}"Bath",7,7,7,"shown"\n"Bath",60,60,60,"shown"\n"York",25,25,25,"shown"\n', "has other columns or bins"),
-        ('{head}"Bath"\n"York"\n"other"\n', "has other columns or bins"),
+        ("", "cannot be read"),
+        ('"town","count"\nBath,60\n', "cannot be read"),
+        ('{head}"Bath",7,7,7,"shown"\n"Bath",60,60,60,"shown"\n"York",25,25,25,"shown"\n', "its column town"),
+        ('{head}"Bath"\n"York"\n"other"\n', "cannot be read"),
     ],
 )
 def test_a_margin_of_other_columns_or_rows_is_noticed(words: str, told: str, tmp_path: Path) -> None:
@@ -188,7 +189,7 @@ def test_a_margin_of_other_columns_or_rows_is_noticed(words: str, told: str, tmp
     beside = Path(written["margin-town"])
     head, *_ = beside.read_text().splitlines(keepends=True)
     beside.write_text(words.format(head=head))
-    found = done.spec.misfit(Path(written["release"]), "csv")
+    found = wrong_in(done.spec, Path(written["release"]), "csv")
     assert found is not None
     assert told in found
 
@@ -197,12 +198,14 @@ def test_a_margin_with_noise_of_its_own_has_the_columns_and_bins_that_are_descri
     done = enter(PEOPLE).cube(BY, margins="town", epsilon=1)
     written = save(done, tmp_path)
     beside = Path(written["margin-town"])
-    assert done.spec.misfit(Path(written["release"]), "csv") is None
+    assert wrong_in(done.spec, Path(written["release"]), "csv") is None
     beside.write_text(beside.read_text().replace('"York"', '"Ely"'))
-    assert done.spec.misfit(Path(written["release"]), "csv") == "margin-town.csv has other columns or bins"
+    assert wrong_in(done.spec, Path(written["release"]), "csv") == (
+        "margin-town.csv: its column town does not follow from what was drawn"
+    )
 
 
-def test_missing_and_empty_labels_are_added_up_alike_in_a_csv(tmp_path: Path) -> None:
+def test_missing_and_empty_labels_are_told_apart_in_a_csv(tmp_path: Path) -> None:
     table = pa.table({"town": [None] * 5 + [""] * 7 + ["Bath"] * 9, "sex": ["f"] * 21})
     written = save(enter(table).cube(["town", "sex"], crowd=5), tmp_path)
     assert verify(Path(written["certificate"]).read_bytes(), folder=tmp_path).passed
@@ -214,8 +217,8 @@ def test_a_cube_too_big_to_list_can_be_verified(form: str, tmp_path: Path, monke
     done = enter(PEOPLE).cube(BY, margins="town", crowd=10)
     written = save(done, tmp_path, form=form)
     assert 0 < len(done) < 18  # hidden cells are not listed
-    assert done.spec.misfit(Path(written["release"]), form) is None
-    assert done.spec.misfit(Path(written["margin-town"]), form) == "its columns are others"
+    assert wrong_in(done.spec, Path(written["release"]), form) is None
+    assert "with the columns that are described" in str(wrong_in(done.spec, Path(written["margin-town"]), form))
 
 
 def test_it_is_said_whom_margins_leave_out() -> None:

@@ -35,7 +35,7 @@ from hubbub.tables.points_moving import moved
 from hubbub.tables.points_published import PublishedPoints
 from hubbub.tables.unit import Unit
 from tests.fresh import open as open_table
-from tests.fresh import opened, played
+from tests.fresh import opened, played, wrong_in
 
 LINE = {"columns": "x", "grid": "2", "box": "0..4", "lattice": "1"}  # two cells of two positions
 PLANE = {"columns": "x,y", "grid": "10,10", "box": "0..100,-50..50"}
@@ -161,7 +161,7 @@ def test_a_table_of_nobody_is_a_release_of_nothing(tmp_path: Path) -> None:
     assert len(done) == 0
     assert done.result.sentences()[0].startswith("0 points are published")
     file = Path(save(done, tmp_path)["release"])
-    assert done.spec.misfit(file, "csv") is None
+    assert wrong_in(done.spec, file, "csv") is None
     assert done.result.drawing() is None
 
 
@@ -328,16 +328,20 @@ def test_points_and_noise_add_up_by_proposition_8() -> None:
 def test_a_planted_difference_in_the_file_is_found(form: str, tmp_path: Path) -> None:
     done = opened(PLACES, dataset="town").points("x,y", grid="10,10", box="0..100,-50..50", crowd=20, epsilon=1)
     file = Path(save(done, tmp_path, form=form)["release"])
-    assert done.spec.misfit(file, form) is None
+    assert wrong_in(done.spec, file, form) is None
     if form == "csv":
         text = file.read_text().splitlines()
         swapped = [text[0], *text[2:], text[1]]
         other = [text[0], *(line + "1" for line in text[1:])]
-        for lines, told in ((swapped, "not in order"), (other, "not on the lattice"), (text[1:], "columns are others")):
+        for lines, told in (
+            (swapped, "its column x"),
+            (other, "not on the lattice"),
+            (text[1:], "columns that are described"),
+        ):
             file.write_text("\n".join(lines) + "\n")
-            assert told in str(done.spec.misfit(file, form))
+            assert told in str(wrong_in(done.spec, file, form))
     file.write_bytes(b"\0")
-    assert done.spec.misfit(file, form) is not None
+    assert wrong_in(done.spec, file, form) is not None
 
 
 def test_the_map_has_every_square_and_some_dots() -> None:
@@ -395,4 +399,4 @@ def test_where_a_point_is_put_is_said_as_it_is(lattice: str, told: str) -> None:
 def test_a_file_with_a_cell_that_is_no_number_is_noticed(cell: str, tmp_path: Path) -> None:
     file = tmp_path / "release.csv"
     file.write_text(f'"x","y"\n5.05,{cell}\n')
-    assert asked().misfit(file, "csv") == "its points are not on the lattice"
+    assert wrong_in(asked(), file, "csv") == "its points are not on the lattice"

@@ -12,10 +12,12 @@ from flint import arb
 from scipy import stats
 
 from hubbub.exact import ball, exp
+from hubbub.measurement import release
 from hubbub.noise.source import ScriptedSource
+from hubbub.tables.engine import Counted
 from hubbub.tables.points import NoisyPoints
 from hubbub.tables.points_asking import points
-from hubbub.tables.points_moving import moved
+from hubbub.tables.points_moving import Moves, moved, present
 from hubbub.tables.points_useful import each_within, farther, mean_within, missed, paper_missed, reach
 
 RUNS, SIZE = 300, 1e-6
@@ -87,7 +89,9 @@ def test_the_mean_of_points_put_back_on_the_edge_is_within_its_bound(last: bool)
     spec = points("x", grid="10", box="0..100", crowd=2, epsilon=1, clamp=True)
     free = points("x", grid="10", box="0..100", crowd=2, epsilon=1)
     start, people = 999 if last else 0, 10_000
-    (found,) = moved(spec, np.array([start]), np.array([people]), ScriptedSource.from_label(f"edge {last}"))
+    exact = Counted(np.array([start]), np.array([people]))
+    drawn = release(Moves(spec), exact, ScriptedSource.from_label(f"edge {last}"))
+    (found,) = present(spec, drawn).positions
     off = abs(float(found.mean()) - start) / 10
     (bound,), (before,) = mean_within(spec, people, RARE), mean_within(free, people, RARE)
     q = np.exp(-1 / 99)

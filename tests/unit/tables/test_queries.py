@@ -25,12 +25,11 @@ from hubbub.synopses.boosting import Boosting
 from hubbub.synopses.choice import MAKERS
 from hubbub.synopses.classes import ColumnCells
 from hubbub.synopses.per_query import PerQuery
-from hubbub.synopses.setting import Drawn
 from hubbub.tables import queries_words
 from hubbub.tables.queries import Queries, all_offers
 from hubbub.tables.queries_asking import queries, split
 from hubbub.tables.synopsis import Synopsis
-from tests.fresh import enter, open, opened, played
+from tests.fresh import enter, open, opened, played, wrong_in
 
 PEOPLE = pa.table(
     {
@@ -114,12 +113,12 @@ def test_a_file_that_is_not_the_described_one_is_noticed(tmp_path: Path) -> None
     release = enter(PEOPLE, person="id").queries([TOWN, SEX], "marginals:2", epsilon=1)
     file = Path(hubbub.save(release, tmp_path)["release"])
     spec, lines = release.spec, file.read_text().splitlines()
-    assert spec.misfit(file, "csv") is None
+    assert wrong_in(spec, file, "csv") is None
     shorter, other = "\n".join(lines[:-1]), "\n".join([lines[0], lines[2], lines[1], *lines[3:]])
     wider = "\n".join([lines[0], *(line[: line.rindex(",")] + ",999" for line in lines[1:])])
     for text in (shorter, other, wider, "a,b\n1,2", ""):
         file.write_text(text + "\n")
-        assert spec.misfit(file, "csv"), text
+        assert wrong_in(spec, file, "csv"), text
 
 
 def test_the_answers_of_a_class_are_written_beside_the_synopsis(tmp_path: Path) -> None:
@@ -178,13 +177,13 @@ def test_invented_rows_are_as_many_as_are_described(method: str, epsilon: int, f
     found = synopsis(open(PEOPLE).queries([SEX], "marginals:1", epsilon=epsilon, people=300, method=method))
     numbers = found.drawn.numbers
     more, less = np.eye(1, numbers.size, 0, dtype=np.int64)[0], np.eye(1, numbers.size, 1, dtype=np.int64)[0]
-    wrong = "its numbers are no databases of as many rows as are described"
     far = numbers.max() + 1
-    for change, told in ((0 * more, None), (more, wrong), (-less, wrong), (far * (more - less), wrong)):
-        file = tmp_path / f"{method}.{form}"
-        with file.open("wb") as out:
-            write(replace(found, drawn=Drawn(numbers + change)).sheets()[0], form, out)
-        assert found.spec.misfit(file, form) == told, change
+    for change, right in ((0 * more, True), (more, False), (-less, False), (far * (more - less), False)):
+        for sheet in replace(found, drawn=replace(found.drawn, numbers=numbers + change)).sheets():
+            with (tmp_path / f"{sheet.name}.{form}").open("wb") as out:
+                write(sheet, form, out)
+        wrong = wrong_in(found.spec, tmp_path / f"release.{form}", form)
+        assert (wrong is None) == right, (change, wrong)
 
 
 # --- promises -----------------------------------------------------------------------------------------------------
@@ -283,10 +282,10 @@ def test_the_method_is_chosen_from_public_numbers_and_the_bounds_of_the_others_a
 
 def test_a_long_run_says_so_beforehand() -> None:
     bits = [f"b{i}=0,1" for i in range(20)]
-    told = queries(bits, "marginals:3", epsilon=1, people=10**6, method="mwem").ahead()
+    told = queries(bits, "marginals:3", epsilon=1, people=10**6, method="mwem").duration_note()
     assert told.startswith("mwem on 1,048,576 cells takes about ")
     assert "seconds" in told
-    assert queries([TOWN], "marginals:1", epsilon=1).ahead() == ""
+    assert queries([TOWN], "marginals:1", epsilon=1).duration_note() == ""
 
 
 def test_marginals_of_a_domain_that_nobody_can_list() -> None:

@@ -31,7 +31,7 @@ from hubbub.tables.asking import histogram
 from hubbub.tables.coarser import Ranges, parsed, split
 from hubbub.tables.records_asking import records
 from hubbub.verification import verify
-from tests.fresh import enter, open, opened, played
+from tests.fresh import enter, open, opened, played, wrong_in
 
 TREE = "flu;lung\nasthma;lung\nmeasles;skin\n"
 
@@ -147,9 +147,9 @@ def test_a_file_in_which_a_record_is_too_rare_does_not_pass(tmp_path: Path) -> N
         written = save(done, tmp_path / form, form=form)
         assert verify(Path(written["certificate"]).read_bytes(), folder=tmp_path / form).passed
         file = Path(written["release"])
-        assert done.spec.misfit(file, form) is None
-        assert records(["a"], crowd=5).misfit(file, form) == "a record is there fewer than 5 times"
-        assert records(["b"], crowd=4).misfit(file, form) == "its columns are others"
+        assert wrong_in(done.spec, file, form) is None
+        assert wrong_in(records(["a"], crowd=5), file, form) == "a record is there fewer than 5 times"
+        assert wrong_in(records(["b"], crowd=4), file, form) is not None
 
 
 def test_records_and_the_histogram_of_the_same_bins_are_one_partition() -> None:
@@ -239,15 +239,15 @@ def test_numbers_that_cannot_be_read_are_refused_before_anything_is_spent(tmp_pa
 def test_a_row_with_more_or_fewer_cells_than_columns_is_noticed(row: str, tmp_path: Path) -> None:
     file = tmp_path / "release.csv"
     file.write_text('"town","sex"\n' + f"{row}\n" * 5)
-    assert records("town,sex", crowd=5).misfit(file, "csv") == "it cannot be read as csv"
+    assert wrong_in(records("town,sex", crowd=5), file, "csv") is not None
 
 
 def test_lists_in_the_place_of_labels_are_noticed(tmp_path: Path) -> None:
     pq.write_table(pa.table({"town": [["Bath"]] * 5}), tmp_path / "release.parquet")
-    assert records("town", crowd=5).misfit(tmp_path / "release.parquet", "parquet") == "it cannot be read as parquet"
+    assert wrong_in(records("town", crowd=5), tmp_path / "release.parquet", "parquet") is not None
 
 
 def test_missing_values_of_one_column_are_rows_too(tmp_path: Path) -> None:
     (tmp_path / "release.csv").write_text('"town"\n' + "\n" * 5)
-    assert records("town", crowd=5).misfit(tmp_path / "release.csv", "csv") is None
-    assert records("town", crowd=6).misfit(tmp_path / "release.csv", "csv") is not None
+    assert wrong_in(records("town", crowd=5), tmp_path / "release.csv", "csv") is None
+    assert wrong_in(records("town", crowd=6), tmp_path / "release.csv", "csv") is not None

@@ -33,6 +33,7 @@ from hubbub.voting.reading import Reading
 from hubbub.voting.record import record_of
 from hubbub.voting.tally_paths import check_recount, is_path, pile, piles, tally_paths
 from hubbub.voting.ties import FixedTies
+from tests.fresh import wrong_in
 
 DATA = File(__file__).parents[4] / "shared" / "data" / "elections"
 REAL = {"Oakland 2010": ("00019-00000002.toi", "Jean Quan"), "San Francisco 2011": ("00021-00000011.toi", "Ed Lee")}
@@ -47,7 +48,8 @@ def official(ballots: Ballots, rule: Any = None) -> Official:
 
 
 def table(ballots: Ballots, record: Official, label: str = "ballots", **words: Any) -> PathTable:
-    return publish(record, **words).run(BallotBox(ballots), ScriptedSource.from_label(label))
+    spec = publish(record, **words)
+    return spec.present(spec.measure(BallotBox(ballots), ScriptedSource.from_label(label)))
 
 
 def shown(paths: dict[Ballot, int], k: int) -> dict[Ballot, int]:
@@ -364,7 +366,7 @@ def test_a_file_is_held_against_the_official_record(words: dict[str, Any], tmp_p
     made = table(TOWN, RECORD, **words)
     file = _written(made, tmp_path)
     spec = made.spec
-    assert spec.misfit(file, "csv") is None
+    assert wrong_in(spec, file, "csv") is None
     whole = file.read_text()
     lines = whole.splitlines()
     last = lines[-1].split(",")
@@ -381,7 +383,7 @@ def test_a_file_is_held_against_the_official_record(words: dict[str, Any], tmp_p
         edits["more than there are"] = [*lines[:-1], ",".join([*last[:2], "300", "300", "300"])]
     for what, edited in edits.items():
         file.write_text("\n".join(edited) + "\n")
-        assert spec.misfit(file, "csv") is not None or (what == "another way" and "noisy" in words), what
+        assert wrong_in(spec, file, "csv") is not None or (what == "another way" and "noisy" in words), what
 
 
 # --- real elections -----------------------------------------------------------------------------------------------
