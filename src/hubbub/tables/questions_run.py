@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -65,13 +66,13 @@ def measure(spec: Questions, engine: Engine, source: Source) -> Measurement:
 
 def present(spec: Questions, drawn: Drawn) -> Replies:
     """The answers to every question; a CheckFailed if such a release cannot draw these integers."""
-    values, answers, at = drawn.integers(VALUE).tolist(), [], 0
+    if len(drawn) != sum(each.bins * len(drawn_columns(each)) for each in spec.statistics):
+        raise CheckFailed("its rows are not as many as its bins")
+    values = iter(drawn.integers(VALUE).tolist())
+    answers = []
     for each in spec.statistics:
         many = len(drawn_columns(each))
-        mine, at = values[at : at + many * each.bins], at + many * each.bins
-        answers.append(answers_of(each, [tuple(mine[i : i + many]) for i in range(0, len(mine), many)]))
-    if at != len(values):
-        raise CheckFailed("its rows are not as many as its bins")
+        answers.append(answers_of(each, [tuple(islice(values, many)) for _ in range(each.bins)]))
     return Replies(spec, tuple(answers))
 
 
