@@ -114,8 +114,8 @@ class Sums:
     """The mechanism of a statistic: of every bin its count, its sums or three points of it, drawn from exact counts
     after the secret sample if there is one.
 
-    One person more or less (or, where their number is public, one who is another) moves the count of one bin by one (or
-    of two), and A and B, the sums of x and of W - x, together by W (or each by W); the distances of the points of a
+    One person more or less moves the count of one bin by one, and the sums of x and of W - x of that bin by W, both
+    together; one who is another, where their number is public, moves twice as much. The distances of the points of a
     quantile move as :mod:`hubbub.tables.quantile_draw` says.
 
     Guarantee: the promises of :func:`hubbub.tables.statistic_promises.promises`, if the words of the source are uniform
