@@ -98,7 +98,7 @@ def misses(name: str, *, asked_average: bool, true_average: bool) -> tuple[int, 
     source, people = ScriptedSource.from_label(name), People()
     missed = [0] * spec.bins
     for _ in range(RUNS):
-        answers = spec.run(people, source)  # type: ignore[arg-type]
+        answers = spec.present(spec.measure(people, source))  # type: ignore[arg-type]
         assert isinstance(answers, Answers)
         weights = WEIGHT if true_average else np.eye(EACH)[people.kept]
         for town, (answer, right) in enumerate(zip(answers.answers, truth(spec, weights), strict=True)):

@@ -106,7 +106,7 @@ def _runs(name: str, coverage: str, runs: int) -> tuple[Statistic, list[Answers]
     kind, words = (ASKED | RANKED)[name]
     spec = statistic(kind, coverage=coverage, **words)
     source, people = ScriptedSource.from_label(f"{name} {coverage}"), People()
-    found = [spec.run(people, source) for _ in range(runs)]  # type: ignore[arg-type]
+    found = [spec.present(spec.measure(people, source)) for _ in range(runs)]  # type: ignore[arg-type]
     return spec, [each for each in found if isinstance(each, Answers)]
 
 

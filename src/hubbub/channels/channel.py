@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Final, Protocol, runtime_checkable
 
 import numpy as np
 from flint import arb
@@ -29,6 +29,8 @@ from hubbub.noise.source import Source
 
 LARGEST_COUNT = 2**62
 """Counts above this are refused: a published value must fit 64 bits with its noise."""
+
+BEYOND_COUNTS: Final = "counts must lie between 0 and 2^62; check what was counted"
 
 SMALLEST_RATE, LARGEST_RATE = Fraction(1, 10**6), Fraction(50)
 """Noise is drawn exactly for every rational epsilon between these."""
@@ -175,7 +177,7 @@ def exact_counts(counts: ArrayLike) -> NDArray[np.int64]:
     if array.dtype.kind not in "iu":
         raise WrongUse(f"counts must be whole numbers in an integer array, not {array.dtype}")
     if int(array.min()) < 0 or int(array.max()) > LARGEST_COUNT:
-        raise WrongUse("counts must lie between 0 and 2^62; check what was counted")
+        raise WrongUse(BEYOND_COUNTS)
     return array.astype(np.int64)
 
 

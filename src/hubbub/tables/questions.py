@@ -17,7 +17,6 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import lru_cache
 from math import prod
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
@@ -25,7 +24,9 @@ from hubbub.exact import Infinite
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.kind import Check, Kind, Result, Spec, Together, Words
+from hubbub.measurement import Measurement
 from hubbub.noise.source import Source
+from hubbub.published_files import Files
 from hubbub.sampling.one_sample import together
 from hubbub.sampling.sanitize import Blank, outside
 from hubbub.tables import questions_promises, questions_words
@@ -160,11 +161,6 @@ class Questions(Spec):
     def checks(self) -> Iterator[Check]:
         return questions_promises.checks(self)
 
-    def misfit(self, file: Path, form: str) -> str | None:
-        from hubbub.tables.questions_file import misfit
-
-        return misfit(self, file, form)
-
     def free(self) -> tuple[str, ...]:
         told = ["how often an interval is right: no promise to people rests on it"]
         if self.unit.person is not None:
@@ -182,10 +178,20 @@ class Questions(Spec):
     def room(self) -> int:
         return (1 << 20) + _BYTES_PER_ROW * sum(each.bins for each in self.statistics)
 
-    def run(self, data: Engine, source: Source) -> Result:
+    def measure(self, data: Engine, source: Source) -> Measurement:
         from hubbub.tables import questions_run
 
-        return questions_run.run(self, data, source)
+        return questions_run.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.tables import questions_run
+
+        return questions_run.present(self, measurement["answers"])
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.tables import questions_file
+
+        return questions_file.load(self, files)
 
 
 def _known(statistic: Statistic) -> Knowledge:

@@ -1,63 +1,41 @@
-"""Whether the files of several questions are those described: all answers in one, and each question's beside it."""
+"""The files of several questions, read back: what was drawn for each question, from its own file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from hubbub.spreadsheet import safe
-from hubbub.tables.questions_result import COLUMNS, bin_name, file_name
-from hubbub.tables.statistic_answers import Answers, columns
-from hubbub.tables.statistic_file import ENDS, NO_NUMBERS, UNREADABLE, number, rows_in
-from hubbub.tables.statistic_file import misfit as of_statistic
-from hubbub.tables.written import STATUS
-from hubbub.tables.written import misfit as of_bins
+import pyarrow as pa
+
+from hubbub.errors import CheckFailed
+from hubbub.measurement import Measurement, loaded
+from hubbub.published_files import Files
+from hubbub.tables.questions_result import SCHEMA, file_name
+from hubbub.tables.questions_run import OneSample, in_one
+from hubbub.tables.statistic_answers import ENDS, published_columns, schema
+from hubbub.tables.statistic_file import rows_in
 
 if TYPE_CHECKING:
     from hubbub.tables.questions import Questions
 
 
-def misfit(spec: Questions, file: Path, form: str) -> str | None:
-    """What in the file of all answers, or in one beside it, is not as described; None if nothing is.
+def load(spec: Questions, files: Files) -> Measurement:
+    """What was drawn for every question.
 
-    Guarantee: if None, every question's file that lies beside it has the answers that follow from its integers
-    (:func:`hubbub.tables.statistic_file.misfit`), and the file of all answers has the same.
+    Guarantee: the file of all answers repeats those of the questions' own files, number by number: an end that machines
+    may round differently is the same in both.
     """
-    found = of_bins(file, form, (), COLUMNS, one_row=False)
-    if found is not None:
-        return found
-    try:
-        rows = list(rows_in(file, form, COLUMNS))
-    except UNREADABLE:
-        return f"it cannot be read as {form}"
-    if [(row["question"], row["bin"]) for row in rows] != list(_bins(spec, form)):
-        return "its questions or bins are others"
-    at = 0
+    every, rows, at = files.table("release", SCHEMA, ENDS), [], 0
     for asked, each in zip(spec.asked, spec.statistics, strict=True):
-        mine, at = rows[at : at + each.bins], at + each.bins
-        beside = file.with_name(f"{file_name(asked.name)}.{form}")
-        if not beside.is_file():
-            continue
-        other = of_statistic(each, beside, form)
-        if other is not None:
-            return f"{beside.name}: {other}"
-        try:
-            own = [_told(row) for row in rows_in(beside, form, columns(each))]
-            if [_told(row) for row in mine] != own:
-                return f"its answers to {asked.name} are not those of {beside.name}"
-        except UNREADABLE:
-            return NO_NUMBERS
-    return None
+        name = file_name(asked.name)
+        table = files.table(name, schema(each), [*published_columns(each), *ENDS])
+        if table.num_rows != each.bins:
+            raise CheckFailed(f"{name}: its rows are not as many as its bins")
+        if _ends(table) != _ends(every.slice(at, each.bins)):
+            raise CheckFailed(f"its answers to {asked.name} are not those of {name}")
+        at += each.bins
+        rows.append(rows_in(each, table))
+    return Measurement(answers=loaded(OneSample.schema, in_one(rows)))
 
 
-def _bins(spec: Questions, form: str) -> Iterator[tuple[str, str | None]]:
-    """The question and the bin of every row."""
-    for asked, each in zip(spec.asked, spec.statistics, strict=True):
-        names: list[str | None] = list(map(bin_name, Answers(each, []).keys()))
-        yield from ((asked.name, name) for name in (safe(names) if form == "csv" else names))
-
-
-def _told(row: dict[str, Any]) -> tuple[Any, ...]:
-    ends = [None if row[name] is None else number(row[name]) for name in ENDS]
-    return (*(None if end is None else float(end) for end in ends), row[STATUS])
+def _ends(table: pa.Table) -> list[list[float | None]]:
+    return [table.column(name).cast(pa.float64()).to_pylist() for name in ENDS]

@@ -14,15 +14,17 @@ from hubbub.drawing import Bars, Drawing
 from hubbub.errors import WrongUse
 from hubbub.exact import to_text
 from hubbub.kind import Grid, Result, Sheet
+from hubbub.measurement import LABELS
 from hubbub.tables import questions_words, statistic_words
-from hubbub.tables.statistic_answers import STATUSES, Answer, Answers
+from hubbub.tables.statistic_answers import ENDS, STATUSES, Answer, Answers, slack
 from hubbub.tables.written import STATUS
 
 if TYPE_CHECKING:
     from hubbub.tables.questions import Questions
 
-_ENDS: Final = ("estimate", "low", "high")
-COLUMNS: Final = ("question", "bin", *_ENDS, STATUS)
+SCHEMA: Final = pa.schema(
+    [("question", pa.string()), ("bin", pa.string()), *((name, pa.float64()) for name in ENDS), (STATUS, LABELS)]
+)
 
 
 def file_name(name: str) -> str:
@@ -56,8 +58,10 @@ class Replies(Result):
                 yield asked.name, answers, key, answer
 
     def sheets(self) -> tuple[Sheet, ...]:
-        batch = self._batch()
-        first = Sheet("release", batch.schema, lambda: iter((batch,)), batch.num_rows)
+        batch, off = self._batch(), max(map(slack, self.spec.statistics))
+        # What is repeated here is held against the questions' own files, each of which has its own tolerance.
+        tolerance = dict.fromkeys(ENDS, off) if off else {}
+        first = Sheet("release", batch.schema, lambda: iter((batch,)), batch.num_rows, tolerance)
         each = zip(self.spec.asked, self.answers, strict=True)
         return first, *(replace(answers.sheets()[0], name=file_name(asked.name)) for asked, answers in each)
 
@@ -65,7 +69,7 @@ class Replies(Result):
         rows = list(self._all())
         own = pa.Table.from_batches(
             [
-                pa.record_batch([batch.column(name).cast(pa.float64()) for name in _ENDS], names=list(_ENDS))
+                pa.record_batch([batch.column(name).cast(pa.float64()) for name in ENDS], names=list(ENDS))
                 for answers in self.answers
                 for batch in answers.sheets()[0].batches()
             ]
@@ -73,10 +77,10 @@ class Replies(Result):
         columns = [
             texts([name for name, *_ in rows]),
             texts([bin_name(key) for _, _, key, _ in rows]),
-            *(own.column(name).chunk(0) for name in _ENDS),
+            *(own.column(name).chunk(0) for name in ENDS),
             labelled(np.array([STATUSES.index(answer.status) for *_, answer in rows]), STATUSES),
         ]
-        return pa.record_batch(columns, names=list(COLUMNS))
+        return pa.record_batch(columns, schema=SCHEMA)
 
     def told(self) -> Mapping[str, Any]:
         epsilon, rows = self.spec.fresh

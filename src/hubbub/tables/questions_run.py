@@ -1,41 +1,85 @@
-"""Several questions, carried out: count everybody once, draw one secret sample, answer all of them from it."""
+"""Several questions measured and presented: count everybody once, draw one secret sample, answer all from it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from hubbub.errors import Refused
+from hubbub.arrow import whole
+from hubbub.errors import CheckFailed, Refused
+from hubbub.measurement import Drawn, Measurement, release
 from hubbub.noise.source import Source
 from hubbub.sampling.ranks import choose
-from hubbub.tables.engine import OTHER_NUMBER, Counted, Engine
+from hubbub.tables.counting import VALUE
+from hubbub.tables.engine import OTHER_NUMBER, Counted, Engine, Joint
 from hubbub.tables.questions_result import Replies
-from hubbub.tables.statistic_run import published, question
+from hubbub.tables.statistic_answers import drawn_columns
+from hubbub.tables.statistic_run import answers_of, check_size, drawn_rows, question
+from hubbub.tables.statistic_told import Row
 
 if TYPE_CHECKING:
     from hubbub.tables.questions import Questions
 
+_SCHEMA = pa.schema([(VALUE, pa.int64())])
 
-def run(spec: Questions, engine: Engine, source: Source) -> Replies:
-    """Count, sample once, publish.
+
+@dataclass(frozen=True, slots=True)
+class OneSample:
+    """The mechanism of several questions: one secret sample, and noise for each question of its own.
+
+    What is drawn are the integers of every bin of every question, one after the other: the questions in their order,
+    their bins in order, and of each bin what :func:`hubbub.tables.statistic_answers.drawn_columns` names.
 
     Guarantee: the promises of :func:`hubbub.tables.questions_promises.promises`, if the words of the source are uniform
-    and independent: the cells are fine enough for every question, so that what each is told is of the same K people;
-    noise is drawn for each of its own. A table of another number of people than was declared is refused before a word
-    is drawn.
+    and independent: the cells are fine enough for every question, so that what each is told is of the same K people,
+    of whom one who is another moves it as :class:`hubbub.tables.statistic_run.Sums` says.
+    """
+
+    spec: Questions
+    schema: ClassVar[pa.Schema] = _SCHEMA
+
+    def draw(self, exact: Joint, source: Source) -> pa.RecordBatch:
+        for each in self.spec.statistics:
+            check_size(each, self.spec.of_people)
+        drawn = choose(self.spec.rows, self.spec.of_people, source).among(exact.counts)
+        both = zip(self.spec.statistics, exact.codes, strict=True)
+        return in_one([drawn_rows(each, _added(codes, drawn), source) for each, codes in both])
+
+
+def measure(spec: Questions, engine: Engine, source: Source) -> Measurement:
+    """Count once, then draw.
+
+    Guarantee: a table of another number of people than was declared is refused before a word is drawn.
     """
     asked = tuple(question(each, by_value=each.measured is not None) for each in spec.statistics)
-    joint = engine.together(asked, source)
-    if int(joint.counts.sum()) != spec.of_people:
+    exact = engine.together(asked, source)
+    if int(exact.counts.sum()) != spec.of_people:
         raise Refused(OTHER_NUMBER)
-    drawn = choose(spec.rows, spec.of_people, source).among(joint.counts)
-    answers = [
-        published(each, _added(codes, drawn), source, by_value=each.measured is not None)
-        for each, codes in zip(spec.statistics, joint.codes, strict=True)
-    ]
+    return Measurement(answers=release(OneSample(spec), exact, source))
+
+
+def present(spec: Questions, drawn: Drawn) -> Replies:
+    """The answers to every question; a CheckFailed if such a release cannot draw these integers."""
+    if len(drawn) != sum(each.bins * len(drawn_columns(each)) for each in spec.statistics):
+        raise CheckFailed("its rows are not as many as its bins")
+    values = iter(drawn.integers(VALUE).tolist())
+    answers = []
+    for each in spec.statistics:
+        many = len(drawn_columns(each))
+        answers.append(answers_of(each, [tuple(islice(values, many)) for _ in range(each.bins)]))
     return Replies(spec, tuple(answers))
+
+
+def in_one(rows: Sequence[Sequence[Row]]) -> pa.RecordBatch:
+    """The integers of all questions under the schema of the mechanism; where people are sampled nothing is hidden."""
+    every = [number for each in rows for row in each for number in row]
+    return pa.record_batch([whole(np.array(every, dtype=np.int64))], schema=_SCHEMA)
 
 
 def _added(codes: NDArray[np.int64], counts: NDArray[np.int64]) -> Counted:

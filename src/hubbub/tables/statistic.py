@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from hubbub.channels.catalogue import make
@@ -25,8 +24,10 @@ from hubbub.errors import CheckFailed, HubbubError, WrongUse
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.kind import Check, Kind, Result, Spec, Together, Words
+from hubbub.measurement import Measurement
 from hubbub.noise.sampler import SMALLEST_EPSILON
 from hubbub.noise.source import Source
+from hubbub.published_files import Files
 from hubbub.sampling.sanitize import Blank
 from hubbub.tables import condition, expected_rows, statistic_promises, statistic_words
 from hubbub.tables.bins import Axis, Discovered, declared_size
@@ -184,11 +185,6 @@ class Statistic(Spec):
     def checks(self) -> Iterator[Check]:
         return statistic_promises.checks(self)
 
-    def misfit(self, file: Path, form: str) -> str | None:
-        from hubbub.tables.statistic_file import misfit
-
-        return misfit(self, file, form)
-
     def free(self) -> tuple[str, ...]:
         told = ["how often an interval is right: no promise to people rests on it"]
         if self.unit.person is not None:
@@ -206,10 +202,20 @@ class Statistic(Spec):
     def room(self) -> int:
         return (1 << 20) + _BYTES_PER_BIN * self.bins
 
-    def run(self, data: Engine, source: Source) -> Result:
+    def measure(self, data: Engine, source: Source) -> Measurement:
         from hubbub.tables import statistic_run
 
-        return statistic_run.run(self, data, source)
+        return statistic_run.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.tables import statistic_run
+
+        return statistic_run.present(self, measurement["answers"])
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.tables import statistic_file
+
+        return statistic_file.load(self, files)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,10 +15,11 @@ from hubbub.arrow import floats, labelled, texts, whole
 from hubbub.drawing import Bar, Bars, Drawing
 from hubbub.exact import to_float, to_text
 from hubbub.kind import Grid, Result, Sheet
+from hubbub.measurement import LABELS
 from hubbub.tables import statistic_words
 from hubbub.tables.bins import Axis, Discovered, all_labels, size
 from hubbub.tables.discovery import FOUND
-from hubbub.tables.protection import Crowd, Knowledge
+from hubbub.tables.protection import Crowd, Knowledge, Route
 from hubbub.tables.written import STATUS, key_columns
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ SHOWN: Final = "shown"
 HIDDEN: Final = "suppressed"
 UNTOLD: Final = "too few people for the noise"
 STATUSES: Final = (SHOWN, HIDDEN, UNTOLD)
+ENDS: Final = ("estimate", "low", "high")
+POINTS: Final = ("value", "low", "high")
+_LAST_PLACE: Final = 10**6
 _DRAWN: Final = 60  # bars
 _SIGNIFICANT: Final = 6
 
@@ -75,9 +79,34 @@ def published_columns(spec: Statistic) -> tuple[str, ...]:
     return (people, "sum") if isinstance(spec.protection, Crowd) else ("part", "whole")
 
 
+def drawn_columns(spec: Statistic) -> tuple[str, ...]:
+    """The integers that are drawn for each bin: those that are published, and of a quantile its value and both ends, in
+    steps of the declared range."""
+    return (*published_columns(spec), *POINTS) if spec.ranked is not None else published_columns(spec)
+
+
 def columns(spec: Statistic) -> list[str]:
     """The columns of numbers of its file."""
-    return [*published_columns(spec), "estimate", "low", "high", STATUS]
+    return [*published_columns(spec), *ENDS, STATUS]
+
+
+def schema(spec: Statistic) -> pa.Schema:
+    """The columns of its file: the labels of the bin, the published integers, and what follows from them."""
+    number = pa.int64() if spec.kind.name == "count" else pa.float64()
+    keys = [(name, pa.string()) for name in key_columns(spec.axes, columns(spec))]
+    integers = [(name, pa.int64()) for name in published_columns(spec)]
+    return pa.schema([*keys, *integers, *((name, number) for name in ENDS), (STATUS, LABELS)])
+
+
+def slack(spec: Statistic) -> Fraction:
+    """How far an end may be from one that is worked out elsewhere: the laws of samples are sums of floats, which
+    machines round differently. One person in a million."""
+    knowledge = spec.protection
+    exact = spec.measured is None or spec.alone_known
+    if not exact or not isinstance(knowledge, Knowledge) or knowledge.route is Route.EXACT:
+        return Fraction(0)
+    people = Fraction(knowledge.people // _LAST_PLACE)
+    return people if spec.measured is None else people / knowledge.people
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,8 +126,9 @@ class Answers(Result):
             yield key_of(self.spec.axes, code)
 
     def sheets(self) -> tuple[Sheet, ...]:
-        batch = self._batch()
-        return (Sheet("release", batch.schema, lambda: iter((batch,)), len(self.answers)),)
+        batch, off = self._batch(), slack(self.spec)
+        tolerance = dict.fromkeys(ENDS, off) if off else {}
+        return (Sheet("release", batch.schema, lambda: iter((batch,)), len(self.answers), tolerance),)
 
     def _batch(self) -> pa.RecordBatch:
         spec, found = self.spec, self.answers
@@ -117,7 +147,7 @@ class Answers(Result):
             arrays.append(floats([_up(answer.high) for answer in found]))
         told = np.array([STATUSES.index(answer.status) for answer in found], dtype=np.int64)
         arrays.append(labelled(told, STATUSES))
-        return pa.record_batch(arrays, names=[*key_columns(spec.axes, columns(spec)), *columns(spec)])
+        return pa.record_batch(arrays, schema=schema(spec))
 
     def told(self) -> Mapping[str, Any]:
         spec = self.spec
@@ -219,8 +249,6 @@ def _up(value: Fraction | None) -> float | None:
 
 
 def _integers(numbers: list[int | None]) -> pa.Array:
-    """Whole numbers, null where None; as text where one does not fit 64 bits."""
-    if any(number is not None and not -(2**63) <= number < 2**63 for number in numbers):
-        return texts([None if number is None else str(number) for number in numbers])
+    """Whole numbers, null where None."""
     known = np.array([number is not None for number in numbers], dtype=bool)
     return whole(np.array([number or 0 for number in numbers], dtype=np.int64), None if known.all() else known)

@@ -1,7 +1,7 @@
 """What the published integers of a statistic say: an estimate and an interval for each bin, and nothing of the data.
 
 A release works its answers out here, and so does whoever checks one: from the same integers come the same answers.
-Of a quantile the value and both ends are drawn, and stand for themselves.
+Of a quantile the value and both ends are drawn, as points of the declared range.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.published import Published
 from hubbub.sampling import sampled_share
 from hubbub.tables.expected_rows import expected_intervals, expected_mean, expected_of_known
+from hubbub.tables.measure import Measure
 from hubbub.tables.protection import Crowd, Knowledge, Route
 from hubbub.tables.scaling import population_estimate, population_intervals
 from hubbub.tables.statistic_answers import HIDDEN, SHOWN, UNTOLD, Answer
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from hubbub.tables.statistic import Statistic
 
 Row = tuple[int | None, ...]
-"""The integers of a bin, as :func:`hubbub.tables.statistic_answers.published_columns` names them; None where hidden."""
+"""The integers of a bin, as :func:`hubbub.tables.statistic_answers.drawn_columns` names them; None where hidden."""
 
 
 def told(spec: Statistic, published: Sequence[Row]) -> list[Answer]:
@@ -37,6 +38,8 @@ def told(spec: Statistic, published: Sequence[Row]) -> list[Answer]:
     the sample (:mod:`hubbub.tables.statistic_intervals`). Integers that such a release cannot publish are refused with
     a ValueError.
     """
+    if spec.ranked is not None:
+        return [_of_points(spec, spec.ranked[0], row) for row in published]
     if spec.channel is not None:
         return _through_channel(spec, [_one(row) for row in published])
     if spec.measured is None or (spec.alone_known and isinstance(spec.protection, Knowledge)):
@@ -146,4 +149,24 @@ def _mean(spec: Statistic, published: tuple[int, ...], part: int, whole: int, en
     if whole <= 0:
         return Answer(published, None, None, low, high, UNTOLD)
     told = spec.value(Fraction(part, whole))
+    return Answer(published, told, min(max(told, low), high), low, high, SHOWN)
+
+
+# --- quantiles ----------------------------------------------------------------------------------------------------
+
+
+def _of_points(spec: Statistic, measure: Measure, row: Row) -> Answer:
+    """A value and the two ends of its interval, drawn as points 0..W; -1 and W + 1 are beyond the ends."""
+    crowd = spec.protection if isinstance(spec.protection, Crowd) else None
+    published = row[:-3]
+    if crowd is not None and not any(value is not None for value in row):
+        return Answer(published, None, None, measure.low, measure.high, HIDDEN)
+    if crowd is not None and _known(*published) < crowd.k:
+        raise ValueError("so small a crowd is hidden")
+    points = list(map(_known, row[-3:]))
+    if not all(-1 <= point <= measure.steps + 1 for point in points):
+        raise ValueError("a point is beyond the range")
+    value, *ends = (min(max(point, 0), measure.steps) for point in points)
+    low, high = (measure.value(end) for end in sorted(ends))
+    told = measure.value(value)
     return Answer(published, told, min(max(told, low), high), low, high, SHOWN)

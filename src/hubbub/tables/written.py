@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import chain, islice, product
@@ -105,18 +105,6 @@ def _declared(axes: Sequence[Axis]) -> list[Declared]:
     return [axis for axis in axes if not isinstance(axis, Discovered)]
 
 
-def misfit(
-    file: str | Path, form: str, axes: Sequence[Axis], numbers: Sequence[str], *, one_row: bool = True
-) -> str | None:
-    """The same for a release whose columns of numbers have other names, and that may have no key column.
-
-    Without a key column it has one row, unless that is looked at elsewhere (not `one_row`).
-    """
-    keys = key_columns(axes, numbers)
-    found = _difference(file, form, axes, [[*(safe(keys) if form == "csv" else keys), *numbers]], safe, sparse=False)
-    return None if found == _NOT_ONE and not one_row else found
-
-
 def _difference(
     file: str | Path,
     form: str,
@@ -143,15 +131,6 @@ def _difference(
     except (OSError, ValueError, csv.Error, pa.ArrowException):
         return f"it cannot be read as {form}"
     return None if right else "its bins are others"
-
-
-def repeated(keys: Iterable[Sequence[str | None]]) -> bool:
-    """Whether a bin is there twice, as far as its labels can tell.
-
-    In a CSV a missing label looks like an empty one, and one that a spreadsheet would run like a quoted one.
-    """
-    told = [tuple(key) for key in keys if all(label and not label.startswith("'") for label in key)]
-    return len(set(told)) < len(told)
 
 
 def _keys(rows: Iterator[list[str | None]], cells: int, keys: int) -> Iterator[list[str | None]]:

@@ -28,6 +28,7 @@ from hubbub.tables.questions_asking import questions
 from hubbub.tables.questions_result import Replies
 from tests.fresh import open as open_table
 from tests.fresh import opened
+from tests.unit.presented import wrong
 
 N = 300
 PEOPLE = pa.table(
@@ -301,8 +302,8 @@ def test_a_file_of_other_questions_or_bins_is_not_the_one_described(old: str, ne
     files = hubbub.save(people.release, tmp_path)
     spec = people.release.spec
     assert isinstance(spec, Questions)
-    assert spec.misfit(Path(files["release"]), "csv") is None
+    assert wrong(spec, tmp_path) is None
     for name in ("release", "question-ages"):
         text = Path(files[name]).read_text()
         Path(files[name]).write_text(text.replace(old, new))
-    assert spec.misfit(Path(files["release"]), "csv") is not None
+    assert wrong(spec, tmp_path) is not None
