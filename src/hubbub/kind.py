@@ -74,7 +74,7 @@ class Sheet:
     rows: int
     tolerance: Mapping[str, Fraction] = field(default_factory=dict)
     """By column: how far a number may be from the one that is worked out elsewhere, where machines round sums of floats
-    differently. Whole numbers and labels without an entry are compared exactly."""
+    differently. All others are compared exactly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

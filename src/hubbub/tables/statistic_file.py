@@ -33,7 +33,7 @@ def load(spec: Statistic, files: Files) -> Measurement:
     table = files.table("release", schema(spec), [*keys, *published_columns(spec), *ENDS])
     rows, found = rows_in(spec, table), None
     if spec.discovered:
-        codes, labels = bins_in(spec.axes, table, keys, files.form)
+        codes, labels = bins_in(spec.axes, table, keys)
         found = list(zip(codes.tolist(), zip(*labels, strict=True), strict=True))
     return Measurement(answers=loaded(Sums(spec).schema, in_columns(spec, rows, found)))
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 MOST_ANSWERS: Final = 50_000
 """Answers that are written out beside the synopsis; others are asked of it."""
 _BATCH: Final = 1 << 20
+_LAST_PLACES: Final = Fraction(1, 2**40)  # of a weight, which machines round differently
 _LABELS: Final = pa.dictionary(pa.int32(), pa.string())
 _ANSWER: Final = ("estimate", "low", "high")
 PART: Final = "part"
@@ -147,18 +148,24 @@ class Synopsis(Result):
         return NUMBER[self.spec.method.name]
 
     def sheets(self) -> tuple[Sheet, ...]:
-        main = Sheet("release", self._schema(), self._batches, int(self.drawn.numbers.size))
+        main = Sheet("release", self._schema(), self._batches, int(self.drawn.numbers.size), self._tolerance())
         queries, method = self.spec.queries, self.spec.method
         found = [main]
         if isinstance(queries, Halfspaces):
             return (main,)
         if not isinstance(method, PerQuery) and queries.number <= MOST_ANSWERS:
             schema = pa.schema([*self._keys(), *self._ends()])
-            found.append(Sheet("answers", schema, self._answers, queries.number))
+            found.append(Sheet("answers", schema, self._answers, queries.number, self._tolerance()))
         if isinstance(method, Weights | Boosting):
             rounds = self.rounds()
             found.append(Sheet("rounds", rounds.schema, lambda: iter((rounds,)), rounds.num_rows))
         return tuple(found)
+
+    def _tolerance(self) -> dict[str, Fraction]:
+        """Weights are sums of floats."""
+        if not isinstance(self.spec.method, Weights):
+            return {}
+        return {"weight": _LAST_PLACES, "estimate": _LAST_PLACES * (self.spec.asked.people or 1)}
 
     def _keys(self) -> list[tuple[str, pa.DataType]]:
         names = key_names(self.spec.asked.axes, self.spec.queries, (self.number, *_ANSWER))

@@ -6,15 +6,13 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import isfinite
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 
 from hubbub.errors import CheckFailed
 from hubbub.kind import Sheet
 from hubbub.published_files import read_batches
-
-_LAST_PLACES: Final = Fraction(1, 2**40)  # of a float, which machines round differently
 
 
 def difference(sheet: Sheet, file: Path, form: str) -> str | None:
@@ -66,12 +64,9 @@ def _same(theirs: pa.ChunkedArray, ours: pa.Array, slack: Fraction) -> bool:
     kind = ours.type
     if pa.types.is_dictionary(kind) or pa.types.is_string(kind):
         return bool(theirs.to_pylist() == ours.to_pylist())
-    if not slack and not pa.types.is_floating(kind):
-        return bool(theirs.combine_chunks().equals(ours))
-    exact = theirs.combine_chunks()
-    return bool(exact.equals(ours)) or all(
-        _near(mine, right, slack) for mine, right in zip(exact.to_pylist(), ours.to_pylist(), strict=True)
-    )
+    found = theirs.combine_chunks()
+    near = zip(found.to_pylist(), ours.to_pylist(), strict=True) if slack else ()
+    return bool(found.equals(ours)) or (bool(slack) and all(_near(mine, right, slack) for mine, right in near))
 
 
 def _near(found: Any, right: Any, slack: Fraction) -> bool:
@@ -79,5 +74,4 @@ def _near(found: Any, right: Any, slack: Fraction) -> bool:
         return found is right
     if not (isfinite(found) and isfinite(right)):
         return bool(found == right)
-    away = abs(Fraction(found) - Fraction(right))
-    return away <= slack + (abs(Fraction(right)) * _LAST_PLACES if isinstance(right, float) else 0)
+    return abs(Fraction(found) - Fraction(right)) <= slack

@@ -167,7 +167,7 @@ def test_found_bins_are_those_that_the_driver_finds(tmp_path: Path) -> None:
     told = sorted(map(repr, rows_of(tmp_path / "work")))
     known = spec.resolved(engine.columns())
     alone = known.present(known.measure(engine, ScriptedSource.from_label("alone")))
-    assert told == sorted(repr(row) for batch in alone.batches() for row in batch.to_pylist())
+    assert told == sorted(repr(row) for batch in alone.sheets()[0].batches() for row in batch.to_pylist())
 
 
 def test_a_release_of_a_frame_is_written_by_spark_and_holds(tmp_path: Path) -> None:

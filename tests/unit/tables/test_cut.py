@@ -13,7 +13,6 @@ from hubbub.errors import CheckFailed
 from hubbub.noise.source import BlockKeys, ScriptedSource
 from hubbub.tables import bins
 from hubbub.tables import cut as cuts
-from hubbub.tables.counting import run
 from hubbub.tables.counts import Counts
 from hubbub.tables.cut import Cut, Found, Listed, Sparse, cut, published_part
 from hubbub.tables.engine import Counted
@@ -76,7 +75,7 @@ def spread(spec: Histogram, counted: Counted, secret: BlockKeys, how: Cut | None
 
 def alone(spec: Histogram, counted: Counted, source: Any) -> list[dict[str, Any]]:
     """The rows of one process."""
-    return rows([run(spec, Given(counted), source)])
+    return rows([spec.present(spec.measure(Given(counted), source))])
 
 
 @pytest.mark.parametrize("name", CHANNELS)
@@ -183,6 +182,7 @@ def test_columns_are_those_of_one_process() -> None:
     spec = spec_of(TWO, {"epsilon": 1, "parts": 1})
     (part,) = published_part(spec, cut(spec), keys(), 0, declared())
     assert [batch.schema for batch in part.batches()] == [
-        batch.schema for batch in run(spec, Given(declared()), ScriptedSource.from_label("x")).batches()
+        batch.schema
+        for batch in spec.present(spec.measure(Given(declared()), ScriptedSource.from_label("x"))).sheets()[0].batches()
     ]
     assert isinstance(next(part.batches()), pa.RecordBatch)
