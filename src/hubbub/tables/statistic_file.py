@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
+from hubbub.tables.measure import Measure
 from hubbub.tables.protection import Crowd, Knowledge, Route
 from hubbub.tables.statistic_answers import HIDDEN, SHOWN, Answer, Answers, Key, columns, published_columns
 from hubbub.tables.statistic_told import Row, told
@@ -150,14 +151,19 @@ def _of_points(spec: Statistic, rows: Sequence[dict[str, Any]]) -> list[Answer]:
                 continue
             if (published[0] or 0) < spec.protection.k:
                 raise ValueError("so small a crowd is hidden")
-        points = []
-        for name in ENDS:
-            told = number(row[name])
-            if told is None:
-                raise ValueError("a point is missing")
-            points.append(measure.value(round((Fraction(told) - measure.low) / measure.step)))
-        value, low, high = points
+        value, low, high = _points(measure, row)
         if not measure.low <= low <= value <= high <= measure.high:
             raise ValueError("the points are not in their order")
-        found.append(Answer(published, value, value, low, high, SHOWN))
+        found.append(Answer(published, value, value, *measure.unrounded(low, high), SHOWN))
     return found
+
+
+def _points(measure: Measure, row: dict[str, Any]) -> tuple[Fraction, Fraction, Fraction]:
+    """The three steps that were drawn: the ends are told half a step further out, where that is in the range."""
+    cells = [number(row[name]) for name in ENDS]
+    if None in cells:
+        raise ValueError("a point is missing")
+    value, low, high = ((Fraction(cell or 0) - measure.low) / measure.step for cell in cells)
+    half = Fraction(1, 2)
+    first, last = low + half if low > 0 else low, high - half if high < measure.steps else high
+    return measure.value(round(value)), measure.value(round(first)), measure.value(round(last))

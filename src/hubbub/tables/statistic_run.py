@@ -241,5 +241,5 @@ def _quantiles(spec: Quantile, tables: list[list[tuple[int, int]]], source: Sour
         value, *ends_at = (min(max(point, 0), spec.of.steps) for point in points)
         low, high = (spec.of.value(end) for end in sorted(ends_at))
         told = spec.of.value(value)
-        answers.append(Answer(published, told, min(max(told, low), high), low, high, SHOWN))
+        answers.append(Answer(published, told, min(max(told, low), high), *spec.of.unrounded(low, high), SHOWN))
     return answers
