@@ -168,6 +168,15 @@ class Spec(Protocol):
         """Whom it is about: those of the table, and which column says who is who."""
         ...
 
+    @property
+    def enforced_number(self) -> int | None:
+        """How many people there must be, where that is public and anything else is refused; None if any number will do.
+
+        Then nobody comes or goes: every promise compares data of so many people (replace), and the ledger and the audit
+        refuse one that does not.
+        """
+        return None
+
     def resolved(self, schema: Any) -> Self:
         """With what the schema tells, or one sentence if such a release cannot be made of such columns."""
         ...

@@ -35,6 +35,7 @@ from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.explanation import explain_release
 from hubbub.files import write
 from hubbub.finishing import finish
+from hubbub.guarantees.numbers import compares_unlike_numbers
 from hubbub.guarantees.people import Whose
 from hubbub.kind import TABLE, Release, Spec
 from hubbub.ledger import key
@@ -172,6 +173,9 @@ CASES = {
     "queries, weights": Case(
         "queries", {"columns": DOMAIN, "class": "boxes", **PUBLIC, "method": "mwem"}, FEWER, OTHERS
     ),
+    "queries, cells of so many": Case(
+        "queries", {"columns": DOMAIN, "class": "marginals:1", **PUBLIC, **FLAT}, FEWER, OTHERS, distance=2
+    ),
     "queries, small": Case(
         "queries", {"columns": AGES, "class": "intervals", **PUBLIC, "method": SMALL}, FEWER, OTHERS
     ),
@@ -272,6 +276,23 @@ def test_promises_are_the_same_every_time_and_say_whom_they_are_about(name: str)
         assert step.people.unit == spec.people.unit
         assert step.theorem.id
     assert all(step.people and step.people.whose is not Whose.POPULATION for step in spec.alone())
+
+
+@every_case
+def test_where_a_number_of_people_is_enforced_no_promise_is_about_one_who_comes_or_goes(name: str) -> None:
+    """And nowhere else is a number enforced: the other cases are played on tables of unlike numbers of people."""
+    case = CASES[name]
+    spec = case.spec()
+    if spec.enforced_number is None:
+        case.played(case.fewer)
+        case.played(case.more)
+        return
+    for step in (part for promise in spec.promises() for part in promise.steps()):
+        assert not compares_unlike_numbers(step.conclusion)
+    if kinds.kind(case.kind).data == TABLE:
+        assert case.fewer.num_rows == case.more.num_rows == spec.enforced_number
+        with pytest.raises(Refused, match=r"number of people|as many people"):
+            case.played(case.fewer.slice(1))
 
 
 @every_case

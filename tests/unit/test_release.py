@@ -149,7 +149,7 @@ def test_the_unit_decides_what_the_engine_is_asked() -> None:
         (Unit(person="id", distinct=3), Repeats.DISTINCT, 3),
     ):
         engine = Given([0], [5])
-        spec = histogram(["a=x"], epsilon=1, unit=unit)
+        spec = histogram(["a=x,y,z"], epsilon=1, unit=unit)
         ran(engine, spec, SystemSource())
         assert engine.asked == [Question(axes=spec.axes, person=unit.person, repeats=repeats, most_bins=most)]
 

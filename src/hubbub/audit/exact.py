@@ -5,7 +5,7 @@ A channel is held against its own claim, or another one, count by count; a relea
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from hubbub.audit.finding import Depth, Finding, Game
 from hubbub.channels.channel import Channel
@@ -13,6 +13,7 @@ from hubbub.channels.checks import critical
 from hubbub.channels.profile import checkable, exact_loss, judge, profile
 from hubbub.exact import Infinite, rounded, to_text
 from hubbub.guarantees.definitions import Guarantee
+from hubbub.guarantees.numbers import compares_unlike_numbers
 from hubbub.guarantees.verdict import Proved, Refuted, Undecided, Verdict
 from hubbub.kind import Spec
 
@@ -63,15 +64,20 @@ def pure_loss(channel: Channel, count: int) -> str:
     return "inf" if isinstance(found, Infinite) else to_text(rounded(found, up=False, digits=12))
 
 
-def of_spec(spec: Spec, subject: str | None = None) -> tuple[Finding, ...]:
+def of_spec(spec: Spec, subject: str | None = None, claims: Sequence[Guarantee] = ()) -> tuple[Finding, ...]:
     """A release of any kind: every check that it lists, played for its first promise.
 
     Guarantee: `Proved` only for a check that passed, which is one that works the claim out again from exact laws. A
-    kind without such checks is left undecided, in words.
+    kind without such checks is left undecided, in words. Where a number of people is enforced the game is played with
+    that: what is promised, or written among the `claims` of its certificate, about somebody who comes or goes is
+    refuted by two tables, of which one is refused, and then nothing is called proved.
     """
-    promise = spec.promises()[0].conclusion
+    own = [step.conclusion for step in spec.promises()]
+    promise = own[0]
     name = spec.words().entry if subject is None else subject
-    found = []
+    found = [_told(each, _told_apart(number), name) for each, number in _unlike(spec, [*own, *claims])]
+    if found:
+        return tuple(found)
     for check in spec.checks():
         verdict: Verdict = Refuted(f"not so: {check.what}", (("found", check.found),))
         if check.passed:
@@ -82,6 +88,17 @@ def of_spec(spec: Spec, subject: str | None = None) -> tuple[Finding, ...]:
     if not found:
         found.append(_told(promise, Undecided("this kind of release has no laws to work out again"), name))
     return tuple(found)
+
+
+def _unlike(spec: Spec, claims: Sequence[Guarantee]) -> Iterator[tuple[Guarantee, int]]:
+    """The claims that compare unlike numbers of people although one number is enforced."""
+    if spec.enforced_number is not None:
+        yield from ((each, spec.enforced_number) for each in claims if compares_unlike_numbers(each))
+
+
+def _told_apart(number: int) -> Refuted:
+    witness = (("of so many people", f"{number:,}"), ("published", "always"), ("with one fewer", "never"))
+    return Refuted("the number of people is enforced, so that one who leaves is noticed for certain", witness)
 
 
 def _told(promise: Guarantee, verdict: Verdict, subject: str) -> Finding:

@@ -16,16 +16,17 @@ from hubbub.audit.exact import of_spec
 from hubbub.audit.finding import Depth, Finding, Game, timed
 from hubbub.audit.joint import of_sequence
 from hubbub.errors import CheckFailed, WrongUse
-from hubbub.guarantees.definitions import DifferentialPrivacy
+from hubbub.guarantees.definitions import DifferentialPrivacy, Guarantee
 from hubbub.guarantees.verdict import Undecided
 from hubbub.kind import Spec
 from hubbub.ledger.accounts import Entered, totals
 from hubbub.ledger.charge import charge
 from hubbub.wire.canonical import read
+from hubbub.wire.exact_json import restored
 
 
-def described(path: Path) -> Spec:
-    """The release that a certificate describes; who signed it is for hubbub verify."""
+def described(path: Path) -> tuple[Spec, tuple[Guarantee, ...]]:
+    """The release that a certificate describes, and what it promises; who signed it is for hubbub verify."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -34,7 +35,8 @@ def described(path: Path) -> Spec:
         ) from error
     try:
         body: Any = read(data, "the certificate")
-        return kinds.read(body["kind"], body["release"])
+        claims = tuple(restored(Guarantee, each["promise"]) for each in body["guarantees"])
+        return kinds.read(body["kind"], body["release"]), claims
     except (KeyError, TypeError) as error:
         raise CheckFailed(
             f"{path.name} does not describe a release as certificates do today; hubbub verify reads earlier ones"
@@ -43,10 +45,11 @@ def described(path: Path) -> Spec:
 
 def of_certificates(paths: Sequence[Path]) -> tuple[Finding, ...]:
     """Each release by its exact laws, and all of them together if there are several."""
-    specs = [described(path) for path in paths]
+    both = [described(path) for path in paths]
+    specs = [spec for spec, _ in both]
     found: list[Finding] = []
-    for path, spec in zip(paths, specs, strict=True):
-        found += [replace(each, subject=f"{path.name}: {each.subject}") for each in of_spec(spec)]
+    for path, (spec, claims) in zip(paths, both, strict=True):
+        found += [replace(each, subject=f"{path.name}: {each.subject}") for each in of_spec(spec, claims=claims)]
     return (*found, timed(lambda: of_specs(specs))) if len(specs) > 1 else tuple(found)
 
 
@@ -66,7 +69,8 @@ def of_specs(specs: Sequence[Spec]) -> Finding:
     one_partition = len({spec.together().partition for spec in specs}) == 1
     if isinstance(promise, DifferentialPrivacy) and one_partition and len(channels) == len(specs):
         return of_sequence(channels, promise)
-    told = next(each for each in (promise, total.zero_knowledge.guarantee, total.crowd_blending.guarantee) if each)
+    every = (total.differential, total.replaced, total.zero_knowledge, total.crowd_blending, total.outlier)
+    told = next(each.guarantee for each in every if each.guarantee is not None)
     return _undecided("the joint laws of such releases are not worked out here", str(told))
 
 

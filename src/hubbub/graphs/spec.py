@@ -146,6 +146,11 @@ class GraphSpec(Spec):
     def people(self) -> People:
         return People(whose=Whose.EDGE if self.per_edge else Whose.VERTEX)
 
+    @property
+    def enforced_number(self) -> int | None:
+        """Of vertices, who are the people; where what is protected is one edge, edges come and go."""
+        return None if self.per_edge else self.size.vertices
+
     def resolved(self, schema: object) -> Self:
         """A graph has no columns: everything is declared."""
         return self

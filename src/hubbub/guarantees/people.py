@@ -90,7 +90,10 @@ class People:
             case Whose.EDGE:
                 return "two graphs on the same vertices, of which one has one edge more"
             case Whose.BALLOTS:
-                return "two piles of ballots, of which one has one ballot more, beside the same official record"
+                return (
+                    "two tables drawn beside the same official record, of piles of which one has one ballot more; "
+                    "whether a pile gives that record, the record tells, and not the table"
+                )
 
     def __str__(self) -> str:
         unit = "each row a person" if self.person is None else f"by {self.person}"

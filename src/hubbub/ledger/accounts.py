@@ -324,10 +324,16 @@ def admit(earlier: Sequence[Entered], new: Entered, dataset: str, *, count: int 
     if together.holds:
         return together
     crowds = [each for each in earlier if each.charge.differential is None and each.charge.zero_knowledge is None]
-    if crowds and (new.charge.differential is None or new.charge.crowd_blending is not None):
+    fixed = new.charge.says_replaced  # for one person replaced and no more: a number of people is enforced
+    if crowds and not fixed and (new.charge.differential is None or new.charge.crowd_blending is not None):
         raise Refused(_second(crowds[0], new, dataset))
     kept = next((each for each in crowds if each.charge.kept_rows), None)
     instead = "make it differentially private without a delta (`epsilon=1`, declared bins)"
+    if fixed:
+        instead = (
+            "leave out `people`: a number of people that is enforced shows whether somebody left, and beside crowds "
+            "nobody may be missed (use `epsilon=1` alone, declared bins)"
+        )
     if kept is not None:
         instead = (
             f"nothing new about the same people can follow release {kept.number}: publish a function of what is out"

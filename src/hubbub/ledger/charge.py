@@ -17,6 +17,7 @@ from hubbub.guarantees.definitions import (
     OutlierKind,
     ZeroKnowledge,
 )
+from hubbub.guarantees.numbers import check_number
 from hubbub.guarantees.people import People, Whose
 from hubbub.kind import Spec
 
@@ -129,9 +130,10 @@ def charge(spec: Spec) -> Charge:
     Guarantee: every promise in it, but those that say they are about one person replaced, holds for adding or removing
     one person of the table (with `kept_rows`, those to crowds for the table of kept rows alone), whatever was declared
     about how the table was collected; for a graph, for other edges of one vertex, or for one edge more or less, as its
-    people say.
+    people say. A promise that compares unlike numbers of people is refused where one number is enforced.
     """
     alone, together = spec.alone(), spec.together()
+    check_number((step.conclusion for step in alone), spec.enforced_number)
     return Charge(
         what=spec.words().entry,
         promises=tuple(step.conclusion for step in alone),

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
@@ -23,11 +24,16 @@ class Flat:
     name: ClassVar[str] = "histogram"
     blank: ClassVar[Blank] = Blank.HALF_WAY
 
+    def rate(self, setting: Setting) -> Fraction:
+        """Of the noise of each cell."""
+        return setting.half_way
+
     def why_not(self, setting: Setting) -> str:
         return too_many_cells(setting) or too_wide(setting.half_way)
 
     def spends(self, setting: Setting) -> Fraction:
-        """Guarantee: a person is in one cell, and nobody in none: one noise of this rate hides that (DMNS 2006)."""
+        """Guarantee: a person is in one cell, and nobody in none: one noise of this rate hides that (DMNS 2006). One
+        replaced by another leaves one cell and enters another, which costs twice this."""
         return setting.half_way
 
     def bound(self, setting: Setting) -> Fraction:
@@ -51,10 +57,15 @@ class Flat:
 
     def draw(self, setting: Setting, cells: Cells, source: Source) -> Drawn:
         """Guarantee: exact counts with exact noise, so what :meth:`spends` says is lost and no more."""
+        truth = self.exact(setting, cells)
+        return Drawn(truth + two_sided_geometric(self.rate(setting), truth.size, source))
+
+    def exact(self, setting: Setting, cells: Cells) -> NDArray[np.int64]:
+        """The numbers that get noise."""
         truth = cells.table().ravel()
         if setting.rows is not None and setting.outside:
             truth = np.append(truth, np.int64(cells.outside))
-        return Drawn(truth + two_sided_geometric(setting.half_way, truth.size, source))
+        return truth
 
     def answer(self, setting: Setting, drawn: Drawn, query: Query) -> Fraction:
         inside = drawn.numbers[: cells_of(setting.shape)].reshape(setting.shape)

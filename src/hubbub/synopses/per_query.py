@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.sampling.sanitize import Blank
@@ -37,7 +40,8 @@ class PerQuery:
 
     def spends(self, setting: Setting) -> Fraction:
         """Guarantee: a person is in at most `depth` queries and moves each by one, so the losses of their noises add up
-        to this (Dwork, McSherry, Nissim, Smith 2006)."""
+        to this (Dwork, McSherry, Nissim, Smith 2006). One replaced by another leaves some and enters as many others,
+        which costs at most twice this."""
         assert not isinstance(setting.queries, Halfspaces)
         return self.rate(setting) * setting.queries.depth
 
@@ -54,8 +58,12 @@ class PerQuery:
 
     def draw(self, setting: Setting, cells: Cells, source: Source) -> Drawn:
         """Guarantee: exact counts with exact noise, so what :meth:`spends` says is lost and no more."""
-        truth = cells.answers(setting.queries)
+        truth = self.exact(setting, cells)
         return Drawn(truth + two_sided_geometric(self.rate(setting), truth.size, source))
+
+    def exact(self, setting: Setting, cells: Cells) -> NDArray[np.int64]:
+        """The numbers that get noise."""
+        return cells.answers(setting.queries)
 
     def answer(self, setting: Setting, drawn: Drawn, query: Query) -> Fraction:
         assert not isinstance(setting.queries, Halfspaces) and not isinstance(query, Halfspace)

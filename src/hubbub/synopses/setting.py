@@ -104,7 +104,10 @@ class Method(Protocol):
         ...
 
     def spends(self, setting: Setting) -> Fraction:
-        """What it loses between a person and nobody (`half_way`), or however one person changes (`any_row`)."""
+        """What it loses between a person and nobody (`half_way`), or however one person changes (`any_row`).
+
+        Where it is the former, one person replaced by another costs at most twice as much: once for each of them.
+        """
         ...
 
     def bound(self, setting: Setting) -> Fraction:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import ClassVar, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
@@ -78,7 +79,8 @@ class Tree:
         return too_many_cells(setting) or too_wide(self.rate(setting))
 
     def spends(self, setting: Setting) -> Fraction:
-        """Guarantee: a person is in one run of each level, so the losses of these noises add up to this (DMNS 2006)."""
+        """Guarantee: a person is in one run of each level, so the losses of these noises add up to this (DMNS 2006).
+        One replaced by another leaves a run of each level and enters another, which costs at most twice this."""
         return self.rate(setting) * len(levels(setting.shape[0], self.branching))
 
     def bound(self, setting: Setting) -> Fraction:
@@ -100,12 +102,16 @@ class Tree:
 
     def draw(self, setting: Setting, cells: Cells, source: Source) -> Drawn:
         """Guarantee: exact counts with exact noise, so what :meth:`spends` says is lost and no more."""
+        truth = self.exact(setting, cells)
+        return Drawn(truth + two_sided_geometric(self.rate(setting), truth.size, source))
+
+    def exact(self, setting: Setting, cells: Cells) -> NDArray[np.int64]:
+        """The numbers that get noise."""
         found = [cells.table().ravel()]
         for _ in levels(setting.shape[0], self.branching)[1:]:
             below = found[-1]
             found.append(np.add.reduceat(below, np.arange(0, below.size, self.branching)))
-        truth = np.concatenate(found)
-        return Drawn(truth + two_sided_geometric(self.rate(setting), truth.size, source))
+        return np.concatenate(found)
 
     def answer(self, setting: Setting, drawn: Drawn, query: Query) -> Fraction:
         sizes = levels(setting.shape[0], self.branching)

@@ -6,6 +6,7 @@ Here is also the kind itself: what it is called, what it can be asked.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -16,7 +17,7 @@ from hubbub.exact import Exact, positive, rational, whole
 from hubbub.kind import Kind
 from hubbub.options import Option
 from hubbub.tables import expected_rows
-from hubbub.tables.bins import Axis, Discovered, parse
+from hubbub.tables.bins import Axis, Discovered, declared_size, parse
 from hubbub.tables.description import read, upgraded
 from hubbub.tables.discovery import smallest_threshold
 from hubbub.tables.histogram import Histogram
@@ -53,7 +54,7 @@ def histogram(
     columns = [axis.column for axis in axes]
     if len(set(columns)) != len(columns):
         raise WrongUse("each column can be used once; combine its bins into one `by`")
-    who = unit or Unit()
+    who = within_bins(unit or Unit(), axes)
     if channel is None:  # a channel names its own parameters
         crowd = None if crowd is None else whole(crowd, "`crowd`", least=2)
         epsilon = None if epsilon is None else rational(epsilon, "`epsilon`")
@@ -100,6 +101,18 @@ def histogram(
         lowered=bool(made.remarks),
         parts=None if parts is None else _parts(parts),
     )
+
+
+def within_bins(unit: Unit, axes: Sequence[Axis]) -> Unit:
+    """The unit, with a person in no more bins than there are.
+
+    Guarantee: where the bins are declared, a bound above their number is cut to it, and the noise follows; nobody can
+    be in more, so that the promise is the one asked for.
+    """
+    bins = declared_size(tuple(axes))
+    if unit.distinct is None or bins is None or unit.distinct <= bins:
+        return unit
+    return replace(unit, distinct=bins)
 
 
 def _parts(given: int | str) -> int:

@@ -33,10 +33,11 @@ if TYPE_CHECKING:
 
 _BATCH: Final = 1 << 20  # bins at a time
 _LABELS: Final = pa.dictionary(pa.int32(), pa.string())
-_HEADS: Final = {Estimand.TABLE: "people", Estimand.SAMPLE: "in the sample", Estimand.KEPT_ROWS: "kept rows"}
+_HEADS: Final = {Estimand.TABLE: "people", Estimand.SAMPLE: "in the sample", Estimand.KEPT_ROWS: "count of kept rows"}
 _FOR: Final = {
     Estimand.EVERYBODY: "everybody",
     Estimand.KEPT_ROWS: "kept rows",
+    Estimand.TABLE: "people",
     Estimand.EXPECTED_ROWS: "expected rows",
 }
 
@@ -213,9 +214,16 @@ def lined(spec: Histogram, rows: Sequence[Line], statuses: Iterable[str]) -> Gri
         told.append((row.labels, tuple(cells), row.value is None))
     other = of_interval(spec) is not of_number(spec)
     whose = f" for {_FOR[of_interval(spec)]}" if other else ""
-    titles = [_HEADS[of_number(spec)], *([f"estimate{whose}"] if beside else []), f"interval{whose}"]
+    titles = [_head(spec), *([f"estimate{whose}"] if beside else []), f"interval{whose}"]
     titles += ["note"] if tagged else []
     return Grid(tuple(key_columns(spec.axes)), tuple(titles), tuple(told), wording.notes(spec, exact=is_exact(spec)))
+
+
+def _head(spec: Histogram) -> str:
+    """What the column `count` of the file is called where it is read."""
+    if spec.unit.distinct is None:
+        return _HEADS[of_number(spec)]
+    return "count of people" if spec.every_bin_kept else "count in kept bins"
 
 
 def _span(low: int, high: int | None) -> str:

@@ -36,7 +36,7 @@ def of_number(spec: Histogram) -> Estimand:
     """What a published number counts, before its noise."""
     if spec.sample is not None:
         return Estimand.SAMPLE
-    return Estimand.KEPT_ROWS if spec.unit.chooses else Estimand.TABLE
+    return Estimand.KEPT_ROWS if spec.unit.chooses and not spec.every_bin_kept else Estimand.TABLE
 
 
 def of_interval(spec: Histogram) -> Estimand:
@@ -52,6 +52,8 @@ def in_words(spec: Histogram, what: Estimand) -> str:
     """The same for people to read."""
     unit = spec.unit
     match what:
+        case Estimand.TABLE if unit.distinct is not None:
+            return "the people in the table, each in every bin in which they have a row"
         case Estimand.TABLE:
             return "the people in the table"
         case Estimand.EVERYBODY:

@@ -16,6 +16,7 @@ from hubbub.channels.catalogue import parameters
 from hubbub.channels.channel import Channel
 from hubbub.channels.checks import laws
 from hubbub.channels.thin import Thinned
+from hubbub.errors import WrongUse
 from hubbub.exact import to_text
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
@@ -62,6 +63,12 @@ class Histogram(Spec):
         return self.channel if self.sample is None else Thinned(self.sample, self.channel)
 
     @property
+    def every_bin_kept(self) -> bool:
+        """Whether a person counts in each bin that they have a row in: they may be in as many as there are."""
+        bins = declared_size(self.axes)
+        return self.unit.distinct is not None and bins is not None and self.unit.distinct >= bins
+
+    @property
     def people(self) -> People:
         return self.unit.people
 
@@ -69,6 +76,11 @@ class Histogram(Spec):
         if self.unit.person is not None:
             column(schema, self.unit.person)
         axes = resolved(self.axes, schema)
+        bins = declared_size(axes)
+        if self.unit.distinct is not None and bins is not None and self.unit.distinct > bins:
+            raise WrongUse(  # of columns that declare their own bins, like true and false
+                f"there are {bins:,} bins, and nobody is in more of them; lower `distinct` to that, for less noise"
+            )
         sparse.check(axes, self.channel, spread=self.parts is not None)
         if self.parts is not None:
             sparse.check_parts(axes, self.channel, self.parts)

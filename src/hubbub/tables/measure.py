@@ -52,6 +52,23 @@ class Measure:
         """What so many steps stand for."""
         return self.low + x * self.step
 
+    @property
+    def cut(self) -> str:
+        """What is done to values before anything is told of them, in words: cut to 0..10 and rounded to 1."""
+        return f"cut to {to_text(self.low)}..{to_text(self.high)} and rounded to {to_text(self.step)}"
+
+    def unrounded(self, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
+        """Where a mean or a quantile of values that are cut lies, if that of values cut and rounded is in low..high.
+
+        Guarantee: half a step is added on either side, and what lies beyond the range is left out. A value inside of
+        the range goes to its nearest step, at most half a step away (of floating-point numbers up to the last places
+        of their arithmetic), and so the mean moves by at most that, and a quantile too: rounding keeps the order, so
+        that the r-th of the rounded values is the r-th value, rounded. How far a value lies beyond the range is not
+        known, and nothing is said about it.
+        """
+        half = self.step / 2
+        return max(low - half, self.low), min(high + half, self.high)
+
     def resolved(self, schema: Schema) -> Measure:
         """Itself, or one sentence if the column holds no numbers."""
         holds = column(schema, self.column)

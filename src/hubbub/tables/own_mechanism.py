@@ -86,6 +86,10 @@ class OwnMechanism(Spec):
     def people(self) -> People:
         return self.unit.people
 
+    @property
+    def enforced_number(self) -> int | None:
+        return self.of_people
+
     def resolved(self, schema: Schema) -> Self:
         for name in (*self.columns, *([] if self.unit.person is None else [self.unit.person])):
             column(schema, name)

@@ -128,7 +128,9 @@ def _start(label: str) -> str:
 
 
 def _numbers(spec: Histogram) -> str:
-    what = "kept rows" if spec.unit.chooses else "people"
+    what = "kept rows" if spec.unit.one_row_per_person else "people"
+    if spec.unit.distinct is not None and not spec.every_bin_kept:
+        what = "people in kept bins"
     if has_estimates(spec):
         return f"{what}, estimated"
     return what if spec.sample is None else f"{what} in the sample"

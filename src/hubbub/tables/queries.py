@@ -33,7 +33,7 @@ from hubbub.synopses.growth import sampling_error
 from hubbub.synopses.per_query import PerQuery
 from hubbub.synopses.setting import Method, Setting
 from hubbub.synopses.tree import Tree, levels
-from hubbub.tables import queries_description, queries_promises, queries_words
+from hubbub.tables import queries_description, queries_promises, queries_replaced, queries_words
 from hubbub.tables.bins import Declared, size
 from hubbub.tables.schema import Schema, column, resolved
 from hubbub.tables.unit import EACH_ROW, Unit
@@ -165,6 +165,19 @@ class Queries(Spec):
     def people(self) -> People:
         return self.unit.people
 
+    @property
+    def enforced_number(self) -> int | None:
+        return self.asked.people
+
+    @property
+    def replaced_loss(self) -> Fraction:
+        """What the method loses when one person whom it sees is replaced by another.
+
+        Guarantee: `loss` where that is what any change of one person costs (:class:`Blank.ANY`); where it is the cost
+        of a person who comes or goes, twice as much, once for each of the two.
+        """
+        return self.loss * (2 if self.method.blank is Blank.HALF_WAY else 1)
+
     def resolved(self, schema: Schema) -> Self:
         if self.unit.person is not None:
             column(schema, self.unit.person)
@@ -201,6 +214,8 @@ class Queries(Spec):
         rate = queries_promises.noise_rate(self)
         if rate is not None and rate <= LARGEST_RATE:  # beyond that the noise is 0 but once in 10^21 draws
             yield from laws(Geometric(rate))
+        if self.enforced_number is not None:
+            yield queries_replaced.replaced_holds(self)
         again = self.asked.everybody(self.method.bound(self.setting))
         found = f"{ceil(again):,} people" if again <= self.bound else "the proof gives a larger one"
         yield Check("the bound on every answer", again <= self.bound, found)

@@ -151,7 +151,11 @@ OPTIONS: Final = (
     Option(name="epsilon", takes="E", help="Differential privacy: what may be lost, all answers together."),
     Option(name="zero_knowledge", takes="E", help="Zero-knowledge privacy with respect to `rows` of `people`."),
     Option(name="rows", takes="K", help="How many people are drawn in secret."),
-    Option(name="people", takes="N", help="How many people there are; public. Opens more methods with `epsilon` too."),
+    Option(
+        name="people",
+        takes="N",
+        help="How many people there are: public and enforced, so that the promise is for one replaced by another.",
+    ),
     Option(name="method", takes="NAME", help=f"{', '.join(MAKERS)}; if not given, the best proved."),
     Option(name="coverage", takes="C", default="0.95", help="How often all answers are within the bound."),
 )
@@ -170,7 +174,9 @@ With `epsilon=E` everybody is counted. With `zero_knowledge=E` `rows=K` `people=
 is, and whatever is learned from the answers about a person, K random other people would have told as well.
 
 N is declared and public. A table with another number of people is refused with exit code 3, before anything is spent;
-that is for you alone. What is released about the same people under one name adds up in the ledger.""",
+that is for you alone. Since one who leaves would be noticed, what is promised with N is for one person replaced by
+another: with `epsilon=E`, E by mwem, small-database and boosting, 2 E by histogram, tree and per-query.
+What is released about the same people under one name adds up in the ledger.""",
     examples=(
         "hubbub release queries hubbub-demo/millbrook.parquet --person resident --columns age:0..90:5 "
         "--class intervals --epsilon 1 --out q/",

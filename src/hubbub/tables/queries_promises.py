@@ -1,7 +1,20 @@
 """What a release of a class of queries promises, derived from its public description before any data is opened.
 
-Without a sample: differential privacy, one person more or less. On K of N people drawn in secret: zero-knowledge
-privacy with respect to RS(K), and differential privacy for one person replaced, N being public.
+::
+
+    epsilon                  differential privacy, one person more or less
+    epsilon, N people        the same for one person replaced: a table of another number of people is refused, so that
+                             nobody can come or go without being noticed
+    K of N people in secret  zero-knowledge privacy with respect to RS(K), and differential privacy for one replaced
+
+**What one person replaced costs.** A query counts the people in some set of cells, so that replacing one person moves
+each exact answer by -1, 0 or 1, and at most `depth` of them up and as many down.
+
+- mwem, small-database, boosting look at each answer by itself: a score, an error or a measured answer moves by at most
+  1 however one person changes, and what :meth:`spends` says covers it. The loss is E.
+- histogram, per-query and tree put noise on numbers of which a person moves some by 1, at a cost of E for one who comes
+  or goes. The numbers that the one leaves and those that the other enters need not be the same: the loss is 2 E, and
+  with two people in different cells of a histogram it is no less.
 """
 
 from __future__ import annotations
@@ -51,9 +64,7 @@ NOBODY: Final = Assumption("queries.nobody", "a blank row is in no cell, and so 
 def noise_rate(spec: Queries) -> Fraction | None:
     """Of the noise on each published number, None where the numbers are drawn in another way."""
     method, setting = spec.method, spec.setting
-    if isinstance(method, PerQuery | Tree | Weights | Boosting):
-        return method.rate(setting)
-    return setting.half_way if isinstance(method, Flat) else None
+    return method.rate(setting) if isinstance(method, Flat | PerQuery | Tree | Weights | Boosting) else None
 
 
 def promises(spec: Queries) -> tuple[Derivation, ...]:
@@ -70,10 +81,10 @@ def promises(spec: Queries) -> tuple[Derivation, ...]:
     if not spec.zero_knowledge:
         if spec.loss > spec.asked.epsilon:
             raise Refused("the method may lose more than epsilon; get the original")
-        return (_own(spec, DifferentialPrivacy(epsilon=spec.asked.epsilon)),)
-    twice = 2 if spec.method.blank is Blank.HALF_WAY else 1
-    own = _own(spec, DifferentialPrivacy(epsilon=twice * spec.loss, neighbours=Neighbours.REPLACE))
-    return _sampled(spec, own, twice * spec.loss)
+        if spec.enforced_number is None:
+            return (_own(spec, DifferentialPrivacy(epsilon=spec.asked.epsilon)),)
+    own = _own(spec, DifferentialPrivacy(epsilon=spec.replaced_loss, neighbours=Neighbours.REPLACE))
+    return _sampled(spec, own, spec.replaced_loss) if spec.zero_knowledge else (own,)
 
 
 def _own(spec: Queries, claim: DifferentialPrivacy) -> Derivation:

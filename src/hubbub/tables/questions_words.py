@@ -9,6 +9,7 @@ from hubbub.figures import short
 from hubbub.kind import Words
 from hubbub.tables import statistic_words
 from hubbub.tables.labels import is_ranges
+from hubbub.tables.measure import Measure
 from hubbub.tables.wording import listed
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def words(spec: Questions) -> Words:
     for asked, statistic in zip(spec.asked, spec.statistics, strict=True):
         own = statistic_words.words(statistic)
         told = own.title if own.title.startswith(statistic_words.capital(statistic_words.heading(statistic))) else ""
+        told = f"{told}, of {statistic_words.cut(statistic)}" if statistic_words.cut(statistic) else told
         public[asked.name] = f"{told} (loses {short(asked.loss, 6)} inside the sample)"
         for column, rule in own.public:
             place = column if column not in public or public[column] == rule else f"{column} ({asked.name})"
@@ -35,12 +37,22 @@ def words(spec: Questions) -> Words:
         person=spec.unit.words,
         sampling=statistic_words.sampling(spec.statistics[0]),
         counts=whom(spec),
-        intervals=(
-            f"An interval holds the true number with a chance of at least {to_text(100 * spec.coverage)} %, each by "
-            "itself, if there is anybody to tell it of"
-        ),
+        intervals=_interval_words(spec),
         public=tuple(public.items()),
     )
+
+
+def _interval_words(spec: Questions) -> str:
+    told = (
+        f"An interval holds the true number with a chance of at least {to_text(100 * spec.coverage)} %, each by "
+        "itself, if there is anybody to tell it of"
+    )
+    cut = dict.fromkeys(
+        f"of {each.measured.column} that of values {each.measured.cut}, or cut alone"
+        for each in spec.statistics
+        if isinstance(each.measured, Measure)
+    )
+    return "; ".join((told, *cut))
 
 
 def whom(spec: Questions) -> str:

@@ -175,6 +175,7 @@ class Answers(Result):
             "route": statistic_words.route(spec),
             "split": statistic_words.split(spec),
             "unit": statistic_words.unit(spec),
+            **({"values": statistic_words.cut(spec)} if statistic_words.cut(spec) else {}),
             "coverage": to_text(spec.coverage),
             **more,
         }
@@ -225,7 +226,7 @@ class Answers(Result):
             by=", ".join(axis.column for axis in self.spec.axes),
             numbers=statistic_words.heading(self.spec),
             upright=False,
-            bar=f"Estimated {statistic_words.heading(self.spec)} of {statistic_words.whom(self.spec)}",
+            bar=f"Estimated {statistic_words.estimand(self.spec)} of {statistic_words.whom(self.spec)}",
             line=statistic_words.interval_words(self.spec),
             note=some,
         )

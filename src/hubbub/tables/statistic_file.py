@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
@@ -21,6 +21,8 @@ from hubbub.tables.written import key_columns
 
 if TYPE_CHECKING:
     from hubbub.tables.statistic import Statistic
+
+_HALF: Final = Fraction(1, 2)  # a step
 
 
 def load(spec: Statistic, files: Files) -> Measurement:
@@ -51,16 +53,23 @@ def rows_in(spec: Statistic, table: pa.Table) -> list[Row]:
 
 def _ranked(spec: Statistic, measure: Measure, row: Row, ends: tuple[Any, ...]) -> Row:
     hidden = bool(row) and None in row
-    return _checked(spec, (*row, *(None if hidden else _point(measure, end) for end in ends)))
+    value, low, high = ends
+    points = (value, Fraction(0)), (low, _HALF), (high, -_HALF)
+    return _checked(spec, (*row, *(None if hidden else _point(measure, end, back) for end, back in points)))
 
 
-def _point(measure: Measure, end: float | None) -> int | None:
-    """Which step of the range it is, or is next to."""
+def _point(measure: Measure, end: float | None, back: Fraction) -> int | None:
+    """Which step of the range was drawn: an end is told half a step further out, where that is in the range."""
     if end is None:
         return None
-    if not isfinite(end) or not 0 <= (at := round((Fraction(end) - measure.low) / measure.step)) <= measure.steps:
+    if not isfinite(end):
         raise CheckFailed(NO_NUMBERS)
-    return at
+    at = (Fraction(end) - measure.low) / measure.step
+    told_as_drawn = abs(at - round(at)) < _HALF / 2  # else it is half way between two steps
+    step = round(at if told_as_drawn else at + back)
+    if not 0 <= step <= measure.steps:
+        raise CheckFailed(NO_NUMBERS)
+    return step
 
 
 def _checked(spec: Statistic, row: Row) -> Row:

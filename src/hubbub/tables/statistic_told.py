@@ -35,7 +35,8 @@ def told(spec: Statistic, published: Sequence[Row]) -> list[Answer]:
     """The answers that follow from the integers of every bin.
 
     Guarantee: whatever is true, each interval holds it with the coverage of the release, by the law of the noise and of
-    the sample (:mod:`hubbub.tables.statistic_intervals`). Integers that such a release cannot publish are refused with
+    the sample (:mod:`hubbub.tables.statistic_intervals`). Of a mean that is the one of values cut to the declared
+    range, rounded to the step or not. Integers that such a release cannot publish are refused with
     a ValueError.
     """
     if spec.ranked is not None:
@@ -145,11 +146,13 @@ def _of_crowd(spec: Statistic, crowd: Crowd, count: int | None, part: int | None
 
 
 def _mean(spec: Statistic, published: tuple[int, ...], part: int, whole: int, ends: Ends) -> Answer:
-    low, high = map(spec.value, ends)
+    least, most = low, high = spec.value(ends[0]), spec.value(ends[1])
+    if isinstance(spec.measured, Measure):
+        low, high = spec.measured.unrounded(low, high)
     if whole <= 0:
         return Answer(published, None, None, low, high, UNTOLD)
     told = spec.value(Fraction(part, whole))
-    return Answer(published, told, min(max(told, low), high), low, high, SHOWN)
+    return Answer(published, told, min(max(told, least), most), low, high, SHOWN)
 
 
 # --- quantiles ----------------------------------------------------------------------------------------------------
@@ -169,4 +172,4 @@ def _of_points(spec: Statistic, measure: Measure, row: Row) -> Answer:
     value, *ends = (min(max(point, 0), measure.steps) for point in points)
     low, high = (measure.value(end) for end in sorted(ends))
     told = measure.value(value)
-    return Answer(published, told, min(max(told, low), high), low, high, SHOWN)
+    return Answer(published, told, min(max(told, low), high), *measure.unrounded(low, high), SHOWN)

@@ -32,7 +32,7 @@ def words(spec: Statistic) -> Words:
         public.append(("the condition", f"{spec.where}; a comparison with a missing cell is false"))
     return Words(
         title=f"{capital(heading(spec))}{by}",
-        published=f"{capital(heading(spec))} of {_whom(spec)}{by}: {method(spec)}",
+        published=f"{capital(estimand(spec))} of {_whom(spec)}{by}: {method(spec)}",
         entry=f"{spec.kind.name}{_of(spec)}{by}{_protected(spec)}",
         person=spec.unit.words,
         sampling=sampling(spec),
@@ -63,6 +63,16 @@ def heading(spec: Statistic) -> str:
         case _:
             q: Fraction = spec.q  # type: ignore[attr-defined]
             return f"median{_of(spec)}" if q == _MEDIAN else f"{to_text(q)}-quantile{_of(spec)}"
+
+
+def cut(spec: Statistic) -> str:
+    """What is done to values before anything is told of them; empty where nothing is measured."""
+    return f"values {spec.measured.cut}" if isinstance(spec.measured, Measure) else ""
+
+
+def estimand(spec: Statistic) -> str:
+    """What each number is, with the range that values are cut to and the step that they are rounded to."""
+    return f"{heading(spec)}, of {cut(spec)}," if cut(spec) else heading(spec)
 
 
 def many(spec: Statistic) -> str:
@@ -238,11 +248,13 @@ def split(spec: Statistic) -> str:
 def interval_words(spec: Statistic) -> str:
     """What an interval means, and what it is for."""
     percent = to_text(100 * spec.coverage)
-    what = "a value that is" if spec.kind.name == "quantile" else "the true"
-    about = f"{heading(spec)} of {_whom(spec)}"
+    what = "a value that is the" if spec.kind.name == "quantile" else "the" if cut(spec) else "the true"
+    about = f"{estimand(spec)} of {_whom(spec)}"
     if spec.kind.name == "count":
         about = f"number of {_whom(spec).removeprefix('the ')}"
     told = f"An interval holds {what} {about}, with a chance of at least {percent} %"
+    if cut(spec):
+        told += ", and as well that of values that are cut and not rounded"
     if isinstance(spec.protection, Crowd):
         return f"{told}, where a number is shown"
     return f"{told}, if there is anybody" if spec.kind.name != "count" and spec.axes else told
@@ -267,6 +279,13 @@ def notes(spec: Statistic) -> tuple[str, ...]:
         told.append(
             f"K = {spec.protection.rows:,} random people is what may be known; epsilon = "
             f"{to_text(spec.protection.epsilon)} is how much more is told than they tell."
+        )
+    if isinstance(spec.measured, Measure):
+        low, high, what = to_text(spec.measured.low), to_text(spec.measured.high), heading(spec).partition(" ")[0]
+        finer = "; a finer step makes it less, and costs a mean nothing" if what == "mean" else ""
+        told.append(
+            f"Values beyond {low}..{high} count as the nearer end: where there are such, this is not the {what} of the "
+            f"values as they are. Half a step on either side of an interval is for rounding{finer}."
         )
     told += chosen(spec)
     told.append(f"{capital(split(spec))}.")

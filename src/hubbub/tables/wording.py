@@ -14,7 +14,7 @@ from hubbub.exact import Infinite, to_text
 from hubbub.guarantees.curve import Reading
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.kind import Words
-from hubbub.tables.bins import rule
+from hubbub.tables.bins import declared_size, rule
 from hubbub.tables.estimands import in_words, of_interval, of_number
 from hubbub.tables.labels import is_ranges
 
@@ -106,13 +106,27 @@ def notes(spec: Histogram, *, exact: bool) -> tuple[str, ...]:
         told.append(
             f"Epsilon {to_text(total)} is for all bins of a person together: each has noise of rate {to_text(rate)}."
         )
-    if spec.unit.chooses:
+    if spec.unit.distinct is not None and not spec.every_bin_kept:
+        told.append(_left_out(spec, spec.unit.distinct))
+    if spec.unit.chooses and not spec.every_bin_kept:
         told.append("How many people have at least one row in a bin is not told, and no number here estimates it.")
     if _below_nothing(spec.channel):
         told.append("Noise can push a number below 0; the estimate beside it can be true.")
     if any(map(is_ranges, spec.axes)):
         told.append("[a,b) is from a up to, and not including, b.")
     return tuple(told)
+
+
+def _left_out(spec: Histogram, most: int) -> str:
+    """What a bound on the bins of a person loses; how much of that there is, is data."""
+    bins = declared_size(spec.axes)
+    told = (
+        f"Whoever has rows in more than {most:,} bin{'s' if most > 1 else ''} is counted in {most:,} of them and "
+        "missing in the others, so that counts may be too low; by how much is not told"
+    )
+    if bins is None:
+        return f"{told}."
+    return f"{told}. With a bound of {bins:,}, as many as there are bins, nobody would be missing, for more noise."
 
 
 def status(tag: str) -> str:

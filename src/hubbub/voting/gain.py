@@ -292,9 +292,10 @@ def _four(question: Question) -> Gain:
 
 def _bounded(question: Question) -> Gain:
     most = rounded(gain_bound.gain_at_most(question.belief, question.voters, question.contest), up=True)
-    if question.worth is not None:  # chances that move by delta move a utility by delta times its range
-        most *= max(question.worth.values) - min(question.worth.values)
-    return Gain(question=question, method=BOUND, low=Fraction(0), high=min(most, Fraction(1)))
+    most = min(most, Fraction(1))  # chances that move by delta, at most 1, move a utility by delta times its range
+    if question.worth is not None:
+        most *= question.worth.range
+    return Gain(question=question, method=BOUND, low=Fraction(0), high=most)
 
 
 def _sampled(question: Question, draws: int, confidence: Fraction, source: Source) -> Gain:
@@ -326,8 +327,9 @@ def _sampled(question: Question, draws: int, confidence: Fraction, source: Sourc
 
 
 def _best(question: Question, method: str, found: Sequence[tuple[Fraction, Fraction, Ranking, Utility]]) -> Gain:
-    """The largest of several gains, each between two numbers; not below 0, since a voter may tell the truth."""
-    low, high = max(entry[0] for entry in found), max(entry[1] for entry in found)
+    """The largest of several gains, each between two numbers; not below 0, since a voter may tell the truth, and not
+    above what the best victory is worth more than the worst."""
+    low, high = max(entry[0] for entry in found), max(min(entry[1], entry[3].range) for entry in found)
     _, _, lie, worth = max(found, key=lambda entry: entry[0])
     if low <= 0:
         return Gain(question=question, method=method, low=Fraction(0), high=max(high, Fraction(0)))

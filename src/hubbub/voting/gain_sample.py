@@ -82,7 +82,8 @@ def sampled(
     """An interval for the gain of each lie under each utility.
 
     Guarantee: with probability at least `confidence` over the draws, all intervals hold at once (empirical Bernstein
-    bound and a union); none of them is a single number.
+    bound and a union). None goes beyond the range of the utility, which no gain does, and none is a single number
+    unless all candidates are worth the same.
     """
     if draws < 2 or not 0 < confidence < 1:
         raise WrongUse(f"a sample needs at least 2 draws and a confidence between 0 and 1, not {draws}, {confidence}")
@@ -117,5 +118,6 @@ def sampled(
             ) / (draws * whole * whole)
             width = (2 * ball(square - mean * mean) * unlikely / draws).sqrt() + 6 * unlikely / draws
             reach = rounded(width, up=True)
-            found[lie, worth] = Interval(mean=mean, low=mean - reach, high=mean + reach)
+            low, high = max(mean - reach, -worth.range), min(mean + reach, worth.range)
+            found[lie, worth] = Interval(mean=mean, low=low, high=high)
     return found

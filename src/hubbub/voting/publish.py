@@ -104,6 +104,12 @@ class PublishedBallots(Spec):
         """The largest number that is not shown."""
         return self.k - 1 if self.method != "noisy" else level_channel(self.k, self.level_epsilon).show_above or 0
 
+    @property
+    def enforced_number(self) -> int | None:
+        """None: the totals that are enforced are those of the official record, which the promise leaves out and says so
+        (:mod:`hubbub.voting.publish_promises`)."""
+        return None
+
     def resolved(self, schema: Any) -> Self:
         return self
 

@@ -1,5 +1,12 @@
 """What a table of ballots promises, derived from its public description before any ballot is read.
 
+The record is enforced: ballots that do not give every official total are refused, and so are the same ballots without
+one. That is no promise broken by a number that is enforced, as it would be in a table of people, because nobody learns
+it here: the office has published all these totals, of these ballots, and the promise is about what the table adds to
+them. So "one ballot more" is about the table as a function of the ballots beside a constant (Theorem 2 is relative to
+the record), and says: whoever is told the record and the table learns no more of a ballot than the promise allows, on
+top of what the record told. For two piles that both give the record it implies twice the loss for each ballot replaced.
+
 With the official record as a constant, paths (or prefixes of a public tree) are a public partition of the ballots, and
 what is published are counts on it: counts of at least k of a secret sample, the others hidden. That is crowd-blending,
 and, over the sample, differentially private for every voter. Theorem 2 says more of paths: two ballots of one path can
@@ -33,9 +40,14 @@ LEVEL: Final = Theorem("ballots.level", "Theorem W1, on the prefixes of one leng
 
 OFFICIAL: Final = Assumption(
     "official-record",
-    "the official record is public and the same for both: what it gives away is outside of this promise",
+    "the official record is public and the same for both: what it gives away, how many ballots there are among it, is "
+    "outside of this promise",
 )
-RECOUNTED: Final = Assumption("recounted", "the ballots, read and counted again, give every official total")
+RECOUNTED: Final = Assumption(
+    "recounted",
+    "the ballots, read and counted again, give every official total, and others are refused: the promise compares what "
+    "the table tells beside that record, and not whether there is one",
+)
 ONE_BALLOT: Final = Assumption("person.ballot", "each ballot is taken to be one voter's only one")
 ABSENT: Final = Assumption("absent-is-hidden-path", "a path that is absent looks like one that is hidden")
 METHOD: Final = Assumption(

@@ -42,6 +42,11 @@ class Utility:
         rising = sorted(set(self.values))
         return min((b - a for a, b in pairwise(rising)), default=Fraction(1))
 
+    @property
+    def range(self) -> Fraction:
+        """What the best victory is worth more than the worst: no lie gains more, and none loses more."""
+        return max(self.values) - min(self.values)
+
     def consistent_with(self, ranking: Ranking) -> bool:
         """Whether the utility falls strictly along `ranking`; those that a truncated one leaves out are tied below."""
         ranked = [self.values[c] for c in ranking]

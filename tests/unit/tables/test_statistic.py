@@ -21,8 +21,11 @@ from hubbub.kind import Release
 from hubbub.ledger.book import Ledger
 from hubbub.noise.source import ScriptedSource
 from hubbub.report import report
+from hubbub.tables import questions_words
 from hubbub.tables.engine import OTHER_NUMBER
+from hubbub.tables.measure import measured
 from hubbub.tables.quantile_draw import Target, draw, weights
+from hubbub.tables.questions_asking import questions
 from hubbub.tables.statistic_answers import schema
 from hubbub.tables.statistic_asking import statistic
 from hubbub.tables.statistic_intervals import drawn, of_sums, reach
@@ -80,6 +83,48 @@ def test_everybody_known_and_little_noise_is_the_true_share_of_all() -> None:
     (share,) = answers(table.fraction(where="town = Bath", zero_knowledge="30", rows=N, people=N))
     assert Fraction(share["value"]) == Fraction(400, N)
     assert share["low"] <= 400 / N <= share["high"]
+
+
+@pytest.mark.parametrize("kind", ["mean", "quantile"])
+def test_every_front_end_says_what_values_are_cut_and_rounded_to(tmp_path: Path, kind: str) -> None:
+    """Screen, JSON, report (which is what the studio shows) and explanation; the certificate has range and step."""
+    rows = pa.table({"v": [0.4] * 500 + [14.0] * 100})
+    pq.write_table(rows, tmp_path / "v.parquet")
+    words = ["release", kind, str(tmp_path / "v.parquet"), "--rows-are-people", "--of", "v:0..10:1", "--epsilon", "1"]
+    said = "of values cut to 0..10 and rounded to 1"
+
+    def told(*more: str) -> str:
+        done = CliRunner().invoke(commands, [*words, "--out", str(tmp_path / "out"), *more], catch_exceptions=False)
+        assert done.exit_code == 0, done.stderr
+        return done.stdout
+
+    screen = " ".join(told().split())
+    assert said in screen
+    assert "Values beyond 0..10 count as the nearer end" in screen
+    assert f"the true {kind}" not in screen
+    assert json.loads(told("--replace", "--json"))["values"] == said.removeprefix("of ")
+    certificate = str(tmp_path / "out" / "certificate.json")
+    assert said in (tmp_path / "out" / "report.html").read_text()
+    explained = CliRunner().invoke(commands, ["explain", certificate], catch_exceptions=False).stdout
+    assert said in " ".join(explained.split())
+    assert CliRunner().invoke(commands, ["verify", certificate]).exit_code == 0
+
+
+def test_questions_say_what_values_are_cut_and_rounded_to() -> None:
+    spec = questions(
+        [{"name": "pay", "kind": "mean", "of": "pay:0..50000:1000"}], zero_knowledge="1", rows=200, people=N
+    )
+    said = "values cut to 0..50000 and rounded to 1000"
+    words = questions_words.words(spec)
+    assert said in words.intervals
+    assert said in dict(words.public)["pay"]
+    assert any(said in note for note in questions_words.notes(spec))
+
+
+def test_half_a_step_is_added_and_nothing_beyond_the_range() -> None:
+    measure = measured("v:0..10:1")
+    assert measure.unrounded(Fraction(3), Fraction(7)) == (Fraction(5, 2), Fraction(15, 2))
+    assert measure.unrounded(Fraction(0), Fraction(10)) == (0, 10)
 
 
 def test_the_file_the_json_and_the_page_tell_the_same(tmp_path: Path) -> None:

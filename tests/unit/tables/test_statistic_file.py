@@ -256,6 +256,13 @@ def test_a_thousand_groups_are_checked_number_by_number(tmp_path: Path) -> None:
 def test_quantiles_off_the_lattice_or_out_of_order_are_none(tmp_path: Path) -> None:
     spec = statistic("quantile", of="age:0..90:5", q="0.5", epsilon=1)
     file = tmp_path / "release.csv"
-    for row, right in (("40,30,50", True), ("41,30,50", False), ("20,30,50", False), ("40,30,95", False)):
+    for row, right in (
+        ("40,27.5,52.5", True),
+        ("90,87.5,90", True),
+        ("40,30,50", False),
+        ("41,27.5,52.5", False),
+        ("20,27.5,52.5", False),
+        ("40,27.5,97.5", False),
+    ):
         file.write_text(f"estimate,low,high,status\n{row},shown\n")
         assert (wrong(spec, tmp_path) is None) == right

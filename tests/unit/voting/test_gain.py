@@ -220,6 +220,22 @@ def test_a_sample_brackets_the_truth_and_never_says_zero() -> None:
         gain(example(10**6, Contest(kind="plurality")), "sample", draws=10**6)
 
 
+@pytest.mark.parametrize(
+    ("worth", "most"),
+    [(None, "1"), ("c=1,a=0.4,b=0", "1"), ("c=0.5,a=0.3,b=0.2", "0.3"), ("c=0.02,a=0.01,b=0", "0.02")],
+)
+def test_no_interval_goes_beyond_what_the_best_victory_is_worth_more(worth: str | None, most: str) -> None:
+    """Ten draws say next to nothing, and a margin of 1 proves nothing: 1 is still above what can be gained."""
+    named = None if worth is None else utility(worth, ABC)
+    for kind, method, margin in (("plurality", "sample", None), ("repeated-plurality", "bound", 1)):
+        question = Question(
+            belief=EXAMPLE, truth=CAB, voters=11, contest=Contest(kind=kind, margin=margin), worth=named
+        )
+        source = ScriptedSource.from_label("few draws") if method == "sample" else None
+        found = gain(question, method, draws=10 if method == "sample" else None, source=source)
+        assert 0 <= found.low <= found.high == rational(most)
+
+
 def test_the_three_answers() -> None:
     exact = gain(example(101, Contest(kind="plurality")))
     assert isinstance(at_most(exact, Fraction(1, 10)), Proved)
