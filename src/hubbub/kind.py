@@ -28,6 +28,7 @@ import pyarrow as pa
 from hubbub.check import Check as Check
 from hubbub.drawing import Drawing
 from hubbub.errors import WrongUse
+from hubbub.guarantees.asked import asked_first
 from hubbub.guarantees.definitions import IndependentSample
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
@@ -314,7 +315,7 @@ class Release:
 
     def __repr__(self) -> str:
         words = self.spec.words()
-        promised = "; ".join(f"{step.conclusion} for {step.people}" for step in self.promises)
+        promised = "; ".join(f"{step.conclusion} for {step.people}" for step in asked_first(self.promises))
         rows = "written when it is saved" if self.result.waiting else f"{len(self):,} rows"
         return f"<{words.entry}: {rows}; promised: {promised}>"
 
@@ -325,7 +326,8 @@ class Release:
         heads = "".join(f"<th>{html.escape(name)}</th>" for name in names)
         body = "".join(f"<tr>{''.join(_cell(row[name]) for name in names)}</tr>" for row in rows)
         more = f"<p>and {len(self) - len(rows):,} more rows</p>" if len(self) > len(rows) else ""
-        promised = "".join(f"<li>{html.escape(f'{step.conclusion}, for {step.people}')}</li>" for step in self.promises)
+        steps = asked_first(self.promises)
+        promised = "".join(f"<li>{html.escape(f'{step.conclusion}, for {step.people}')}</li>" for step in steps)
         title = html.escape(self.spec.words().title)
         return (
             f"<h4>{title}</h4><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{more}"

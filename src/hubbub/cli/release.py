@@ -204,6 +204,7 @@ def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
 
 def _tell(done: Release, written: dict[str, str]) -> None:
     from hubbub.explanation import crowd_words, meaning
+    from hubbub.guarantees.asked import asked_first
     from hubbub.ledger.book import Ledger
 
     console = page()
@@ -215,7 +216,7 @@ def _tell(done: Release, written: dict[str, str]) -> None:
     console.print()
     for sentence in (*done.result.sentences(), *grid.notes):
         console.print(sentence)
-    for step in done.promises:
+    for step in asked_first(done.promises):
         told = meaning(step.conclusion, step.people)
         said = " ".join(filter(None, (told.promised, told.crowd, crowd_words(step))))
         console.print(f"\nPromised ({step.conclusion.notion}, for {step.people}): {said}")

@@ -12,6 +12,7 @@ from typing import Any
 
 from hubbub.errors import HubbubError
 from hubbub.explanation import crowd_words, meaning, title
+from hubbub.guarantees.asked import asked_first
 from hubbub.guarantees.definitions import ZeroKnowledge
 from hubbub.guarantees.derivation import Derivation
 from hubbub.kind import Kind, Spec
@@ -56,9 +57,8 @@ class Weighed:
 
     @property
     def told(self) -> tuple[Told, ...]:
-        """The promises in words, that about a sample first: it is what the sample is for."""
-        steps = sorted(self.promises.value or (), key=lambda step: not isinstance(step.conclusion, ZeroKnowledge))
-        return tuple(map(told, steps))
+        """The promises in words, the one that was asked for first."""
+        return tuple(map(told, asked_first(self.promises.value or ())))
 
 
 def told(step: Derivation) -> Told:
