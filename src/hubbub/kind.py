@@ -148,6 +148,11 @@ class Result(Protocol):
         )
         return Grid(tuple(texts), tuple(rest), told)
 
+    def disjoint_counts(self) -> str | None:
+        """The column of the first sheet that counts each person (or kept row) in one row at most, so that its numbers
+        add up; None where there is none. Numbers of other things, or of people met twice, are never added up."""
+        return None
+
     def drawing(self) -> Drawing | None:
         """A picture of it, as a value; None if there is nothing to see."""
         return None

@@ -184,6 +184,13 @@ def test_a_release_in_words(links: Path, tmp_path: Path) -> None:
     assert max(map(len, done.stdout.splitlines()[:4])) <= 80
 
 
+def test_every_sign_of_a_release_shows_on_the_terminal(links: Path, tmp_path: Path) -> None:
+    shown = release(links, tmp_path / "signs", "--of", "connectivity")
+    assert shown.exit_code == 0
+    assert "95 %" in shown.stdout
+    assert "\\u" not in shown.stdout
+
+
 def test_the_scales_of_a_release_are_those_of_the_plan(tmp_path: Path) -> None:
     asked = ["--vertices", "6000", "--max-degree", "40", "--samples", "500", "--epsilon", "1", "--of", ALL]
     planned = json.loads(run("graph", "plan", *asked, "--json").stdout)["rows"]
