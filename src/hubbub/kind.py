@@ -29,6 +29,7 @@ from hubbub.check import Check as Check
 from hubbub.drawing import Drawing
 from hubbub.errors import WrongUse
 from hubbub.guarantees.asked import asked_first
+from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import IndependentSample
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
@@ -176,6 +177,16 @@ class Spec(Protocol):
         """Whom it is about: those of the table, and which column says who is who."""
         ...
 
+    @property
+    def declared_people(self) -> int | None:
+        """How many people there are, where that is declared and public."""
+        return None
+
+    @property
+    def lowered_to(self) -> Curve | None:
+        """The curve in the place of one that falls somewhere; None where the curve is the one that was asked for."""
+        return None
+
     def resolved(self, schema: Any) -> Self:
         """With what the schema tells, or one sentence if such a release cannot be made of such columns."""
         ...
@@ -241,6 +252,14 @@ class Spec(Protocol):
 
     def run(self, data: Any, source: Source) -> Result:
         """Carry it out. This alone sees data."""
+        ...
+
+
+class Publish(Protocol):
+    """How a spec is carried out on data that were opened, and entered in the ledger."""
+
+    def __call__(self, spec: Spec, *, accept_weak: bool = False) -> Release:
+        """The release. A weak promise (:mod:`hubbub.weakness`) is refused unless it is accepted."""
         ...
 
 

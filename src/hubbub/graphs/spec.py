@@ -145,6 +145,10 @@ class GraphSpec(Spec):
     def people(self) -> People:
         return People(whose=Whose.EDGE if self.per_edge else Whose.VERTEX)
 
+    @property
+    def declared_people(self) -> int | None:
+        return self.size.vertices
+
     def resolved(self, schema: object) -> Self:
         """A graph has no columns: everything is declared."""
         return self

@@ -164,6 +164,10 @@ class Queries(Spec):
     def people(self) -> People:
         return self.unit.people
 
+    @property
+    def declared_people(self) -> int | None:
+        return self.asked.people
+
     def resolved(self, schema: Schema) -> Self:
         if self.unit.person is not None:
             column(schema, self.unit.person)

@@ -145,6 +145,10 @@ class Questions(Spec):
     def people(self) -> People:
         return self.unit.people
 
+    @property
+    def declared_people(self) -> int | None:
+        return self.of_people
+
     def resolved(self, schema: Schema) -> Self:
         for each in self.statistics:
             each.resolved(schema)

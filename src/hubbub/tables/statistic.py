@@ -162,6 +162,10 @@ class Statistic(Spec):
     def people(self) -> People:
         return self.unit.people
 
+    @property
+    def declared_people(self) -> int | None:
+        return self.protection.people if isinstance(self.protection, Knowledge) else None
+
     def resolved(self, schema: Schema) -> Self:
         if self.unit.person is not None:
             column(schema, self.unit.person)

@@ -143,8 +143,7 @@ def _below_nothing(channel: Channel) -> bool:
 
 
 def _remarks(spec: Histogram) -> tuple[str, ...]:
-    curve = getattr(spec.channel, "curve", None)
-    return (Reading(curve, lowered=True).remark,) if spec.lowered and curve is not None else ()
+    return () if spec.lowered_to is None else (Reading(spec.lowered_to, lowered=True).remark,)
 
 
 def listed(texts: list[str]) -> str:
