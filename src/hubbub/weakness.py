@@ -28,6 +28,7 @@ LARGEST_DELTA: Final = Fraction(1, 10**5)  # where the number of people is not d
 SMALLEST_CROWD: Final = 5
 _ODDS: Final = 148  # e^5, rounded down
 _DIGITS: Final = 3
+_LONGEST_CURVE: Final = 60  # signs
 
 
 def weaknesses(spec: Spec) -> tuple[str, ...]:
@@ -46,9 +47,11 @@ def weaknesses(spec: Spec) -> tuple[str, ...]:
     if isinstance(own, CrowdBlending):
         found += _of_crowd(own.k, spec.declared_people)
     if spec.lowered_to is not None:
+        curve = str(spec.lowered_to)
+        to = f" to {curve}" if len(curve) <= _LONGEST_CURVE else ""
         found.append(
-            f"the curve falls somewhere and is flattened to {spec.lowered_to}, since a small crowd is owed the "
-            "smallest loss of any larger one"
+            f"the curve falls somewhere and is flattened{to}, since a small crowd is owed the smallest loss of any "
+            "larger one"
         )
     return tuple(found)
 
