@@ -217,7 +217,9 @@ def test_a_vertex_file_and_named_columns(tmp_path: Path) -> None:
     words = ["--columns", "from,to", "--vertex-file", str(tmp_path / "people.txt"), "--no-header"]
     assert release(tmp_path / "links.tsv", tmp_path / "no", *words).exit_code != 0  # the names are then no columns
     words[-1] = "--header"
-    done = release(tmp_path / "links.tsv", tmp_path / "out", *words, "--of", "edges", "--epsilon", "40", "--json")
+    done = release(
+        tmp_path / "links.tsv", tmp_path / "out", *words, "--of", "edges", "--epsilon", "40", "--yes", "--json"
+    )
     (answer,) = json.loads(done.stdout)["answers"]
     assert answer["scale"] < 2
     assert abs(answer["value"] - 1) < 60
