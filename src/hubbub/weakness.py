@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Final
 
 from hubbub.errors import WrongUse
-from hubbub.exact import INFINITY, Infinite, Loss
+from hubbub.exact import Infinite, Loss
 from hubbub.figures import short
 from hubbub.guarantees.asked import asked_first
 from hubbub.guarantees.definitions import (
@@ -75,8 +75,9 @@ def _of_loss(guarantee: Guarantee) -> Iterator[str]:
         rare = SMALLEST_CROWD - 1
         loss = guarantee.curve.at(rare)
         if loss > LARGEST_EPSILON:
-            alone = "everything" if isinstance(loss, Infinite) else f"epsilon = {_text(loss)}"
-            yield f"people in a crowd of {rare} lose {alone}, and above {LARGEST_EPSILON} little is hidden"
+            shown = "may be shown exactly"
+            lost = shown if isinstance(loss, Infinite) else f"lose epsilon = {_text(loss)}, above {LARGEST_EPSILON}"
+            yield f"people in a crowd of {rare} {lost}"
         return
     loss = guarantee.epsilon
     if loss > LARGEST_EPSILON:
@@ -103,4 +104,4 @@ def _of_crowd(k: int, people: int | None) -> Iterator[str]:
 
 def _text(loss: Loss) -> str:
     """A few digits, rounded up."""
-    return "infinity" if loss == INFINITY else short(loss, _DIGITS)
+    return short(loss, _DIGITS)

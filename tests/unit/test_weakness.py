@@ -59,8 +59,8 @@ WEAK: list[tuple[dict[str, Any], str]] = [
     ({"crowd": 20, "epsilon": 6}, "epsilon = 6 is above 5"),
     ({"outlier": "8"}, "epsilon = 8 is above 5"),
     ({"outlier": "1:6,101:7"}, "people in a crowd of 4 lose epsilon = 6"),
-    ({"outlier": "1:0.1,4:inf"}, "people in a crowd of 4 lose everything"),
-    ({"channel": "simple-suppressed", "options": {"k": 3}}, "people in a crowd of 4 lose everything"),
+    ({"outlier": "1:0.1,4:inf"}, "people in a crowd of 4 may be shown exactly"),
+    ({"channel": "simple-suppressed", "options": {"k": 3}}, "people in a crowd of 4 may be shown exactly"),
     ({"outlier": "1:0.5,100:1,200:0.2"}, "the curve falls somewhere and is flattened to 0.2"),
     ({"crowd": 20, "sample": "0.2", "at_delta": "1e-3"}, "delta = 0.001 is above 1 in 100,000"),
 ]
