@@ -55,7 +55,7 @@ class _Fresh:
 
     def histogram(self, by: list[str], **words: Any) -> Release:
         engine, ledger = self._opened.engine, self._ledgers.pop()
-        fresh = Table(engine, self._person, lambda spec: perform(spec, engine, ledger, "people"))
+        fresh = Table(engine, self._person, lambda spec, *, accept_weak=False: perform(spec, engine, ledger, "people"))
         return fresh.histogram(by, **words)
 
 

@@ -43,7 +43,7 @@ def opened(source: object, **words: Any) -> Table:
 def open(source: object, **words: Any) -> Table:
     """As :func:`hubbub.open`, for releases that are looked at: they are entered nowhere, and so cannot be saved."""
     table = opened(source, **{"unreadable": 1, **words})
-    return Table(table.engine, table.person, lambda spec: run(spec, table.engine, SystemSource()))
+    return Table(table.engine, table.person, lambda spec, *, accept_weak=False: run(spec, table.engine, SystemSource()))
 
 
 class Nameless:
@@ -61,11 +61,11 @@ def enter(source: object, **words: Any) -> Table:
     """As :func:`hubbub.open`, for releases that are saved: each takes a new name in the ledger."""
     table = opened(source, **words)
     nameless = Nameless(table.engine)
-    return Table(
-        table.engine,
-        table.person,
-        lambda spec: perform(spec, nameless, Ledger(), f"people-{next(_numbers)}", other_people=True),
-    )
+
+    def publish(spec: Spec, *, accept_weak: bool = False) -> Release:
+        return perform(spec, nameless, Ledger(), f"people-{next(_numbers)}", other_people=True)
+
+    return Table(table.engine, table.person, publish)
 
 
 def played(spec: Spec, engine: Any, source: Source) -> Release:

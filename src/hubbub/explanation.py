@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Final
 
 from hubbub.exact import Infinite, Loss, ball, precision, to_text, upper
+from hubbub.guarantees.asked import asked_first
 from hubbub.guarantees.closeness import odds_below
 from hubbub.guarantees.definitions import (
     Aggregate,
@@ -39,11 +40,12 @@ from hubbub.kind import Spec
 DIGITS: Final = 3
 LARGEST_SPELT_OUT: Final = 14  # e^14 is a bit more than a million; above, only the power of ten is readable
 
+_RARER: Final = "The rarer you are, the less you show"
 _TITLES: Final = {
     "crowd-blending": "Lost in the crowd",
-    "outlier": "The rarer you are, the less you show",
-    "simple-outlier": "The rarer you are, the less you show",
-    "staircase": "The rarer you are, the less you show",
+    "outlier": _RARER,
+    "simple-outlier": _RARER,
+    "staircase": _RARER,
     "differential": "With you or without you",
     "zero-knowledge": "No more than a sample would tell",
     "distributional": "Hidden by who was picked",
@@ -106,7 +108,7 @@ def explain_release(spec: Spec, promises: Sequence[Derivation]) -> str:
         "What is promised",
     ]
     refused: dict[str, None] = {}
-    for step in promises:
+    for step in asked_first(promises):
         told = meaning(step.conclusion, step.people)
         refused[told.not_promised] = None
         lines.append(f"  {title(step.conclusion)} ({step.conclusion.notion} privacy)")
@@ -126,7 +128,16 @@ def in_numbers(step: Derivation) -> str:
 
 def title(guarantee: Guarantee) -> str:
     """A promise in a few words."""
+    if _is_flat(guarantee):
+        return "The same limit in every crowd"
     return _TITLES.get(guarantee.notion, "A promise")
+
+
+def _is_flat(guarantee: Guarantee) -> bool:
+    """Whether a promise to people by the size of their crowd is the same for all of them."""
+    if isinstance(guarantee, SimpleOutlier | StaircaseOutlier):
+        guarantee = guarantee.as_outlier()
+    return isinstance(guarantee, OutlierPrivacy) and guarantee.curve.is_flat
 
 
 def crowd_words(step: Derivation) -> str:
@@ -192,6 +203,8 @@ def _meaning(guarantee: Guarantee, people: People | None) -> str:
                 f"{_within(guarantee.epsilon, Fraction(0))}."
             )
         case OutlierPrivacy():
+            if _is_flat(guarantee):
+                return f"Leave out one {one} of {data}: {_levels(guarantee)}."
             return f"The fewer people of {data} are like you, the less you show. Leave out one: {_levels(guarantee)}."
         case SimpleOutlier() | StaircaseOutlier():
             return _meaning(guarantee.as_outlier(), people)

@@ -31,6 +31,8 @@ import pyarrow as pa
 
 from hubbub.check import Check as Check
 from hubbub.drawing import Drawing
+from hubbub.guarantees.asked import asked_first
+from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import IndependentSample
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
@@ -145,6 +147,11 @@ class Result(Protocol):
         )
         return Grid(tuple(texts), tuple(rest), told)
 
+    def disjoint_counts(self) -> str | None:
+        """The column of the first sheet that counts each person (or kept row) in one row at most, so that its numbers
+        add up; None where there is none. Numbers of other things, or of people met twice, are never added up."""
+        return None
+
     def drawing(self) -> Drawing | None:
         """A picture of it, as a value; None if there is nothing to see."""
         return None
@@ -175,6 +182,11 @@ class Spec(Protocol):
         Then nobody comes or goes: every promise compares data of so many people (replace), and the ledger and the audit
         refuse one that does not.
         """
+        return None
+
+    @property
+    def lowered_to(self) -> Curve | None:
+        """The curve in the place of one that falls somewhere; None where the curve is the one that was asked for."""
         return None
 
     def resolved(self, schema: Any) -> Self:
@@ -302,6 +314,14 @@ def is_deferred(result: object) -> bool:
     return isinstance(result, Deferred) and result.is_deferred
 
 
+class Publish(Protocol):
+    """How a spec is carried out on data that were opened, and entered in the ledger."""
+
+    def __call__(self, spec: Spec, *, accept_weak: bool = False) -> Release:
+        """The release. A weak promise (:mod:`hubbub.weakness`) is refused unless it is accepted."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
     """A kind of release: what it is called, what it can be asked, and how a spec is made of words or read back."""
@@ -378,7 +398,7 @@ class Release:
 
     def __repr__(self) -> str:
         words = self.spec.words()
-        promised = "; ".join(f"{step.conclusion} for {step.people}" for step in self.promises)
+        promised = "; ".join(f"{step.conclusion} for {step.people}" for step in asked_first(self.promises))
         rows = "written when it is saved" if is_deferred(self.result) else f"{len(self):,} rows"
         return f"<{words.entry}: {rows}; promised: {promised}>"
 
@@ -389,7 +409,8 @@ class Release:
         heads = "".join(f"<th>{html.escape(name)}</th>" for name in names)
         body = "".join(f"<tr>{''.join(_cell(row[name]) for name in names)}</tr>" for row in rows)
         more = f"<p>and {len(self) - len(rows):,} more rows</p>" if len(self) > len(rows) else ""
-        promised = "".join(f"<li>{html.escape(f'{step.conclusion}, for {step.people}')}</li>" for step in self.promises)
+        steps = asked_first(self.promises)
+        promised = "".join(f"<li>{html.escape(f'{step.conclusion}, for {step.people}')}</li>" for step in steps)
         title = html.escape(self.spec.words().title)
         return (
             f"<h4>{title}</h4><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{more}"

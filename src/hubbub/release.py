@@ -50,6 +50,7 @@ from hubbub.tables import manifest
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import column
 from hubbub.tables.table import Table
+from hubbub.weakness import check_accepted
 
 if TYPE_CHECKING:
     from hubbub.graphs.network import Network
@@ -93,12 +94,12 @@ def open(
     if dataset is None and isinstance(source, str | os.PathLike) and not (address(source) and table and " " in table):
         dataset = named_after(source, table)  # but not after a query
     books = Ledger(ledger)
-    return Table(
-        engine,
-        person,
-        lambda spec: perform(spec, engine, books, dataset, other_people=other_people),
-        lambda by: opening.looked(engine, by, person),
-    )
+
+    def carry_out(spec: Spec, *, accept_weak: bool = False) -> Release:
+        check_accepted(spec.resolved(engine.columns()), accept_weak)
+        return perform(spec, engine, books, dataset, other_people=other_people)
+
+    return Table(engine, person, carry_out, lambda by: opening.looked(engine, by, person))
 
 
 def open_graph(
@@ -122,7 +123,12 @@ def open_graph(
     if dataset is None and isinstance(source, str | os.PathLike):
         dataset = named_after(source)
     books = Ledger(ledger)
-    return Network(links, lambda spec: perform(spec, links, books, dataset))
+
+    def carry_out(spec: Spec, *, accept_weak: bool = False) -> Release:
+        check_accepted(spec, accept_weak)
+        return perform(spec, links, books, dataset)
+
+    return Network(links, carry_out)
 
 
 def publish_ballots(
@@ -132,11 +138,13 @@ def publish_ballots(
     *,
     dataset: str | None = None,
     ledger: str | os.PathLike[str] | None = None,
+    accept_weak: bool = False,
 ) -> Release:
     """Ballots that were read from a file, published beside the official record (see hubbub.voting.publish_asking)."""
     from hubbub.engines.identity import of_files
     from hubbub.voting.publish import BallotBox
 
+    check_accepted(spec, accept_weak)
     if dataset is None and path is not None:
         dataset = named_after(path)
     box = BallotBox(file.ballots, Identity() if path is None else of_files([os.fspath(path)]))

@@ -67,7 +67,7 @@ SAYS: list[tuple[Guarantee, list[str]]] = [
     ),
     (OutlierPrivacy(curve=read("slope:0.01<=1").curve), ["1.0101 to 2.7 times", "of 100 or more", "2.72"]),
     (OutlierPrivacy(curve=read("slope:0.1").curve), ["in a crowd of 1,", "and 1.106 times that for each further one"]),
-    (OutlierPrivacy(curve=read("1").curve, delta=TENTH), ["in any crowd", "1 in 10"]),
+    (OutlierPrivacy(curve=read("1").curve, delta=TENTH), ["Leave out one person of", "in any crowd", "1 in 10"]),
     (SimpleOutlier(k=10, epsilon=ONE), ["of 1 to 10", "1.106", "11 or more, nothing is promised"]),
     (StaircaseOutlier(thresholds=(10,), epsilons=(ONE, Fraction(0))), ["exactly as likely", "2.72"]),
     (OutlierGroup(k=10, size=4, epsilon=ONE), ["up to 4 people together", "at most 10 of their kind", "k = 10"]),

@@ -15,7 +15,7 @@ import pytest
 
 from hubbub.explanation import in_numbers, meaning
 from hubbub.kind import Release
-from hubbub.release import save
+from hubbub.release import open_graph, save
 from hubbub.report import report
 from hubbub.report.numbers import LISTED
 from hubbub.report.picture import picture
@@ -344,3 +344,71 @@ def test_the_file_names_what_it_belongs_to(form: str, tmp_path: Path) -> None:
     assert "<code>certificate.json</code>" in page
     assert (tmp_path / "report.html").stat().st_mode & 0o777 & ~0o666 == 0  # published: as the umask says
     assert sorted(path.name for path in tmp_path.iterdir()) == ["certificate.json", f"release.{form}", "report.html"]
+
+
+ADDED_UP = "The numbers that are shown add up to"
+
+
+def network(of: list[str], **words: Any) -> Release:
+    """Statistics of a ring of twenty friends."""
+    ring = pa.table({"a": list(range(20)), "b": [(i + 1) % 20 for i in range(20)]})
+    asked = {"vertices": 20, "max_degree": 4, "epsilon": 1, **words}
+    return open_graph(ring, dataset="ring").statistics(of, **asked)
+
+
+@pytest.mark.parametrize(
+    ("of", "words"),
+    [(["connectivity", "edges"], {"samples": 5}), (["degree-histogram"], {}), (["triangles"], {})],
+    ids=str,
+)
+def test_numbers_of_a_network_are_never_added_up(of: list[str], words: dict[str, Any]) -> None:
+    page = report(network(of, **words))
+    assert ADDED_UP not in page
+    assert ">share<" not in page
+
+
+def test_only_what_is_a_partition_is_added_up(town: pa.Table) -> None:
+    bins = ["colour=red,green,blue"]
+    assert ADDED_UP in report(released(town, *bins, epsilon=1))
+    assert ADDED_UP in report(open_table(town).count(bins, epsilon=1))
+    assert ADDED_UP in report(open_table(town).cube(["colour=red,green,blue", "age:0..100:50"], margins="1", crowd=5))
+    queries = open_table(town).queries(["age:0..100:50", "year:0..50:25"], "marginals:1", epsilon=1, method="histogram")
+    assert ADDED_UP in report(queries)
+    each = open_table(town).queries(["age:0..100:50", "year:0..50:25"], "marginals:1", epsilon=1, method="per-query")
+    assert ADDED_UP not in report(each), "queries overlap"
+    assert ADDED_UP not in report(open_table(town).queries(["age:0..100:5"], "intervals", epsilon=1, method="tree"))
+    assert ADDED_UP not in report(open_table(town).count(where="age >= 50", epsilon=1)), "one number is no partition"
+
+
+def test_people_in_several_bins_are_not_added_up() -> None:
+    visits = pa.table({"id": [1, 1, 2, 3] * 50, "town": ["Bath", "York", "Bath", "York"] * 50})
+    several = open_table(visits, person="id").histogram(["town=Bath,York"], epsilon=1, distinct=2)
+    assert ADDED_UP not in report(several)
+
+
+def test_a_hidden_mean_beyond_the_axis_has_an_arrow_and_its_end() -> None:
+    pay = pa.table({"place": ["mill"] * 60 + ["ferry"] * 2, "salary": [40_000] * 62})
+    page = report(open_table(pay).mean("salary:0..300000:100", ["place=mill,ferry"], crowd=20, epsilon=5))
+    assert "hidden, up to 300,000" in page
+    assert "it goes on beyond the axis" in page
+
+
+def test_a_chart_that_ends_where_its_numbers_do_has_no_arrow(town: pa.Table) -> None:
+    assert "beyond the axis" not in report(released(town, "colour=red,green,blue", crowd=20))
+
+
+def test_an_interval_of_a_cube_without_an_end_has_an_arrow() -> None:
+    table = pa.table({"a": ["x"] * 60 + ["y"] * 3, "b": ["p", "q", "r"] * 21})
+    page = report(open_table(table).cube(["a", "b=p,q,r"], margins="1", crowd=20))
+    assert "or more" in page
+    assert "it goes on beyond the axis" in page
+
+
+def test_of_one_number_nobody_says_that_one_of_one_is_shown(town: pa.Table) -> None:
+    page = report(open_table(town).mean("age:0..100:1", epsilon=1))
+    assert "1 of 1" not in page
+    assert "Nothing is hidden." in page
+    some = pa.table({"place": ["mill"] * 60 + ["ferry"] * 2})
+    assert "1 of 2 numbers are shown; 1 bin is hidden." in report(
+        open_table(some).count(["place=mill,ferry"], crowd=20)
+    )

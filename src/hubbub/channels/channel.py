@@ -7,6 +7,7 @@ is a property of the family alone, and :mod:`hubbub.channels.profile` computes i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -49,8 +50,8 @@ class Proof:
 class Card:
     """What a channel says about itself: the statement behind its claim, what it does, and how it is asked for.
 
-    `summary` is one line; `how` takes its place where the parameters are known and a reader wants less. `needs`, `may`
-    and `one_of` are the options it must have, can have, and must have exactly one of.
+    `summary` is one line. `needs`, `may` and `one_of` are the options it must have, can have, and must have exactly one
+    of.
     """
 
     statement: Theorem
@@ -59,7 +60,6 @@ class Card:
     needs: tuple[str, ...] = ()
     may: tuple[str, ...] = ()
     one_of: tuple[str, ...] = ()
-    how: str = ""
 
 
 MOST_COMPARED = 12
@@ -107,6 +107,11 @@ class Channel(Protocol):
     def unbiased(self) -> bool:
         """Whether the published value, as it stands, has the true count as its mean."""
         ...
+
+    @property
+    def how(self) -> str:
+        """What is done to a count, in a few words, where the parameters are known."""
+        return re.sub(r" \([^)]*\)$", "", self.card.summary)
 
     def neighbours(self, count: int) -> tuple[Law, Law]:
         """The laws of a bin with this count and of the same bin with one person fewer, cut alike."""

@@ -71,7 +71,6 @@ class Warped(Channel):
         example="`curve=1:0.01,101:1`",
         needs=("curve",),
         may=("show_above",),
-        how="noise that is the larger the fewer people a bin has",
     )
     curve: Curve
     show_above: int | None = None
@@ -99,6 +98,20 @@ class Warped(Channel):
         """The curve is the same from here on (None: it never is)."""
         last = self.curve.pieces[-1]
         return None if last.rate else max(last.start, self.show_above or 0)
+
+    @property
+    def how(self) -> str:
+        """It follows the curve: only where that rises do smaller counts get more noise."""
+        finite = [piece for piece in self.curve.pieces if not isinstance(piece.value, Infinite)]
+        if not finite:
+            return "exact counts"
+        noise = "more noise the fewer people a bin has"
+        if len(finite) == 1 and not finite[0].rate:
+            noise = "the same noise on every count" if finite[0].value else "numbers that tell nothing"
+        if len(finite) == len(self.curve.pieces):
+            return noise
+        exact_from = self.curve.pieces[len(finite)].start
+        return f"exact counts of at least {exact_from}, below that {noise}"
 
     @property
     def certain(self) -> bool:

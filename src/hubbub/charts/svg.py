@@ -27,6 +27,8 @@ STYLE: Final = """
 .chart .gap.thin { stroke: none; }
 .chart .line { stroke: currentColor; stroke-width: 1.6; }
 .chart .line.thin { stroke-width: 1; }
+.chart .arrow { fill: currentColor; }
+.chart .arrow.pale { fill: var(--quiet, #6b7280); }
 .chart .grid { stroke: var(--grid, #e8ebee); }
 .chart .axis { stroke: var(--rule, #b9c0c8); }
 .chart.narrow { display: none; max-width: 30rem; }
@@ -41,6 +43,7 @@ _HIGH: Final = {"one": 240, "several": 110}  # of upright bars
 _PANEL: Final = 225  # pixels that a panel needs to stand beside another
 _SLANT: Final = math.radians(40)
 _APART: Final = 17  # pixels between slanted labels
+_ARROW: Final = 7  # pixels that an arrow is long, beyond the axis
 TEXT: Final = 12
 
 
@@ -126,11 +129,23 @@ class _Scale:
 
 
 def _scale(bars: Iterable[Bar]) -> _Scale:
-    """It holds 0 and all that is shown; what is hidden may lie beyond."""
+    """It holds 0 and all that is shown, with intervals as far as they end; what is hidden may lie beyond."""
     shown = [bar for bar in bars if bar.value is not None]
-    ends = [end for bar in shown for end in (bar.value, bar.high) if end is not None]
+    ends = [end for bar in shown for end in (bar.value, bar.low, bar.high) if end is not None]
     parts = any(end % 1 for end in ends)
-    return _Scale(min([0.0, *(bar.value for bar in shown if bar.value is not None)]), max([1.0, *ends]), parts)
+    return _Scale(min([0.0, *ends]), max([1.0, *ends]), parts)
+
+
+def goes_beyond(panels: Sequence[Panel]) -> bool:
+    """Whether some interval, or what is hidden, goes on beyond the axis, which an arrow shows."""
+    bars = [bar for panel in panels for bar in panel.bars]
+    scale = _scale(bars)
+    return any(any(_beyond(bar, scale)) for bar in bars)
+
+
+def _beyond(bar: Bar, scale: _Scale) -> tuple[bool, bool]:
+    """Whether it goes on below the axis, and above."""
+    return bar.low < scale.least, bar.high is None or bar.high > scale.most
 
 
 def _tick(value: float) -> str:
@@ -144,8 +159,9 @@ def _lying(scale: _Scale, words: Words, bars: Sequence[Bar], width: float) -> tu
     """One bar below the other, each with its label beside or above it and its number at its end."""
     longest = max(text_length(bar.label) for bar in bars)
     beside = longest <= 0.4 * width
-    left = longest + 10 if beside else 0.0
-    right = max(text_length("hidden" if bar.value is None else bar.words) for bar in bars) + 8
+    below, above = (any(ends) for ends in zip(*(_beyond(bar, scale) for bar in bars), strict=True))
+    left = (longest + 10 if beside else 0.0) + below * _ARROW
+    right = max(text_length(_said(bar, scale)) for bar in bars) + 8 + above * _ARROW
     length = width - left - right
     parts, y = [], 0.0
     for bar in bars:
@@ -154,15 +170,18 @@ def _lying(scale: _Scale, words: Words, bars: Sequence[Bar], width: float) -> tu
             parts.append(text_lines(0, y + TEXT, lines))
             y += LINE * len(lines) + 1
         else:
-            parts.append(text_lines(left - 8, y + _BAR / 2 + 4, lines, anchor="end"))
+            parts.append(text_lines(left - 8 - below * _ARROW, y + _BAR / 2 + 4, lines, anchor="end"))
         start, end = _span(bar, scale, length)
         low, high = _interval(bar, scale, length)
         kind = "gap" if bar.value is None else "bar"
         inside = f'<rect class="{kind}" x="{px(left + start)}" y="{px(y)}" width="{px(end - start)}" height="{_BAR}"/>'
         if bar.value is not None and low < high:
             inside += _line("line", left + low, y + _BAR / 2, left + high, y + _BAR / 2)
-        at = left + max(end, high, scale.at(0, length)) + 5
-        inside += text_lines(at, y + _BAR / 2 + 4, [_said(bar)], "hidden" if bar.value is None else "")
+        under, over = _beyond(bar, scale)
+        inside += _arrow(bar, (left, y + _BAR / 2), (-1, 0)) if under else ""
+        inside += _arrow(bar, (left + length, y + _BAR / 2), (1, 0)) if over else ""
+        at = left + max(end, high, scale.at(0, length)) + 5 + over * _ARROW
+        inside += text_lines(at, y + _BAR / 2 + 4, [_said(bar, scale)], "hidden" if bar.value is None else "")
         parts.append(f"<g><title>{html.escape(_told(bar))}</title>{inside}</g>")
         y += _BAR + _BETWEEN
     grid, ticks = [], scale.ticks(max(3, int(length / 90)))
@@ -185,7 +204,7 @@ def _upright(scale: _Scale, words: Words, high: float, bars: Sequence[Bar], widt
     lean = max(reach[i] * math.cos(_SLANT) - (i + 0.5) * (width - left) / len(bars) for i in chosen)
     left = max(left, min(lean, width / 3))
     step = (width - left) / len(bars)
-    thick, top = max(step * 0.82, min(step, 1.0)), LINE + 4.0
+    thick, top = max(step * 0.82, min(step, 1.0)), LINE + 4.0 + _ARROW
     thin = " thin" if step < 12 else ""
     parts = [text_lines(0, TEXT, [words.numbers], "quiet")]
     for tick in ticks:
@@ -201,6 +220,9 @@ def _upright(scale: _Scale, words: Words, high: float, bars: Sequence[Bar], widt
         inside = f'<rect class="{kind}" {place}/>'
         if bar.value is not None and low < upper:
             inside += _line(f"line{thin}", x + thick / 2, top + high - low, x + thick / 2, top + high - upper)
+        under, over = _beyond(bar, scale)
+        inside += _arrow(bar, (x + thick / 2, top + high), (0, 1), thick) if under else ""
+        inside += _arrow(bar, (x + thick / 2, top), (0, -1), thick) if over else ""
         parts.append(f"<g><title>{html.escape(_told(bar))}</title>{inside}</g>")
     zero = top + high - scale.at(0, high)
     parts.append(_line("axis", left, zero, width, zero))
@@ -230,15 +252,35 @@ def _interval(bar: Bar, scale: _Scale, length: float) -> tuple[float, float]:
     return scale.at(min(bar.low, high), length), scale.at(high, length)
 
 
-def _said(bar: Bar) -> str:
-    return "hidden" if bar.value is None else bar.words
+def plain(value: float) -> str:
+    """A number in full, and a whole one without its point."""
+    return f"{int(value):,}" if value == int(value) else f"{value:,}"
+
+
+def _arrow(bar: Bar, at: tuple[float, float], to: tuple[int, int], room: float = _BAR) -> str:
+    """A tip beyond the end of the axis: what is drawn up to there goes on."""
+    (x, y), (right, down), half = at, to, min(_ARROW, room) / 2
+    long = min(_ARROW, 2 * half)
+    corners = (
+        (x - half * down, y - half * right),
+        (x + half * down, y + half * right),
+        (x + long * right, y + long * down),
+    )
+    path = " ".join(f"{'L' if i else 'M'}{px(a)} {px(b)}" for i, (a, b) in enumerate(corners))
+    return f'<path class="arrow{" pale" if bar.value is None else ""}" d="{path}Z"/>'
+
+
+def _said(bar: Bar, scale: _Scale) -> str:
+    if bar.value is not None:
+        return bar.words
+    return f"hidden, up to {plain(bar.high)}" if bar.high is not None and bar.high > scale.most else "hidden"
 
 
 def _told(bar: Bar) -> str:
     """What stands beside the pointer."""
-    ends = f"{bar.low:,} or more" if bar.high is None else f"{bar.low:,} to {bar.high:,}"
+    ends = f"{plain(bar.low)} " + ("or more" if bar.high is None else f"to {plain(bar.high)}")
     exact = bar.value is not None and bar.low == bar.high == bar.value
-    return f"{bar.label}: {_said(bar)}" + ("" if exact else f", {ends}")
+    return f"{bar.label}: {'hidden' if bar.value is None else bar.words}" + ("" if exact else f", {ends}")
 
 
 # --- text and lines ---------------------------------------------------------------------------------------------

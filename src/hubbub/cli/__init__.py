@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+    from hubbub.kind import Spec
     from hubbub.options import Option
 
 PATIENCE: Final = 2.0  # seconds without a word
@@ -89,6 +90,32 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object, and nothing else, on stdout.")(
         command
     )
+
+
+def yes_option(command: Command) -> Command:
+    """``--yes``, wherever a promise may be so weak that somebody has to confirm it."""
+    return click.option("--yes", is_flag=True, help="Confirm a weak promise: a large epsilon or delta, a small crowd.")(
+        command
+    )
+
+
+def confirm_weak(spec: Spec, yes: bool) -> None:
+    """Say what is weak about a promise, and go on only if somebody confirms it: by ``--yes``, or on a terminal."""
+    from hubbub.errors import WrongUse
+    from hubbub.weakness import told, weaknesses
+
+    found = weaknesses(spec)
+    if not found:
+        return
+    said = told(found)
+    if yes:
+        say(f"Note: {said}.")
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise WrongUse(f"{said}; choose a stronger promise, or confirm this one with `yes=True`")
+    say(f"{said[:1].upper()}{said[1:]}.")
+    if not click.confirm("Publish it all the same?", err=True):
+        raise WrongUse("nothing was published, and nothing is spent; choose a stronger promise")
 
 
 def options(command: Command, asked: Sequence[Option]) -> Command:

@@ -105,6 +105,7 @@ def _tell_town(town: Story) -> None:
 
     from hubbub.demo import millbrook
     from hubbub.explanation import crowd_words, meaning
+    from hubbub.guarantees.asked import asked_first
 
     console = page()
     console.print("1. Millbrook publishes its salaries", style="bold")
@@ -127,7 +128,7 @@ def _tell_town(town: Story) -> None:
         f"{millbrook.MANAGERS} managers may look for themselves as long as they like: their bins look like the empty "
         "ones.\n"
     )
-    for step in town.release.promises:
+    for step in asked_first(town.release.promises):
         told = meaning(step.conclusion, step.people)  # what is not promised is in the report
         said = "\n".join(filter(None, (told.promised, told.crowd, crowd_words(step))))
         console.print(f"Promised, {step.conclusion}: {said}")

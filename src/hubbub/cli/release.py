@@ -9,13 +9,26 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import Command, Commands, examples, json_option, options, page, print_json, say, shown, waiting
+from hubbub.cli import (
+    Command,
+    Commands,
+    confirm_weak,
+    examples,
+    json_option,
+    options,
+    page,
+    print_json,
+    say,
+    shown,
+    waiting,
+    yes_option,
+)
 from hubbub.errors import in_shell
 
 if TYPE_CHECKING:
     from rich.table import Table as Rows
 
-    from hubbub.kind import Comparison, Grid, Kind, Release, Spec
+    from hubbub.kind import Comparison, Grid, Kind, Publish, Release
 
 _FIRST: Final = 12  # rows shown on the terminal
 EXAMPLE: Final = "millbrook"  # an invented network
@@ -80,6 +93,7 @@ def _of_any(command: Command) -> Command:
     command = click.option("--out", metavar="DIR", required=True, help="The folder for the release and its papers.")(
         command
     )
+    command = yes_option(command)
     command = click.option("--replace", is_flag=True, help="Replace a release that is in the folder already.")(command)
     return _with(
         command,
@@ -136,9 +150,9 @@ def two_columns(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",")]
 
 
-def _opened(kind: Kind, file: str, words: dict[str, Any]) -> Callable[[Spec], Release]:
-    """Open what the release is of; returns how one is made of it. What is said about opening is taken out of `words`,
-    and for a table the person column is put there."""
+def _opened(kind: Kind, file: str, words: dict[str, Any]) -> tuple[Publish, object]:
+    """Open what the release is of; returns how one is made of it, and its columns. What is said about opening is taken
+    out of `words`, and for a table the person column is put there."""
     named = {name: words.pop(name) for name in ("dataset", "ledger")}
     if kind.data == "table":
         from hubbub.release import open as open_table
@@ -146,12 +160,13 @@ def _opened(kind: Kind, file: str, words: dict[str, Any]) -> Callable[[Spec], Re
         given = {name: words.pop(name) for name in _TABLE}
         people = open_table(file, **given, **named)
         words["person"] = people.person
-        return people.publish
+        return people.publish, people.engine.columns()
     from hubbub.release import open_graph
 
     named["dataset"] = named["dataset"] or (f"{EXAMPLE}-friends" if file == EXAMPLE else None)
     reading = {name: words.pop(name) for name in ("header", "vertex_file")}
-    return open_graph(graph_given(file), columns=two_columns(words.pop("columns")), **reading, **named).publish
+    network = open_graph(graph_given(file), columns=two_columns(words.pop("columns")), **reading, **named)
+    return network.publish, network.links.columns()
 
 
 def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[str, Any]) -> None:
@@ -161,16 +176,17 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[st
     from hubbub.report.heading import heading
     from hubbub.staging import prepared
 
-    out, form, replace, date = (words.pop(name) for name in ("out", "form", "replace", "date"))
-    publish = _opened(kind, file, words)
+    out, form, replace, date, yes = (words.pop(name) for name in ("out", "form", "replace", "date", "yes"))
+    publish, columns = _opened(kind, file, words)
     spec = kind.ask(**words)
     check_format(form)
     said = heading(date)
+    confirm_weak(spec.resolved(columns), yes)
     with prepared(Path(out), spec.room(), replace=replace, parts=words.get("parts") is not None):
         if isinstance(spec, TakesLong) and (ahead := spec.duration_note()):
             say(ahead)
         with waiting("Counting"):
-            done = publish(spec)
+            done = publish(spec, accept_weak=True)  # if it is weak, somebody just confirmed it
             written = save(done, out, form=form, replace=replace, heading=said)
     beside = kind.compare(done.spec) if compare and kind.compare is not None else None
     answer(done, written, as_json=as_json, beside=beside)
@@ -205,6 +221,7 @@ def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
 
 def _tell(done: Release, written: dict[str, str]) -> None:
     from hubbub.explanation import crowd_words, meaning
+    from hubbub.guarantees.asked import asked_first
     from hubbub.ledger.book import Ledger
 
     console = page()
@@ -216,7 +233,7 @@ def _tell(done: Release, written: dict[str, str]) -> None:
     console.print()
     for sentence in (*done.result.sentences(), *grid.notes):
         console.print(sentence)
-    for step in done.promises:
+    for step in asked_first(done.promises):
         told = meaning(step.conclusion, step.people)
         said = " ".join(filter(None, (told.promised, told.crowd, crowd_words(step))))
         console.print(f"\nPromised ({step.conclusion.notion}, for {step.people}): {said}")

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from hubbub.cli import examples, json_option, say, waiting
+from hubbub.cli import confirm_weak, examples, json_option, say, waiting, yes_option
 from hubbub.cli.vote_reading import read_ballots, reading_options
 from hubbub.errors import WrongUse
 
@@ -48,8 +48,9 @@ def _options(command: Any) -> Any:
 @_options
 @click.option("--file-format", "form", metavar="csv|parquet", default="csv", show_default=True, help="Of the table.")
 @reading_options
+@yes_option
 @json_option
-def publish(file: str, out: str, form: str, as_json: bool, **words: Any) -> None:
+def publish(file: str, out: str, form: str, yes: bool, as_json: bool, **words: Any) -> None:
     """Publish the ballots of FILE beside the official record of a count for one winner.
 
     Each ballot counts for its way through the official rounds: the candidates it sits with until a finalist has it or
@@ -68,6 +69,7 @@ def publish(file: str, out: str, form: str, as_json: bool, **words: Any) -> None
 
     check_format(form)
     spec = ask(**{name: words[name] for name in _NAMES})
+    confirm_weak(spec, yes)
     with waiting("Reading"):
         read = read_ballots(file, words)
     if len(read.ballots.levels):
@@ -80,6 +82,6 @@ def publish(file: str, out: str, form: str, as_json: bool, **words: Any) -> None
     path = None if file == council.NAME else file
     dataset = words["dataset"] or (council.NAME if path is None else None)
     with prepared(Path(out), spec.room()), waiting("Counting"):
-        done = publish_ballots(spec, read, path, dataset=dataset, ledger=words["ledger"])
+        done = publish_ballots(spec, read, path, dataset=dataset, ledger=words["ledger"], accept_weak=True)
         written = save(done, out, form=form)
     answer(done, written, as_json=as_json)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from hubbub.exact import Exact
 from hubbub.graphs.asking import statistics
 from hubbub.graphs.graph import Graph
-from hubbub.kind import Release, Spec
+from hubbub.kind import Publish, Release
 
 
 class Links(Protocol):
@@ -33,7 +33,7 @@ class Network:
     """A graph of people. `publish` carries a spec out and enters it in the ledger."""
 
     links: Links
-    publish: Callable[[Spec], Release]
+    publish: Publish
 
     def __repr__(self) -> str:
         return "<a graph of people, not yet read>"
@@ -50,6 +50,7 @@ class Network:
         average_at_most: Exact | None = None,
         per_edge: bool = False,
         coverage: Exact = "0.95",
+        accept_weak: bool = False,
     ) -> Release:
         """Publish some counts of the graph with noise, each with its interval.
 
@@ -74,5 +75,6 @@ class Network:
                 average_at_most=average_at_most,
                 per_edge=per_edge,
                 coverage=coverage,
-            )
+            ),
+            accept_weak=accept_weak,
         )

@@ -48,7 +48,7 @@ def _sampling(spec: GraphSpec) -> str:
 
 def interval_words(spec: GraphSpec) -> str:
     """What an interval means."""
-    return f"An interval holds the true number with a chance of at least {to_text(100 * spec.coverage)}\u00a0%"
+    return f"An interval holds the true number with a chance of at least {to_text(100 * spec.coverage)} %"
 
 
 def notes(spec: GraphSpec) -> tuple[str, ...]:

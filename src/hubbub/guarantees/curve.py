@@ -93,6 +93,11 @@ class Curve:
         return max(tops)
 
     @property
+    def is_flat(self) -> bool:
+        """Whether every crowd has the same loss."""
+        return len(self.pieces) == 1 and not self.pieces[0].rate
+
+    @property
     def is_monotone(self) -> bool:
         """Whether it never decreases."""
         return all(

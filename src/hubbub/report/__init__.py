@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 import hubbub
 from hubbub.charts.skeleton import alone
+from hubbub.guarantees.asked import asked_first
 from hubbub.kind import Release
 from hubbub.report import words
 from hubbub.report.heading import NOTHING_SAID, Heading
@@ -39,7 +40,7 @@ def report(
         picture=_picture(release),
         hidden=" ".join(map(sentence, release.result.sentences())) or "Nothing.",
         table=table(release),
-        promises="".join(map(words.promise, release.promises)),
+        promises="".join(map(words.promise, asked_first(release.promises))),
         assumptions=words.assumptions(release),
         not_promised=words.not_promised(release),
         check=words.check(files, digest),

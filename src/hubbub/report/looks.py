@@ -48,6 +48,7 @@ figcaption { font-size: .85rem; color: var(--soft); margin-top: .6rem; }
 figcaption i { display: inline-block; width: .9rem; height: .7rem; margin-right: .2rem; box-sizing: border-box; }
 i.bar { background: var(--bar); }
 i.line { background: var(--ink); height: 2px; vertical-align: middle; }
+i.arrow { background: var(--ink); width: .6rem; clip-path: polygon(0 0, 100% 50%, 0 100%); }
 i.gap { background: var(--gap); border: 1px dashed var(--quiet); }
 .scroll { max-height: 26rem; overflow: auto; border: 1px solid var(--rule); border-radius: 4px; }
 table { border-collapse: collapse; width: 100%; font-size: .85rem; font-variant-numeric: tabular-nums; }

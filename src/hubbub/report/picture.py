@@ -7,7 +7,7 @@ from typing import Final
 
 from hubbub.charts.flow_svg import responsive_flow
 from hubbub.charts.map_svg import responsive_map
-from hubbub.charts.svg import Bar, Panel, Words, responsive
+from hubbub.charts.svg import Bar, Panel, Words, goes_beyond, plain, responsive
 from hubbub.drawing import Bars, Drawing, Flow, FlowColumn, FlowLink, Map
 from hubbub.report.text import sentence, visible
 
@@ -29,7 +29,8 @@ def picture(drawing: Drawing | None) -> str:
         title="Bars of the published numbers", told=_told(drawing), by=visible(drawing.by), numbers=drawing.numbers
     )
     chart = responsive(panels, words, upright=drawing.upright)
-    return f"<figure>\n{chart}\n<figcaption>{_caption(drawing)}</figcaption>\n</figure>"
+    caption = _caption(drawing, arrows=goes_beyond(panels))
+    return f"<figure>\n{chart}\n<figcaption>{caption}</figcaption>\n</figure>"
 
 
 def shown_flow(flow: Flow) -> Flow:
@@ -58,7 +59,7 @@ def shown_map(drawn: Map) -> Map:
 def _panels(drawing: Bars) -> list[Panel]:
     panels: dict[str, list[Bar]] = {}
     for bar in drawing.bars:
-        words = "" if bar.value is None else f"{bar.value:,}"
+        words = "" if bar.value is None else plain(bar.value)
         panels.setdefault(visible(bar.panel), []).append(Bar(visible(bar.label), bar.value, bar.low, bar.high, words))
     return [Panel(title, tuple(bars)) for title, bars in panels.items()]
 
@@ -68,16 +69,18 @@ def _told(drawing: Bars) -> str:
     shown = [bar for bar in drawing.bars if bar.value is not None]
     most = max(shown, key=lambda bar: bar.value or 0)
     where = visible(" in ".join(filter(None, (most.label, most.panel))), 1000)
-    return f"{len(shown):,} bars; the longest is {most.value:,}, at {where}. The table below has the numbers."
+    return f"{len(shown):,} bars; the longest is {plain(most.value or 0)}, at {where}. The table below has the numbers."
 
 
-def _caption(drawing: Bars) -> str:
+def _caption(drawing: Bars, *, arrows: bool) -> str:
     shown = [bar for bar in drawing.bars if bar.value is not None]
     keys = [f'<i class="bar"></i> {sentence(drawing.bar)}']
     if any(bar.low != bar.high for bar in shown):
         keys.append(f'<i class="line"></i> {sentence(drawing.line)}')
     if len(shown) < len(drawing.bars):
         keys.append('<i class="gap"></i> Hidden: the pale bar is where the number may lie.')
+    if arrows:
+        keys.append('<i class="arrow"></i> An arrow: it goes on beyond the axis.')
     if drawing.note:
         keys.append(sentence(drawing.note))
     return "<br>".join(keys)

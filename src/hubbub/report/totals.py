@@ -7,7 +7,6 @@ from typing import Final
 
 from hubbub.kind import Release
 
-_COUNT: Final = "count"
 _MOST: Final = 100_000  # rows that are added up
 
 
@@ -25,10 +24,10 @@ class Total:
 
 
 def total(release: Release, first: int) -> Total | None:
-    """None where nothing is counted, there are very many rows, or what is shown does not add up to anybody."""
-    sheet = release.sheet
-    if _COUNT not in sheet.schema.names or sheet.rows > _MOST:
+    """None where the rows count no disjoint people, there are very many, or what is shown adds up to nobody."""
+    sheet, column = release.sheet, release.result.disjoint_counts()
+    if column is None or sheet.rows > _MOST:
         return None
-    counts = [value for batch in sheet.batches() for value in batch.column(_COUNT).to_pylist()]
+    counts = [value for batch in sheet.batches() for value in batch.column(column).to_pylist()]
     found = Total(sum(value for value in counts if value is not None), tuple(counts[:first]))
     return found if found.total > 0 else None

@@ -8,6 +8,7 @@ from typing import Final
 from urllib.parse import quote
 
 from hubbub.explanation import crowd_words, formula, in_numbers, meaning, steps, title
+from hubbub.guarantees.asked import asked_first
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People, Whose
@@ -90,7 +91,7 @@ def _difference(step: Derivation, people: People) -> str:
 
 def not_promised(release: Release) -> str:
     """What nobody should read into the promises."""
-    told = dict.fromkeys(meaning(step.conclusion, step.people).not_promised for step in release.promises)
+    told = dict.fromkeys(meaning(step.conclusion, step.people).not_promised for step in asked_first(release.promises))
     return items([*map(sentence, told), "Anything at all, if something that is taken for granted above is not so."])
 
 

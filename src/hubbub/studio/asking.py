@@ -115,6 +115,7 @@ def asked(desk: Desk, kind: Kind, form: Mapping[str, str]) -> dict[str, Any]:
         "dataset": words(NAMED, form, desk.folder)["dataset"],
         "ledger": desk.ledger_name,
         "form": form_of_file,
+        "accept_weak": False,
         "date": form.get("date", "").strip() or None,
     }
 

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hubbub.errors import HubbubError, WrongUse
+from hubbub.guarantees.asked import asked_first
 from hubbub.staging import CERTIFICATE
 from hubbub.studio.ballots import EXAMPLE, read_again
 from hubbub.studio.desk import Desk, desk_of, key_of, whose
@@ -143,8 +144,8 @@ def _seen(desk: Desk, certificate: Path, folder: Path, key: str, ballots: str) -
     chart, rows = _profile(done.spec)
     return Seen(
         done=done,
-        promises=tuple(map(told, done.promises)),
-        steps=tuple(map(tree, done.promises)),
+        promises=tuple(map(told, asked_first(done.promises))),
+        steps=tuple(map(tree, asked_first(done.promises))),
         chart=chart,
         rows=rows,
         published=words.published,

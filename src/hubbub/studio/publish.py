@@ -10,7 +10,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from hubbub.errors import HubbubError, Refused
+from hubbub.errors import HubbubError, Refused, WrongUse
+from hubbub.kind import TABLE as TABLE_KIND
+from hubbub.kind import Kind
 from hubbub.studio import guided, typed
 from hubbub.studio.asking import (
     asked,
@@ -31,6 +33,7 @@ from hubbub.studio.pages import drawing, fragment, page, sentence_of, trouble
 from hubbub.studio.shape import PEOPLE, SHAPES, VALUES, Stated
 from hubbub.studio.weighing import weigh
 from hubbub.tables.bins import UNITS
+from hubbub.weakness import told, weaknesses
 
 PLACE = "publish"
 PRIVATE = (
@@ -136,9 +139,10 @@ def weighed(desk: Desk, form: Mapping[str, str]) -> dict[str, Any]:
     kind = kind_of(form.get("kind") or guided.KIND)
     try:
         given = asked(desk, kind, form)
-        found = weigh(desk, kind, in_full(kind, given), Stated.of(form), dataset_of(form), identity_of(desk, form))
-        if kind.data == "table":
-            found.spec.resolved(schema_of(desk, form))
+        schema = schema_of(desk, form) if kind.data == TABLE_KIND else {}
+        source = identity_of(desk, form)
+        found = weigh(desk, kind, in_full(kind, given), Stated.of(form), dataset_of(form), source, schema)
+        given["accept_weak"] = accepted(form, found.weak)
     except HubbubError as error:
         return {"weighed": None, "words": sentence_of(error), "waiting": False}
     shape, hoped = found.expected.value if isinstance(found.expected.value, tuple) else (None, None)
@@ -157,6 +161,9 @@ def weighed(desk: Desk, form: Mapping[str, str]) -> dict[str, Any]:
         else sentence_of(found.trial.value.refusal),
         "command": typed.command(kind, given, desk.folder),
         "python": typed.python(kind, given, desk.folder),
+        "weak": found.weak,
+        "confirms": "; ".join(found.weak),
+        "accepted": given["accept_weak"],
         "out": given["out"],
         "seen": _seen(desk, dataset_of(form)),
         "specs": given["words"].get("by") or (),
@@ -172,8 +179,8 @@ def _seen(desk: Desk, dataset: str) -> str:
 async def answer(request: Request) -> Response:
     """The part of the page that follows the sliders."""
     desk, form = desk_of(request), await form_of(request)
-    told = await run_in_threadpool(weighed, desk, form)
-    return HTMLResponse(fragment("answer.html", answer=told))
+    found = await run_in_threadpool(weighed, desk, form)
+    return HTMLResponse(fragment("answer.html", answer=found))
 
 
 async def release(request: Request) -> Response:
@@ -185,10 +192,25 @@ async def release(request: Request) -> Response:
         kind = kind_of(kind_name)
         given = await run_in_threadpool(asked, desk, kind, form)
         _still(desk, form)
+        given["accept_weak"] = await run_in_threadpool(confirmed, desk, kind, form, given)
         await desk.work.begin(given)
     except HubbubError as error:
         return trouble(error, place=PLACE, back=back)
     return RedirectResponse("/progress", 303)
+
+
+def accepted(form: Mapping[str, str], weak: tuple[str, ...]) -> bool:
+    """Whether the box beside these very warnings was ticked, or that of a form that shows none."""
+    return bool(weak) and form.get("accept_weak") in ("on", "; ".join(weak))
+
+
+def confirmed(desk: Desk, kind: Kind, form: Mapping[str, str], given: Mapping[str, Any]) -> bool:
+    """Whether a weak promise was confirmed; one that was not is refused here, before anything is spent."""
+    schema = schema_of(desk, form) if kind.data == TABLE_KIND else {}
+    weak = weaknesses(kind.ask(**in_full(kind, given)).resolved(schema))
+    if weak and not accepted(form, weak):
+        raise WrongUse(f"{told(weak)}; go back and tick the box that confirms it, or choose a stronger promise")
+    return bool(weak)
 
 
 def _still(desk: Desk, form: Mapping[str, str]) -> None:

@@ -27,6 +27,8 @@ def command(kind: Kind, asked: Mapping[str, Any], folder: Folder) -> str:
         words += _typed(option, value, folder)
     if asked["form"] != "csv":
         words += [_FORMAT.get(kind.data, "--format"), asked["form"]]
+    if asked["accept_weak"]:
+        words.append("--yes")
     if asked["ledger"] is not None:
         words += ["--ledger", _near(asked["ledger"], folder)]
     return shlex.join([*words, "--out", asked["out"]])
@@ -77,7 +79,7 @@ def python(kind: Kind, asked: Mapping[str, Any], folder: Folder) -> str:
         "",
         f"people = hubbub.{opener}({_call(asked['file'], opening)})",
         f"asked = kinds.kind({kind.name!r}).ask({_given(person | said)})",
-        "made = people.publish(asked)",
+        f"made = people.publish(asked{', accept_weak=True' if asked['accept_weak'] else ''})",
         f"hubbub.save(made, {_call(asked['out'], {} if asked['form'] == 'csv' else {'form': asked['form']})})",
     ]
     return "\n".join(lines)

@@ -27,7 +27,7 @@ from hubbub.studio.folder import BALLOTS, RECORD, RESULTS, free_name
 from hubbub.studio.forms import NAMED, fields
 from hubbub.studio.honesty import honesty_map, picture
 from hubbub.studio.pages import drawing, fragment, page, sentence_of, trouble
-from hubbub.studio.publish import form_of
+from hubbub.studio.publish import confirmed, form_of
 from hubbub.voting.places import PLACES
 
 PLACE = "vote"
@@ -138,7 +138,9 @@ async def release(request: Request) -> Response:
     """Publish ballots, by the same way as every release."""
     desk, form = desk_of(request), await form_of(request)
     try:
-        given = await run_in_threadpool(asked_of, desk, kind_of("ballots"), form)
+        kind = kind_of("ballots")
+        given = await run_in_threadpool(asked_of, desk, kind, form)
+        given["accept_weak"] = await run_in_threadpool(confirmed, desk, kind, form, given)
         await desk.work.begin(given)
     except HubbubError as error:
         return trouble(error, place=PLACE, back="/vote")

@@ -12,6 +12,7 @@ from typing import Any
 
 from hubbub.errors import HubbubError
 from hubbub.explanation import crowd_words, meaning, title
+from hubbub.guarantees.asked import asked_first
 from hubbub.guarantees.definitions import ZeroKnowledge
 from hubbub.guarantees.derivation import Derivation
 from hubbub.kind import Kind, Spec
@@ -25,6 +26,7 @@ from hubbub.studio.desk import Desk
 from hubbub.studio.frontier import picture
 from hubbub.studio.shape import Stated, hoped
 from hubbub.tables.identity import Identity
+from hubbub.weakness import weaknesses
 
 _RATES = "0.05..0.25"
 
@@ -49,6 +51,7 @@ class Weighed:
     expected: Answer[tuple[Shape, Expected] | str]
     trial: Answer[Trial]
     frontier: Answer[str]
+    weak: tuple[str, ...] = ()  # what has to be confirmed
 
     @property
     def waiting(self) -> bool:
@@ -56,9 +59,8 @@ class Weighed:
 
     @property
     def told(self) -> tuple[Told, ...]:
-        """The promises in words, that about a sample first: it is what the sample is for."""
-        steps = sorted(self.promises.value or (), key=lambda step: not isinstance(step.conclusion, ZeroKnowledge))
-        return tuple(map(told, steps))
+        """The promises in words, the one that was asked for first."""
+        return tuple(map(told, asked_first(self.promises.value or ())))
 
 
 def told(step: Derivation) -> Told:
@@ -70,11 +72,11 @@ def told(step: Derivation) -> Told:
 
 
 def weigh(
-    desk: Desk, kind: Kind, words: Mapping[str, Any], stated: Stated, dataset: str, source: Identity | None
+    desk: Desk, kind: Kind, words: Mapping[str, Any], stated: Stated, dataset: str, source: Identity | None, schema: Any
 ) -> Weighed:
-    """All of it, as far as a moment goes. Raises if the words ask for nothing that can be made."""
+    """All of it, as far as a moment goes. Raises if the words ask for nothing that can be made of such columns."""
     until = soon()
-    spec = kind.ask(**words)
+    spec = kind.ask(**words).resolved(schema)
     key: Hashable = (kind.name, *sorted((name, _fixed(value)) for name, value in words.items()))
     promises = desk.answers.ask(("promises", key), spec.promises, until)
     if promises.error is not None:
@@ -91,7 +93,8 @@ def weigh(
             frontier = Answer(error=found.error) if found.error else Answer()
             if found.value is not None:
                 frontier = Answer(value=picture(found.value, here))
-    return Weighed(spec=spec, promises=promises, expected=expected, trial=spent, frontier=frontier)
+    weak = () if promises.value is None else weaknesses(spec)
+    return Weighed(spec=spec, promises=promises, expected=expected, trial=spent, frontier=frontier, weak=weak)
 
 
 def _tried(work: Any) -> Answer[Any]:

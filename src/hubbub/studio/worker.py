@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hubbub.errors import HubbubError
-from hubbub.kind import BALLOTS, GRAPH, Kind, Release, Spec
+from hubbub.kind import BALLOTS, GRAPH, Kind, Publish, Release, Spec
 
 STAGES: Final = {
     "opening": "Opening the file",
@@ -75,7 +75,7 @@ def work(asked: Mapping[str, Any], tell: Tell, interrupt: Interrupt) -> None:
     tell({"stage": "counting"})
     before = _spent(asked)
     try:
-        done = publish(spec)
+        done = publish(spec, accept_weak=asked["accept_weak"])
         interrupt.shield()
     except BaseException as error:
         if not (interrupt.came or isinstance(error, KeyboardInterrupt)):
@@ -87,7 +87,7 @@ def work(asked: Mapping[str, Any], tell: Tell, interrupt: Interrupt) -> None:
     tell({"done": True, "written": written, "remarks": list(done.spec.words().remarks)})
 
 
-def _opened(kind: Kind, asked: Mapping[str, Any]) -> tuple[Callable[[Spec], Release], dict[str, Any]]:
+def _opened(kind: Kind, asked: Mapping[str, Any]) -> tuple[Publish, dict[str, Any]]:
     """How a release is made of the file, and the words that ask for one."""
     from hubbub import release
 
@@ -100,7 +100,11 @@ def _opened(kind: Kind, asked: Mapping[str, Any]) -> tuple[Callable[[Spec], Rele
         read, path = opened(file)
         if path is None:
             named["dataset"] = named["dataset"] or file
-        return lambda spec: release.publish_ballots(spec, read, path, **named), words
+
+        def publish(spec: Spec, *, accept_weak: bool = False) -> Release:
+            return release.publish_ballots(spec, read, path, **named, accept_weak=accept_weak)
+
+        return publish, words
     if kind.data == GRAPH:
         columns = opening.pop("columns", None)
         ends = None if columns is None else [part.strip() for part in columns.split(",")]

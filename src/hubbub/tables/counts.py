@@ -139,8 +139,16 @@ class Counts(Result):
             rows.append(Line(texts, value, self.estimate(i), *self.ends(i), wording.status(tag)))
         return lined(self.spec, rows, map(wording.status, self.published.names))
 
+    def disjoint_counts(self) -> str | None:
+        return disjoint_counts(self.spec)
+
     def drawing(self) -> Drawing | None:
         return picture.bars(self)
+
+
+def disjoint_counts(spec: Histogram) -> str | None:
+    """Its counts, unless a person may be in several bins."""
+    return "count" if spec.unit.distinct is None else None
 
 
 class Line(NamedTuple):

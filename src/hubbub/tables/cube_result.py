@@ -126,6 +126,9 @@ class Tables(Result):
         )
         return replace(grid, rows=rows, notes=notes)
 
+    def disjoint_counts(self) -> str | None:
+        return self.cells.disjoint_counts()
+
     def drawing(self) -> Drawing | None:
         """The margins with few bins, a panel for each, as long as they fit on a page; else the smallest margin."""
         smallest = sorted(self._all[1:], key=lambda each: each[1].bins)

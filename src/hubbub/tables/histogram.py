@@ -18,6 +18,7 @@ from hubbub.channels.checks import laws
 from hubbub.channels.thin import Thinned
 from hubbub.errors import WrongUse
 from hubbub.exact import to_text
+from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.kind import Check, Deferred, Kind, Result, Spec, Together, Words
@@ -71,6 +72,11 @@ class Histogram(Spec):
     @property
     def people(self) -> People:
         return self.unit.people
+
+    @property
+    def lowered_to(self) -> Curve | None:
+        curve = getattr(self.channel, "curve", None)
+        return curve if self.lowered and isinstance(curve, Curve) else None
 
     def resolved(self, schema: Schema) -> Self:
         if self.unit.person is not None:

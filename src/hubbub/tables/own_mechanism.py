@@ -228,13 +228,13 @@ class Sanitizing:
             unit=unit,
         )
 
-    def __call__(self, table: Table) -> SanitizedValue:
-        """Draw a fresh secret sample of the table and run the mechanism on it.
+    def __call__(self, table: Table, *, accept_weak: bool = False) -> SanitizedValue:
+        """Draw a fresh secret sample of the table and run the mechanism on it. `accept_weak` confirms a weak promise.
 
         Guarantee: if the claim about the mechanism is true, its promises; they are entered in the ledger, durably,
         before anybody is drawn.
         """
-        release = table.publish(self._spec(Unit(person=table.person)))
+        release = table.publish(self._spec(Unit(person=table.person)), accept_weak=accept_weak)
         assert isinstance(release.result, _Value)
         return SanitizedValue(release.result.value, release.promises, self.claim, release.place)
 

@@ -185,9 +185,7 @@ def _several_bins(own: Derivation, spec: Histogram, most: int) -> Derivation:
 
 def _is_flat(channel: Channel) -> bool:
     """Whether it is the warped channel of one finite level: noise cut off at 0."""
-    if not isinstance(channel, Warped) or len(channel.curve.pieces) > 1:
-        return False
-    return not channel.curve.pieces[0].rate and not isinstance(channel.curve.limit, Infinite)
+    return isinstance(channel, Warped) and channel.curve.is_flat and not isinstance(channel.curve.limit, Infinite)
 
 
 def _differential(own: Derivation, spec: Histogram) -> Derivation | None:

@@ -34,7 +34,7 @@ from hubbub.kind import Grid, Result, Sheet, Write
 from hubbub.noise.source import BlockKeys, Source, SystemSource
 from hubbub.tables import description, manifest
 from hubbub.tables.counting import question
-from hubbub.tables.counts import Line, facts, hidden_words, is_exact, lined, schema
+from hubbub.tables.counts import Line, disjoint_counts, facts, hidden_words, is_exact, lined, schema
 from hubbub.tables.cut import Cut, cut, published_part
 from hubbub.tables.engine import Counted, Engine, Question
 from hubbub.tables.estimands import has_estimates
@@ -134,6 +134,9 @@ class Spread(Result):
 
     def told(self) -> Mapping[str, Any]:
         return {**facts(self.spec, self._shown()), "parts": len(self.done)}
+
+    def disjoint_counts(self) -> str | None:
+        return disjoint_counts(self.spec)
 
     def sentences(self) -> tuple[str, ...]:
         where = (

@@ -185,9 +185,13 @@ class Answers(Result):
             return FOUND, f"{statistic_words.route(self.spec)}."
         hidden = sum(answer.status == HIDDEN for answer in self.answers)
         untold = sum(answer.status == UNTOLD for answer in self.answers)
+        route = f"{statistic_words.route(self.spec)}."
+        if not hidden + untold:
+            return "Nothing is hidden.", route
         told = f"{len(self.answers) - hidden - untold:,} of {len(self.answers):,} numbers are shown"
-        told += f"; {hidden:,} bins are hidden" if isinstance(self.spec.protection, Crowd) else ""
-        return (f"{told}.", f"{statistic_words.route(self.spec)}.")
+        bins = "1 bin is" if hidden == 1 else f"{hidden:,} bins are"
+        told += f"; {bins} hidden" if isinstance(self.spec.protection, Crowd) else ""
+        return (f"{told}.", route)
 
     def grid(self, first: int) -> Grid:
         rows = []
@@ -207,6 +211,10 @@ class Answers(Result):
             return f"{_nearest(value):,}"
         text = f"{float(value):,.{_SIGNIFICANT}g}"
         return text if "e" not in text else f"{float(value):,.2f}"
+
+    def disjoint_counts(self) -> str | None:
+        """The numbers of a count by bins."""
+        return "count" if self.spec.axes and "count" in published_columns(self.spec) else None
 
     def drawing(self) -> Drawing | None:
         shown = [(key, answer) for key, answer in zip(self.keys(), self.answers, strict=True)][:_DRAWN]

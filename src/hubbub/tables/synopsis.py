@@ -310,6 +310,10 @@ class Synopsis(Result):
     def sentences(self) -> tuple[str, ...]:
         return queries_words.sentences(self.spec)
 
+    def disjoint_counts(self) -> str | None:
+        """Those of the bins: queries overlap, and so do the levels of a tree."""
+        return "count" if self.spec.method.name == "histogram" else None
+
     def drawing(self) -> Drawing | None:
         return queries_picture.bars(self)
 

@@ -59,6 +59,7 @@ class Table(Statistics):
         at_delta: Exact = "1e-9",
         coverage: Exact = "0.95",
         parts: int | None = None,
+        accept_weak: bool = False,
     ) -> Release:
         """Count people by some columns, and publish the counts so that each person stays lost in the crowd.
 
@@ -68,7 +69,8 @@ class Table(Statistics):
         threshold that delta allows), `outlier` (a loss for each crowd size) or a `channel` with its `options`. `sample`
         draws a fresh secret sample first; `collected` declares that the table is one. With `parts`, for a table in
         Spark, its executors draw the noise and write so many Parquet files when the release is saved, into a folder
-        that they share with this machine; counts and rows never come together here.
+        that they share with this machine; counts and rows never come together here. A promise so weak that somebody
+        has to confirm it (:mod:`hubbub.weakness`) is refused without `accept_weak`, before anything is spent.
 
         Guarantee: the promises of the release, derived before the table is read and entered in the ledger, durably,
         before any noise is drawn; noise and samples come from the operating system, fresh for this call. With the
@@ -98,7 +100,8 @@ class Table(Statistics):
                 at_delta=at_delta,
                 coverage=coverage,
                 parts=parts,
-            )
+            ),
+            accept_weak=accept_weak,
         )
 
     def records(
@@ -112,6 +115,7 @@ class Table(Statistics):
         collected_between: tuple[Exact, Exact] | None = None,
         exempt: Exact = 0,
         at_delta: Exact = "1e-9",
+        accept_weak: bool = False,
     ) -> Release:
         """Publish the records that at least `crowd` people share, made coarser by public functions.
 
@@ -130,7 +134,8 @@ class Table(Statistics):
                 collected_between=collected_between,
                 exempt=exempt,
                 at_delta=at_delta,
-            )
+            ),
+            accept_weak=accept_weak,
         )
 
     def cube(
@@ -148,6 +153,7 @@ class Table(Statistics):
         exempt: Exact = 0,
         at_delta: Exact = "1e-9",
         coverage: Exact = "0.95",
+        accept_weak: bool = False,
     ) -> Release:
         """Count people by several columns at once, and by fewer of them, under one promise.
 
@@ -171,7 +177,8 @@ class Table(Statistics):
                 exempt=exempt,
                 at_delta=at_delta,
                 coverage=coverage,
-            )
+            ),
+            accept_weak=accept_weak,
         )
 
     def points(
@@ -188,6 +195,7 @@ class Table(Statistics):
         one_row_per_person: bool = False,
         within: Exact | None = None,
         clamp: bool = False,
+        accept_weak: bool = False,
     ) -> Release:
         """Publish a point for each person whose cell has at least `crowd` people, moved by noise as wide as the cell.
 
@@ -211,7 +219,8 @@ class Table(Statistics):
                 unit=Unit(person=self.person, one_row_per_person=one_row_per_person),
                 within=within,
                 clamp=clamp,
-            )
+            ),
+            accept_weak=accept_weak,
         )
 
     def queries(
@@ -225,6 +234,7 @@ class Table(Statistics):
         people: Exact | None = None,
         method: str | None = None,
         coverage: Exact = "0.95",
+        accept_weak: bool = False,
     ) -> Release:
         """Answer a whole class of questions at once, like ``marginals:2`` or ``intervals``, each within a proved bound.
 
@@ -245,5 +255,6 @@ class Table(Statistics):
                 method=method,
                 coverage=coverage,
                 unit=Unit(person=self.person),
-            )
+            ),
+            accept_weak=accept_weak,
         )

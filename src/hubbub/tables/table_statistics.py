@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from hubbub.errors import WrongUse
 from hubbub.exact import Exact
-from hubbub.kind import Release, Spec
+from hubbub.kind import Publish, Release
 from hubbub.tables.engine import Engine
 from hubbub.tables.look import Look
 from hubbub.tables.sampled_people import SampledPeople
@@ -26,7 +27,7 @@ class Statistics:
 
     engine: Engine
     person: str | None
-    publish: Callable[[Spec], Release]
+    publish: Publish
     look: Callable[[Sequence[str]], Look] = _elsewhere
 
     def count(
@@ -45,6 +46,7 @@ class Statistics:
         sample: Exact | None = None,
         at_delta: Exact = "1e-9",
         coverage: Exact = "0.95",
+        accept_weak: bool = False,
     ) -> Release:
         """Count the people who meet a condition, in all or by bins.
 
@@ -74,7 +76,8 @@ class Statistics:
                 unit=of_numbers(
                     self.person, one_row_per_person=one_row_per_person, any_row=any_row, expected_rows=expected_rows
                 ),
-            )
+            ),
+            accept_weak=accept_weak,
         )
 
     def fraction(
@@ -93,6 +96,7 @@ class Statistics:
         sample: Exact | None = None,
         at_delta: Exact = "1e-9",
         coverage: Exact = "0.95",
+        accept_weak: bool = False,
     ) -> Release:
         """Publish the share of people, of all or of each bin, who meet the condition `where`.
 
@@ -122,7 +126,8 @@ class Statistics:
                 unit=of_numbers(
                     self.person, one_row_per_person=one_row_per_person, any_row=any_row, expected_rows=expected_rows
                 ),
-            )
+            ),
+            accept_weak=accept_weak,
         )
 
     def mean(
@@ -141,6 +146,7 @@ class Statistics:
         sample: Exact | None = None,
         at_delta: Exact = "1e-9",
         coverage: Exact = "0.95",
+        accept_weak: bool = False,
     ) -> Release:
         """Publish the mean of a column, of all or by bins; `of` is its range and step, like ``salary:0..300000:100``.
 
@@ -169,7 +175,8 @@ class Statistics:
                 at_delta=at_delta,
                 coverage=coverage,
                 unit=of_numbers(self.person, one_row_per_person=one_row_per_person, expected_rows=expected_rows),
-            )
+            ),
+            accept_weak=accept_weak,
         )
 
     def quantile(
@@ -188,6 +195,7 @@ class Statistics:
         sample: Exact | None = None,
         at_delta: Exact = "1e-9",
         coverage: Exact = "0.95",
+        accept_weak: bool = False,
     ) -> Release:
         """Publish a quantile of a column (its range and step declared), of all or by bins; 0.5 is the median.
 
@@ -216,7 +224,8 @@ class Statistics:
                 at_delta=at_delta,
                 coverage=coverage,
                 unit=of_numbers(self.person, one_row_per_person=one_row_per_person),
-            )
+            ),
+            accept_weak=accept_weak,
         )
 
     def sample(
@@ -228,6 +237,7 @@ class Statistics:
         coverage: Exact = "0.95",
         one_row_per_person: bool = False,
         expected_rows: bool = False,
+        accept_weak: bool = False,
     ) -> SampledPeople:
         """A secret sample of `rows` of the `people` in the table, to be asked several questions in a block.
 
@@ -242,5 +252,10 @@ class Statistics:
         """
         unit = of_numbers(self.person, one_row_per_person=one_row_per_person, expected_rows=expected_rows)
         return SampledPeople(
-            self.publish, unit, rows=rows, people=people, zero_knowledge=zero_knowledge, coverage=coverage
+            partial(self.publish, accept_weak=accept_weak),
+            unit,
+            rows=rows,
+            people=people,
+            zero_knowledge=zero_knowledge,
+            coverage=coverage,
         )

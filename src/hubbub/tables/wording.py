@@ -49,8 +49,7 @@ def _whose(spec: Histogram) -> str:
 
 def method(spec: Histogram) -> str:
     """What was done to the counts."""
-    given, card = parameters(spec.channel), spec.channel.card
-    how = card.how or re.sub(r" \([^)]*\)$", "", card.summary)
+    given, how = parameters(spec.channel), spec.channel.how
     if "k" in given:
         how = re.sub(r"\bk\b", str(given["k"]), how)
     return how if given.get("show_above") is None else f"{how}, and values up to {given['show_above']} hidden"
@@ -158,8 +157,7 @@ def _below_nothing(channel: Channel) -> bool:
 
 
 def _remarks(spec: Histogram) -> tuple[str, ...]:
-    curve = getattr(spec.channel, "curve", None)
-    return (Reading(curve, lowered=True).remark,) if spec.lowered and curve is not None else ()
+    return () if spec.lowered_to is None else (Reading(spec.lowered_to, lowered=True).remark,)
 
 
 def listed(texts: list[str]) -> str:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from hubbub.charts.svg import WIDTHS, Bar, Panel, Words, _scale, drawn, responsive, text_length, wrapped
+from hubbub.charts.svg import WIDTHS, Bar, Panel, Words, _scale, drawn, goes_beyond, responsive, text_length, wrapped
 
 WORDS = Words(title="Bars", told="Two bars.", by="kind", numbers="people")
 
@@ -24,6 +24,10 @@ def picture(*bars: Bar, width: int = 350, upright: bool = False, title: str = ""
 def kinds(root: ET.Element, tag: str, kind: str) -> list[dict[str, float]]:
     found = [part for part in root.iter(tag) if part.get("class", "").split()[:1] == [kind]]
     return [{name: float(value) for name, value in part.attrib.items() if name != "class"} for part in found]
+
+
+def arrows(root: ET.Element) -> list[ET.Element]:
+    return [part for part in root.iter("path") if (part.get("class") or "").startswith("arrow")]
 
 
 def texts(root: ET.Element) -> list[str]:
@@ -69,8 +73,31 @@ def test_what_is_hidden_is_drawn_where_it_may_lie_and_no_further_than_what_is_sh
     gap, shown = kinds(root, "rect", "gap")[0], kinds(root, "rect", "bar")[0]
     assert gap["x"] == pytest.approx(shown["x"] + shown["width"] / 4, abs=0.1)
     end = shown["x"] + shown["width"] * (0.5 if high == 20 else 1)
-    assert gap["x"] + gap["width"] == pytest.approx(end, abs=0.1)
-    assert "hidden" in texts(root)
+    assert gap["x"] + gap["width"] == pytest.approx(end, abs=0.2)  # sums of tenths
+    assert ("hidden, up to 1,000,000,000" if high == 10**9 else "hidden") in texts(root)
+    assert len(arrows(root)) == (high != 20)
+
+
+@pytest.mark.parametrize("upright", [False, True])
+def test_an_interval_without_an_end_has_an_arrow_and_one_that_ends_at_the_axis_has_none(upright: bool) -> None:
+    root = picture(bar("a", 40, 30, None), bar("b", 50, 45, 60), bar("c", 60, 60, 60), upright=upright)
+    (arrow,) = arrows(root)
+    assert arrow.get("class") == "arrow"
+    ends = next(part for part in root.iter("line") if (part.get("class") or "").startswith("line"))
+    tip = [float(number) for number in re.findall(r"-?[\d.]+", arrow.get("d") or "")][-2:]
+    assert tip[1] < float(ends.get("y2") or 0) if upright else tip[0] > float(ends.get("x2") or 0)
+    assert goes_beyond([Panel("", (bar("a", 40, 30, None),))])
+    assert not goes_beyond([Panel("", (bar("b", 50, 45, 60), bar("c", None, 0, 60)))])
+
+
+@pytest.mark.parametrize("upright", [False, True])
+def test_what_may_lie_below_the_axis_has_an_arrow_too_and_a_shown_interval_is_drawn_whole(upright: bool) -> None:
+    root = picture(bar("a", 10, 5, 15), bar("b", None, -100, 12), upright=upright)
+    assert [part.get("class") for part in arrows(root)] == ["arrow pale"]
+    whole = picture(bar("a", 10, -5, 15), upright=upright)
+    assert arrows(whole) == []
+    axis, line = kinds(whole, "line", "axis")[0], kinds(whole, "line", "line")[0]
+    assert line["y1"] > axis["y1"] if upright else line["x1"] < axis["x1"]
 
 
 LONG = ("Assistant to the deputy regional director of waste management", "W" * 80, "漢" * 80, "a", "no-break" * 10)

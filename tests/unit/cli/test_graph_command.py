@@ -184,6 +184,13 @@ def test_a_release_in_words(links: Path, tmp_path: Path) -> None:
     assert max(map(len, done.stdout.splitlines()[:4])) <= 80
 
 
+def test_every_sign_of_a_release_shows_on_the_terminal(links: Path, tmp_path: Path) -> None:
+    shown = release(links, tmp_path / "signs", "--of", "connectivity")
+    assert shown.exit_code == 0
+    assert "95 %" in shown.stdout
+    assert "\\u" not in shown.stdout
+
+
 def test_the_scales_of_a_release_are_those_of_the_plan(tmp_path: Path) -> None:
     asked = ["--vertices", "6000", "--max-degree", "40", "--samples", "500", "--epsilon", "1", "--of", ALL]
     planned = json.loads(run("graph", "plan", *asked, "--json").stdout)["rows"]
@@ -210,7 +217,9 @@ def test_a_vertex_file_and_named_columns(tmp_path: Path) -> None:
     words = ["--columns", "from,to", "--vertex-file", str(tmp_path / "people.txt"), "--no-header"]
     assert release(tmp_path / "links.tsv", tmp_path / "no", *words).exit_code != 0  # the names are then no columns
     words[-1] = "--header"
-    done = release(tmp_path / "links.tsv", tmp_path / "out", *words, "--of", "edges", "--epsilon", "40", "--json")
+    done = release(
+        tmp_path / "links.tsv", tmp_path / "out", *words, "--of", "edges", "--epsilon", "40", "--yes", "--json"
+    )
     (answer,) = json.loads(done.stdout)["answers"]
     assert answer["scale"] < 2
     assert abs(answer["value"] - 1) < 60

@@ -173,3 +173,42 @@ def test_a_network_is_published_from_its_form(opened: Opened) -> None:
     assert "1-DP" in plain(opened.get("/publish/answer", params=form)[1])
     assert "Published: net" in plain(opened.released(form))
     assert certificate(opened.folder / "net")
+
+
+def test_a_weak_promise_has_a_box_to_tick_before_the_button_works(opened: Opened) -> None:
+    weak = {**FILLED, "epsilon": "50"}
+    button = r'<button class="go" id="release"[^>]*>'
+    _, page = opened.get("/publish/answer", params=weak)
+    assert "This promises little." in page
+    assert "Epsilon = 50 is above 5" in page
+    assert "disabled" in re.search(button, page)[0]  # type: ignore[index]
+    assert "--yes" not in page
+    ticked = html.unescape(re.search(r'name="accept_weak" value="([^"]*)"', page)[1])  # type: ignore[index]
+    _, page = opened.get("/publish/answer", params={**weak, "accept_weak": ticked})
+    assert "disabled" not in re.search(button, page)[0]  # type: ignore[index]
+    assert "--yes" in page
+    assert "accept_weak=True" in html.unescape(page)
+    _, page = opened.get("/publish/answer", params={**weak, "epsilon": "40", "accept_weak": ticked})
+    assert "disabled" in re.search(button, page)[0], "the tick was for another promise"  # type: ignore[index]
+    _, page = opened.get("/publish/answer", params=FILLED)
+    assert "accept_weak" not in page
+    assert "disabled" not in re.search(button, page)[0]  # type: ignore[index]
+
+
+def test_the_button_refuses_a_weak_promise_without_the_tick_and_spends_nothing(opened: Opened) -> None:
+    weak = {**FILLED, "epsilon": "50"}
+    status, page = opened.send("/publish/release", weak)
+    assert status == 400
+    assert "This promises little" in page
+    assert opened.desk.work.job is None
+    assert opened.desk.book.accounts() == {}
+    _, page = opened.get("/publish/answer", params=weak)
+    ticked = html.unescape(re.search(r'name="accept_weak" value="([^"]*)"', page)[1])  # type: ignore[index]
+    opened.released({**weak, "accept_weak": ticked})
+    assert (opened.folder / "out" / "certificate.json").is_file()
+
+
+def test_a_cube_with_noise_at_every_level_is_weighed(opened: Opened) -> None:
+    form = {"file": "people.csv", "asked": "1", "kind": "cube", "person": "id", "by": "town=Bath,York\nage:0..100:50"}
+    _, page = opened.get("/publish/answer", params={**form, "margins": "1", "epsilon": "1"})
+    assert "1-DP" in page

@@ -33,6 +33,7 @@ def asked(folder: Path, **words: Any) -> dict[str, Any]:
         "dataset": None,
         "ledger": None,
         "form": "csv",
+        "accept_weak": False,
     }
 
 

@@ -192,3 +192,26 @@ def test_finding_bins_is_refused_where_every_bin_shows_a_number() -> None:
     for made in (Geometric(Fraction(1)), NoisyBelow(5, Fraction(1)), channel("warped", curve="1:1")):
         with pytest.raises(Refused, match="declare the values, like by=department=Police,Fire,other"):
             discovery_cost(made)
+
+
+@pytest.mark.parametrize(
+    ("curve", "said"),
+    [
+        ("1", "the same noise on every count"),
+        ("0", "numbers that tell nothing"),
+        ("inf", "exact counts"),
+        ("1:0.01,101:1", "more noise the fewer people a bin has"),
+        ("slope:0.02", "more noise the fewer people a bin has"),
+        ("1:0.5,20:inf", "exact counts of at least 20, below that the same noise on every count"),
+        ("1:0,20:inf", "exact counts of at least 20, below that numbers that tell nothing"),
+        ("1:0.1,5:0.2,20:inf", "exact counts of at least 20, below that more noise the fewer people a bin has"),
+    ],
+)
+def test_the_words_of_a_warped_channel_follow_its_curve(curve: str, said: str) -> None:
+    published = histogram(["a=x,y"], outlier=curve).words().published
+    assert published == f"Counts of the people in the table, by a: {said}"
+
+
+def test_the_words_of_found_bins_promise_no_noise_that_grows_with_rarity() -> None:
+    published = histogram(["a"], epsilon=1, delta="1e-6").words().published
+    assert published.endswith("the same noise on every count, and values up to 14 hidden")

@@ -253,7 +253,7 @@ def test_json_words_and_files_say_what_is_counted(
     for name, given in ways.items():
         words += [f"--{name.replace('_', '-')}", *([] if given is True else [str(given)])]
     done = CliRunner().invoke(
-        commands, [*words, "--one-row-per-person", "--out", str(tmp_path / "out")], catch_exceptions=False
+        commands, [*words, "--one-row-per-person", "--yes", "--out", str(tmp_path / "out")], catch_exceptions=False
     )
     told = json.loads(done.stdout)
     assert (told["counts"]["number"], told["counts"]["interval"]) == right[:2]
