@@ -193,7 +193,8 @@ def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None, *, other
     noise = SystemSource()
     with _given_up(ledger, place, lambda: noise.used):
         if spec.people.person is not None:
-            data = data.noticing(ledger.notice(place, other_people=other_people))
+            notice = ledger.notice(place, columns=tuple(data.columns()), other_people=other_people)
+            data = data.noticing(notice)
         result = spec.run(data, noise)
     return Release(spec, promised, result, place, noise.used)
 
