@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from hubbub.cli import echo, examples, json_option, page, print_json, shown, waiting
 from hubbub.cli.release import FORM
-from hubbub.errors import WrongUse
+from hubbub.errors import HubbubError, Refused, WrongUse
 
 if TYPE_CHECKING:
     from hubbub.tables.look import Cells, Look, Persons
@@ -54,7 +55,7 @@ def check(file: str, person: str | None, by: tuple[str, ...], as_json: bool, **h
     try:
         with waiting("Looking"):
             found = look_at(file, by, person, **how)
-    except WrongUse:
+    except (WrongUse, Refused):
         if not as_json:
             _first_line(file, how)
         raise
@@ -72,23 +73,28 @@ def check(file: str, person: str | None, by: tuple[str, ...], as_json: bool, **h
 
 
 def _first_line(file: str, how: dict[str, Any]) -> None:
-    """The columns of a CSV that cannot be opened otherwise, for whoever has to mend it."""
+    """What is known of a CSV that cannot be opened, for whoever has to mend it: its columns, and open marks."""
     from hubbub.engines.csv_file import first_names, repeated
     from hubbub.engines.csv_form import form
+    from hubbub.engines.files import open_marks
     from hubbub.engines.plain_copy import kind
 
-    try:
+    names, marks = [], []
+    with suppress(HubbubError):
         told = form(**{name: how[name] for name in ("delimiter", "encoding", "no_header")})
-        if kind(file) not in (".csv", ".tsv", ".txt") or told.names is not None:
+        if kind(file) not in (".csv", ".tsv", ".txt"):
             return
-        names = first_names(file, told.delimiter or ("\t" if kind(file) == ".tsv" else ","), told)
-    except WrongUse:
-        return
-    if names:
+        if told.names is None:
+            names = first_names(file, told.delimiter or ("\t" if kind(file) == ".tsv" else ","), told)
+        marks = open_marks(file, told)
+    if names or marks:
         echo(PRIVATE)
+    if names:
         echo(f"The first line has {len(names):,} cells: {', '.join(map(shown, names[:_COLUMNS]))}")
         if twice := repeated(names):
             echo(f"{names[twice[0]]!r} is there {len(twice)} times: columns {', '.join(str(i + 1) for i in twice)}")
+    for place, line in marks:
+        echo(f"A quotation mark that opens a cell on line {line:,} of {shown(place)} does not close as it should.")
 
 
 def _told(found: Look) -> Iterator[str]:

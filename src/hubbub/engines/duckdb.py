@@ -90,6 +90,7 @@ class DuckDB:
         catalog: str = "",
         allowed: Fraction = Fraction(1),
         taken_out: int | None = None,
+        mark: str = ",",
         table: pa.Table | None = None,
         weight: Weight = ROW,
         doubting: Callable[[], duckdb.DuckDBPyConnection] | None = None,
@@ -97,13 +98,13 @@ class DuckDB:
         self._doubting = doubting  # a connection that believes nothing a file says of its numbers, for sums of them
         self._connection, self._mend, self._spoilt = connection, mend, spoilt
         self._files, self._catalog = files, catalog  # where the rows are: in files, or in a database of that name
-        self._unread = Unread(connection, allowed, taken_out)
         self._table = table  # kept as long as it is read
         self._weight = weight  # of a row: itself, or how many people it stands for
         self._columns_are_public = columns_are_public
         self._notice: Notice | None = None
         self._whole = _relation(connection, relation)
         self._columns = self._whole.columns
+        self._unread = Unread(connection, allowed, taken_out, mark, tuple(self._columns))
         self._word = "hubbub_word"
         while self._word in {name.lower() for name in self._columns}:
             self._word += "_"
@@ -163,7 +164,7 @@ class DuckDB:
         self._unread.forget()
         joint, bad = answer_together(self.arrow(query), len(questions), told=told)
         if told:
-            self._unread.check(int(joint.counts.sum()), bad)
+            self._unread.check(int(joint.counts.sum()), bad, person)
         return joint
 
     def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:
@@ -269,26 +270,27 @@ class DuckDB:
     def _rows(self, question: Question, axes: tuple[Countable, ...], people: _Relation, person: str | None) -> Counted:
         """Each row is a person."""
         if question.plain:
-            return self._every_row(axes, people, person)
+            return self._every_row(axes, people, question.person)
         told = self._unread.told(bad_cells(question, axes, people.columns))
         ask = partial(asked, question, axes, people.columns, people.sql, person, told=told, weight=self._weight)
         self._unread.forget()
         whole = self._weight is not ROW  # groups of a database are read once, and are few
         counted, rows, unreadable = answer(self.arrow(ask(very_many=whole)), question, told=told)
         if told:
-            self._unread.check(rows, unreadable)
+            self._unread.check(rows, unreadable, question.person)
         if not whole and are_very_many(question, rows):
             counted, _, _ = answer(self.arrow(ask(very_many=True)), question, told=told)
         return counted
 
-    def _every_row(self, axes: tuple[Countable, ...], people: _Relation, person: str | None) -> Counted:
+    def _every_row(self, axes: tuple[Countable, ...], people: _Relation, name: str | None) -> Counted:
         """Where every cell can be read, the plain query; else one that tells in the same pass how many cannot."""
+        person = None if name is None else identifier(name)
         if not axes or not self._unread.told(count_sql.bad_row(axes, people.columns)):
             return self._collect(count_sql.every_row(axes, people.columns, people.sql, person, self._weight))
         self._unread.forget()
         told = count_sql.every_row_told(axes, people.columns, people.sql, person, self._weight)
         (codes, people_in, bad), found = self._fetched(told, 2)
-        self._unread.check(int(people_in.sum()), int(bad.sum()))
+        self._unread.check(int(people_in.sum()), int(bad.sum()), name)
         binned = codes >= 0
         kept = np.flatnonzero(binned).tolist()
         return Counted(codes[binned], people_in[binned], tuple([labels[i] for i in kept] for labels in found))
@@ -373,10 +375,10 @@ class DuckDB:
             cells = ", ".join(f"count({identifier(name)})" for name in used)
             asked = f"SELECT count(*), count(*) FILTER (WHERE {bad}), {cells} FROM {people.sql}"
             rows, unreadable, *_ = self._ask(asked)[0]
-            self._unread.check(int(rows), int(unreadable))
+            self._unread.check_people(self._ask, int(unreadable), bad, who, people.sql)
             return int(rows)
         rows, unreadable, chosen = look_at_rows(self._ask, who, used, bad, people.sql, self._notice)
-        self._unread.check(rows, unreadable)
+        self._unread.check_people(self._ask, unreadable, bad, who, people.sql)
         self._notice.tell(chosen)
         return rows
 

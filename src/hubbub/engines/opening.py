@@ -70,5 +70,5 @@ def looked(table: Engine, specs: Sequence[str], person: str | None) -> Look:
 def _share(value: Exact) -> Fraction:
     share = rational(value, "unreadable")
     if not 0 <= share <= 1:
-        raise WrongUse(f"unreadable must lie between 0 and 1, not {share}; 0.01 allows one row in a hundred")
+        raise WrongUse(f"unreadable must lie between 0 and 1, not {share}; 0.01 allows one person in a hundred")
     return share

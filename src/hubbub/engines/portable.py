@@ -24,6 +24,7 @@ from hubbub.engines.far import Asked
 from hubbub.engines.once import Once
 from hubbub.engines.people import told
 from hubbub.engines.portable_look import InDatabase
+from hubbub.engines.portable_unread import check_people, is_doubted, is_doubtful
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables import condition
@@ -123,9 +124,8 @@ class Portable:
         )
         chooses = questions[0].repeats is Repeats.ONE_ROW
         with self._database.snapshot():
-            if chooses and self._allowed < 1 and any(map(self._is_doubtful, questions)):
-                every = self._groups(replace(questions[0], repeats=Repeats.REFUSE), parts, source)
-                groups.together(every, parts, about, source, weight=groups.READ, allowed=self._allowed)
+            if chooses:
+                self._readable(replace(questions[0], axes=axes, where=None, measure=None), source, rules)
             if person is not None:
                 who = portable_sql.part(self._dialect, self._fields[person])
                 if chooses:
@@ -338,26 +338,18 @@ class Portable:
         people, met = int(told.counts.sum()), int(told.counts[told.codes == 0].sum())
         return of_any_row(question, people, met)
 
-    def _readable(self, question: Question, source: Source) -> None:
-        """Refuse if too many rows cannot be read as declared, before anything is chosen."""
-        if self._allowed < 1 and self._is_doubtful(question):
-            doubted = tuple(axis for axis in question.axes if self._is_doubted(axis))
+    def _readable(self, question: Question, source: Source, rules: Sequence[Any] = ()) -> None:
+        """Refuse if too many people cannot be read as declared, before anything is chosen; `rules` are conditions and
+        measures beside those of the question."""
+        rules = [rule for rule in (question.where, question.measure, *rules) if rule is not None]
+        if self._allowed >= 1:
+            return
+        if question.person is not None and question.repeats is not Repeats.REFUSE:
+            check_people(self._database, self._fields, question.person, question.axes, rules, self._allowed)
+        elif is_doubtful(self._fields, question):
+            doubted = tuple(axis for axis in question.axes if is_doubted(self._fields, axis))
             every = replace(question, axes=doubted, person=None, repeats=Repeats.REFUSE, everybody=not question.plain)
             self._every_row(every, source)
-
-    def _is_doubted(self, axis: Countable) -> bool:
-        return portable_leaves.may_be_unreadable(axis, self._fields[axis.column].kind)
-
-    def _is_doubtful(self, question: Question) -> bool:
-        """Whether there may be cells that cannot be read as declared."""
-        rules = (question.where, question.measure)
-        leaves = [leaf for rule in rules if isinstance(rule, condition.Condition) for leaf in rule.leaves()]
-        measure = question.measure if isinstance(question.measure, Measure) else None
-        return (
-            any(map(self._is_doubted, question.axes))
-            or any(portable_leaves.is_read_here(leaf, self._fields[leaf.column]) for leaf in leaves)
-            or (measure is not None and self._fields[measure.column].kind is Holds.TEXT)
-        )
 
     def _told_of(self, who: Part) -> None:
         if self._notice is not None:

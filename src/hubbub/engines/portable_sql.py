@@ -138,6 +138,16 @@ def any_row(test: str, parts: Mapping[str, Part], who: Part, people: str) -> str
     return f"SELECT count(*) AS n, coalesce(sum(met), 0) AS s FROM ({each}) AS p"
 
 
+def people_with(parts: Mapping[str, Part], listed: Mapping[int, str], who: Part, people: str) -> str:
+    """How many people there are, and how many have a row with a part that is listed: `listed` has, by the place of a
+    part, the relation of its values."""
+    joins = " ".join(f"LEFT JOIN {listed[i]} ON {name} = d{i}.v" for i, name in enumerate(parts) if i in listed)
+    found = " OR ".join(f"d{i}.v IS NOT NULL" for i in listed)
+    some = f"SELECT who, CASE WHEN {found} THEN 1 ELSE 0 END AS has FROM ({_rows(parts, who, people)}) AS t {joins}"
+    each = f"SELECT who, max(has) AS has FROM ({some}) AS t WHERE who IS NOT NULL GROUP BY who"
+    return f"SELECT count(*) AS n, coalesce(sum(has), 0) AS s FROM ({each}) AS p"
+
+
 def values(part: Part, people: str) -> str:
     """Every value, once."""
     return f"SELECT DISTINCT g FROM (SELECT {part.sql} AS g FROM {people}) AS t"

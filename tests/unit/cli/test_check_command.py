@@ -106,3 +106,18 @@ def test_parquet_and_several_files_are_looked_at_where_they_are(tmp_path: Path) 
     told = json.loads(look(tmp_path / "p.parquet", "--by", "age:0..100:10", "--by", "town", "--json").stdout)
     assert [each.get("missing") for each in told["columns"]] == [1, 1]
     assert told["columns"][0]["outside"] == 1
+
+
+def test_61_the_steward_is_told_the_line_of_an_open_quotation_mark(tmp_path: Path) -> None:
+    """The refusal reads the same for every file; the look says where."""
+    rows = [f"{i},Bath" for i in range(600)]
+    rows[500] = '500,"Bath'
+    (tmp_path / "people.csv").write_text("id,town\n" + "\n".join(rows) + "\n")
+    told = look(tmp_path / "people.csv")
+    assert told.exit_code == 3
+    assert "on line 502 of" in told.output
+    words = ["release", "histogram", str(tmp_path / "people.csv"), "--person", "id", "--by", "town=Bath"]
+    made = CliRunner().invoke(commands, [*words, "--epsilon", "1", "--out", str(tmp_path / "o")])
+    assert made.exit_code == 3
+    assert "502" not in made.output
+    assert not Ledger().entries()

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import random
+from contextlib import nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hubbub.engines.csv_records import BUFFERED, _end_of_record, _whole, copy_without, giants
-from hubbub.engines.files import open_file
+from hubbub.engines import csv_records
+from hubbub.engines.csv_records import (
+    BUFFERED,
+    MOST_LINES,
+    _end_of_record,
+    _open_in_giant,
+    _whole,
+    copy_without,
+    giants,
+    line_of,
+    open_mark,
+)
+from hubbub.engines.files import OPEN_MARK, open_file, open_marks
+from hubbub.errors import Refused
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
 from hubbub.tables.engine import Question
@@ -52,8 +67,10 @@ def test_for_all_bytes_records_end_where_the_machine_says(text: bytes, chunk: in
     assert _end_of_record(io.BytesIO(text), 0, ",", chunk) == (right[0] if right else len(text))
 
 
-def test_records_end_where_duckdb_says(tmp_path: Path) -> None:
+def test_records_end_where_duckdb_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine is DuckDB's own: for any bytes as many records of two cells or more, and it leaves out the others."""
+    monkeypatch.setattr("hubbub.engines.files.open_mark", lambda *_: None)  # what we refuse or mend, DuckDB reads
+    monkeypatch.setattr("hubbub.engines.files.has_bare_returns", lambda *_: False)
     seen = 0
     for seed in range(30):
         chance = random.Random(seed)
@@ -114,3 +131,100 @@ def test_a_last_record_without_a_line_end_is_measured_wherever_it_lies(tmp_path:
 def test_a_quotation_mark_without_a_partner_costs_time_and_no_memory(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_bytes(b'a,b\n1,2\n"' + b"x\n" * 10_000)
     assert giants(str(tmp_path / "people.csv"), ",", LINE) == [(8, 8 + 1 + 20_000)]
+
+
+# --- quotation marks that do not close --------------------------------------------------------------------------------
+
+
+def refused(text: bytes) -> bool:
+    """By one sign after the other: a cell that opens and never closes, runs over too many lines, or over some and then
+    goes on after its mark."""
+    state, lines, last, goes_on = "start", 1, "", False
+    for sign in [*text.decode("latin-1"), ""]:
+        if state == "quoted":
+            if sign == "":
+                return True
+            lines += sign == "\n" or (last == "\r" and sign != "\n")
+            state = "closed" if sign == '"' else "quoted"
+        elif state == "closed" and sign not in ("", ",", "\r", "\n"):
+            goes_on = goes_on or sign not in ' "'
+            state = "quoted" if sign == '"' else "closed"
+        elif sign in ("", ",", "\r", "\n"):
+            if lines > MOST_LINES or (lines > 1 and goes_on):
+                return True
+            state, lines, goes_on = "start", 1, False
+        elif state in ("start", "space") and sign == '"':
+            state = "quoted"
+        else:
+            state = "space" if state == "start" and sign == " " else "plain"
+        last = sign
+    return False
+
+
+MARKED = (b"a", b",", b" ", b'"', b"\n", b"\r\n", b'""', b'"x"', b',"', b'"\n', b"\n" * 60)
+
+
+@settings(max_examples=500)
+@given(text=st.lists(st.sampled_from(MARKED), max_size=25).map(b"".join))
+def test_61_for_all_bytes_a_mark_is_open_where_the_machine_says(text: bytes) -> None:
+    with TemporaryDirectory() as folder:
+        place = Path(folder) / "people.csv"
+        place.write_bytes(text)
+        assert (open_mark(str(place), ",", 1 << 21) is not None) == refused(text)
+
+
+OPEN = {
+    "never closes": b'7,"Bath\n' + b"8,York\n" * 3,
+    "never closes in the last line": b'7,"Bath',
+    "closes after too many lines": b'7,"Bath\n' + b"8,York\n" * MOST_LINES + b'9,Ely",x\n',
+    "meets another cell": b'7,"Bath\n8,York\n9,"Ely"\n',
+    "after a space": b'7, "Bath\n8,York\n',
+}
+
+
+@pytest.mark.parametrize("how", OPEN)
+@pytest.mark.parametrize("before", [0, 40_000])
+def test_61_a_quotation_mark_that_does_not_close_is_refused_with_one_sentence(
+    tmp_path: Path, how: str, before: int
+) -> None:
+    """Whether one buffer holds the file or not, packed or not, and the same for each."""
+    (tmp_path / "people.csv").write_bytes(b"id,town\n" + b"1,Bath\n" * before + OPEN[how])
+    (tmp_path / "people.csv.gz").write_bytes(gzip.compress((tmp_path / "people.csv").read_bytes()))
+    with lines_of(1 << 12) if before else nullcontext():
+        csv_records.MOST_LINES = MOST_LINES  # type: ignore[misc]
+        for name in ("people.csv", "people.csv.gz"):
+            with pytest.raises(Refused) as no:
+                open_file(tmp_path / name)
+            assert str(no.value) == str(Refused(OPEN_MARK))
+            assert open_marks(str(tmp_path / name)) == [(str(tmp_path / name), before + 2)]
+
+
+FINE = {
+    "a cell of as many lines as may be": b'7,"a' + b"\n" * (MOST_LINES - 1) + b'"\n',
+    "a mark inside of a cell": b'7,5" pipe\n8,Bath\n9,6" pipe\n',
+    "doubled marks over lines": b'7,"say ""hi""\nto ""all"""\n',
+    "a blank after the mark": b'7,"a\nb" \n',
+    "something after the mark, on one line": b'7,"Ba"th\n',
+}
+
+
+@pytest.mark.parametrize("how", FINE)
+def test_61_what_closes_is_read(tmp_path: Path, how: str) -> None:
+    (tmp_path / "people.csv").write_bytes(b"\xef\xbb\xbf" + b'"id",town\n1,Bath\n' + FINE[how] + b"2,Bath\n")
+    counted = open_file(tmp_path / "people.csv").count(Question(axes=(parse("id=1,2"),)), ScriptedSource())
+    assert counted.counts.tolist() == [1, 1]
+    assert open_marks(str(tmp_path / "people.csv")) == []
+
+
+@settings(max_examples=200)
+@given(lines=st.integers(1, 300), chunk=st.integers(1, 40), closed=st.booleans())
+def test_61_lines_of_a_record_too_long_to_hold_are_counted_too(lines: int, chunk: int, closed: bool) -> None:
+    text = b'x,"a","' + b"y\n" * (lines - 1) + b'z"",' + (b'"\n' if closed else b"")
+    found = _open_in_giant(io.BytesIO(text), 0, ",", chunk)
+    assert found == (6 if lines > MOST_LINES or not closed else None)
+
+
+def test_a_line_is_told_by_its_number(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_bytes(b"a\n" * 1_000_000 + b'"')
+    assert line_of(str(tmp_path / "people.csv"), 2_000_000) == 1_000_001
+    assert line_of(str(tmp_path / "people.csv"), 0) == 1
