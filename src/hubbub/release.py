@@ -78,8 +78,8 @@ def open(
     the ledger, by which releases about the same people are known; a file is named after itself unless told otherwise.
     `ledger` is the ledger's file, if not the user's own. `delimiter`, `encoding` and `no_header` (the names of the
     columns, like ``"id,town,age"``) say how a CSV is written, if not as usual. A release is refused if a larger share
-    of people than `unreadable` have a row that cannot be read as declared (of rows, if each row is a person). With `other_people` somebody declares that these are not the
-    people of a dataset that has the same ids.
+    of people than `unreadable` have a row that cannot be read as declared (of rows, if each row is a person). With
+    `other_people` somebody declares that these are not the people of a dataset that has the same ids.
     """
     from hubbub.engines import opening  # late: an import of hubbub loads no engine
 

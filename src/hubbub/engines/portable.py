@@ -23,6 +23,7 @@ from hubbub.engines.dialect import ARROW, Dialect, Form, Part
 from hubbub.engines.far import Asked
 from hubbub.engines.once import Once
 from hubbub.engines.people import told
+from hubbub.engines.portable_bins import looked_up, unlisted
 from hubbub.engines.portable_look import InDatabase
 from hubbub.engines.portable_unread import check_people, is_doubted, is_doubtful
 from hubbub.errors import Refused, WrongUse
@@ -87,6 +88,12 @@ class Portable:
                 condition.resolved(rule, self.columns())
         with self._database.snapshot():
             return self._count(replace(question, axes=axes), source)
+
+    def unlisted(self, axes: tuple[Countable, ...], person: str | None) -> tuple[int, int]:
+        axes = resolved(axes, self.columns())
+        who = None if person is None else portable_sql.part(self._dialect, self._fields[person])
+        with self._database.snapshot():
+            return unlisted(self._database, self._fields, axes, self._parts(axes), who)
 
     @contextmanager
     def looked_at(self, columns: Sequence[str]) -> Iterator[InDatabase]:
@@ -308,13 +315,9 @@ class Portable:
     ) -> tuple[str, dict[str, Part], tuple[Countable, ...], dict[int, pa.Table]]:
         """The query, what it hands over, the axes of that, and the words that it looks up: the bins of what is told
         apart by its values are worked out here, and handed to the database."""
-        axes, parts, words = question.axes, self._parts(question.axes), {}
-        for i, (axis, part) in enumerate(zip(axes, parts.values(), strict=True)):
-            if not self._in_database(axis):
-                found = self._database.fetch(portable_sql.values(part, self._people), {"g": part.form})
-                words[i] = groups.words(found, axis, part)
+        axes, parts = question.axes, self._parts(question.axes)
+        words, relations = looked_up(self._database, self._fields, axes, parts)
         ids = [Form.TEXT if isinstance(axis, Discovered) else Form.WHOLE for axis in axes]
-        relations = {i: self._dialect.dictionary(i, parts[f"g{i}"].form, ids[i]) for i in words}
         sql = portable_sql.distinct_bins(self._dialect, axes, parts, relations, who, self._people, question.most_bins)
         bins = {f"g{i}": Part("", form, pa.string() if form is Form.TEXT else pa.int64()) for i, form in enumerate(ids)}
         ready: tuple[Countable, ...] = tuple(

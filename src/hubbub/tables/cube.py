@@ -28,7 +28,7 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.kind import Check, Kind, Spec, Together, Words
 from hubbub.noise.source import Source
-from hubbub.tables import cube_file, cube_words, description, margins, promises
+from hubbub.tables import cube_file, cube_words, description, margins, promises, unlisted
 from hubbub.tables.bins import Axis, Discovered, size
 from hubbub.tables.histogram import Histogram, columns
 from hubbub.tables.levels import best_split, reaches
@@ -163,6 +163,7 @@ class Cube(Spec):
     def run(self, data: Engine, source: Source) -> Tables:
         from hubbub.tables import cube_run
 
+        unlisted.check(data, self.axes, self.cells.unit.person, self.cells.unlisted)
         return cube_run.run(self, data, source)
 
 

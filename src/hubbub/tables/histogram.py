@@ -21,7 +21,7 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.kind import Check, Kind, Result, Spec, Together, Words
 from hubbub.noise.source import Source
-from hubbub.tables import description, promises, sparse, wording
+from hubbub.tables import description, promises, sparse, unlisted, wording
 from hubbub.tables.bins import MOST_BINS, Axis, Discovered, declared_size
 from hubbub.tables.schema import Schema, column, resolved
 from hubbub.tables.unit import EACH_ROW, Collected, Unit
@@ -49,6 +49,7 @@ class Histogram(Spec):
     coverage: Fraction = Fraction(19, 20)
     scale_up: bool = False
     lowered: bool = False  # whether the curve is not the one asked for, but the largest below it that never falls
+    unlisted: Fraction | None = None  # the share of people who may be in no bin; None: not looked at
     parts: int | None = None  # in how many the machines of a cluster write it; no promise rests on it
 
     @property
@@ -140,6 +141,7 @@ class Histogram(Spec):
     def run(self, data: Engine, source: Source) -> Result:
         from hubbub.tables import counting, spread
 
+        unlisted.check(data, self.axes, self.unit.person, self.unlisted)
         if self.parts is not None:
             return spread.prepared(self, data, source)
         return counting.run(self, data, source)

@@ -58,6 +58,7 @@ class Table(Statistics):
         exempt: Exact = 0,
         at_delta: Exact = "1e-9",
         coverage: Exact = "0.95",
+        unlisted: Exact | None = None,
         parts: int | None = None,
     ) -> Release:
         """Count people by some columns, and publish the counts so that each person stays lost in the crowd.
@@ -66,9 +67,10 @@ class Table(Statistics):
         protected by `crowd` (exact counts of at least so many, the others hidden), `crowd` and `epsilon` (noise below),
         `epsilon` (plain noise), `epsilon` and `delta` (bins found in the data: noise, shown above the smallest
         threshold that delta allows), `outlier` (a loss for each crowd size) or a `channel` with its `options`. `sample`
-        draws a fresh secret sample first; `collected` declares that the table is one. With `parts`, for a table in
-        Spark, its executors draw the noise and write so many Parquet files when the release is saved, into a folder
-        that they share with this machine; counts and rows never come together here.
+        draws a fresh secret sample first; `collected` declares that the table is one. If `unlisted` is given, a table
+        of which a larger share of the people is in no bin is refused before anything is drawn. With `parts`, for a
+        table in Spark, its executors draw the noise and write so many Parquet files when the release is saved, into a
+        folder that they share with this machine; counts and rows never come together here.
 
         Guarantee: the promises of the release, derived before the table is read and entered in the ledger, durably,
         before any noise is drawn; noise and samples come from the operating system, fresh for this call. With the
@@ -97,6 +99,7 @@ class Table(Statistics):
                 exempt=exempt,
                 at_delta=at_delta,
                 coverage=coverage,
+                unlisted=unlisted,
                 parts=parts,
             )
         )
@@ -148,6 +151,7 @@ class Table(Statistics):
         exempt: Exact = 0,
         at_delta: Exact = "1e-9",
         coverage: Exact = "0.95",
+        unlisted: Exact | None = None,
     ) -> Release:
         """Count people by several columns at once, and by fewer of them, under one promise.
 
@@ -171,6 +175,7 @@ class Table(Statistics):
                 exempt=exempt,
                 at_delta=at_delta,
                 coverage=coverage,
+                unlisted=unlisted,
             )
         )
 

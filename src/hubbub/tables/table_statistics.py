@@ -45,6 +45,7 @@ class Statistics:
         sample: Exact | None = None,
         at_delta: Exact = "1e-9",
         coverage: Exact = "0.95",
+        unlisted: Exact | None = None,
     ) -> Release:
         """Count the people who meet a condition, in all or by bins.
 
@@ -71,6 +72,7 @@ class Statistics:
                 sample=sample,
                 at_delta=at_delta,
                 coverage=coverage,
+                unlisted=unlisted,
                 unit=of_numbers(
                     self.person, one_row_per_person=one_row_per_person, any_row=any_row, expected_rows=expected_rows
                 ),
@@ -93,6 +95,7 @@ class Statistics:
         sample: Exact | None = None,
         at_delta: Exact = "1e-9",
         coverage: Exact = "0.95",
+        unlisted: Exact | None = None,
     ) -> Release:
         """Publish the share of people, of all or of each bin, who meet the condition `where`.
 
@@ -119,6 +122,7 @@ class Statistics:
                 sample=sample,
                 at_delta=at_delta,
                 coverage=coverage,
+                unlisted=unlisted,
                 unit=of_numbers(
                     self.person, one_row_per_person=one_row_per_person, any_row=any_row, expected_rows=expected_rows
                 ),
@@ -141,6 +145,7 @@ class Statistics:
         sample: Exact | None = None,
         at_delta: Exact = "1e-9",
         coverage: Exact = "0.95",
+        unlisted: Exact | None = None,
     ) -> Release:
         """Publish the mean of a column, of all or by bins; `of` is its range and step, like ``salary:0..300000:100``.
 
@@ -168,6 +173,7 @@ class Statistics:
                 sample=sample,
                 at_delta=at_delta,
                 coverage=coverage,
+                unlisted=unlisted,
                 unit=of_numbers(self.person, one_row_per_person=one_row_per_person, expected_rows=expected_rows),
             )
         )
@@ -188,6 +194,7 @@ class Statistics:
         sample: Exact | None = None,
         at_delta: Exact = "1e-9",
         coverage: Exact = "0.95",
+        unlisted: Exact | None = None,
     ) -> Release:
         """Publish a quantile of a column (its range and step declared), of all or by bins; 0.5 is the median.
 
@@ -215,6 +222,7 @@ class Statistics:
                 sample=sample,
                 at_delta=at_delta,
                 coverage=coverage,
+                unlisted=unlisted,
                 unit=of_numbers(self.person, one_row_per_person=one_row_per_person),
             )
         )

@@ -424,6 +424,15 @@ def test_the_counts_are_the_same_whether_it_looks_or_not(tmp_path: Path) -> None
     assert found[0].found == found[1].found
 
 
+def test_a_record_with_a_cell_that_is_no_number_is_still_a_record(tmp_path: Path) -> None:
+    """DuckDB has the reader of a CSV cast a column that is only cast, and drops what cannot be."""
+    (tmp_path / "p.csv").write_text("id,x\n" + "".join(f"{i},{'Ann' if i % 2 else 3}\n" for i in range(100)))
+    for by in ("x:0..10:10,other", "x:[0,10),other", "x:[-inf,inf),other"):
+        assert sorted(counted(tmp_path / "p.csv", by).values()) == [50, 50]
+    day = Question(axes=(parse("x:day:2024-01-01..2024-01-02,other"),), everybody=True)
+    assert open_source(tmp_path / "p.csv").count(day, ScriptedSource()).counts.tolist() == [100]
+
+
 def test_a_frame_is_held_to_it_too() -> None:
     with pytest.raises(Refused):
         open_frame(column("a", "b"), unreadable=Fraction(1, 100)).count(
