@@ -96,7 +96,7 @@ def open(
         engine,
         person,
         lambda spec: perform(spec, engine, books, dataset, other_people=other_people),
-        lambda by: opening.looked(engine, by, person),
+        lambda by, **how: opening.looked(engine, by, person, **how),
     )
 
 

@@ -27,15 +27,16 @@ class Table(Statistics):
         who = "each row is a person" if self.person is None else f"people by {self.person}"
         return f"<a table with the columns {', '.join(self.engine.columns())}; {who}>"
 
-    def check(self, by: Sequence[str] = ()) -> Look:
+    def check(self, by: Sequence[str] = (), *, where: str | None = None, of: str | None = None) -> Look:
         """A private look before anything is published, as ``hubbub check`` prints it: how many rows there are and how
-        many of each person, what cannot be read as declared, how much would be shown; without `by`, how each column
-        could be read. It is made from the data as they are: publish none of it, and make no bins from it. Nothing is
+        many of each person, what cannot be read as declared, how much would be shown, and where bins, a condition
+        `where` or the range `of` a measure and the data do not meet; without `by`, how each column could be read. It is
+        made from the data as they are: publish none of it, and make no bins from it. Nothing is
         entered in the ledger.
 
         Guarantee: none.
         """
-        return self.look(by)
+        return self.look(by, where=where, of=of)
 
     def histogram(
         self,

@@ -15,7 +15,7 @@ from hubbub.tables.statistic_asking import statistic
 from hubbub.tables.unit import of_numbers
 
 
-def _elsewhere(by: Sequence[str]) -> Look:
+def _elsewhere(by: Sequence[str], **how: str | None) -> Look:
     raise WrongUse("a look needs a table that was opened by hubbub.open; open it so")
 
 
@@ -27,7 +27,7 @@ class Statistics:
     engine: Engine
     person: str | None
     publish: Callable[[Spec], Release]
-    look: Callable[[Sequence[str]], Look] = _elsewhere
+    look: Callable[..., Look] = _elsewhere
 
     def count(
         self,
