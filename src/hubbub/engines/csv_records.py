@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import BinaryIO, Final, TypeAlias
 
@@ -25,32 +26,65 @@ MOST_LINES: Final = 100  # that a quoted cell may run over
 
 Span: TypeAlias = tuple[int, int]
 
+_BOM: Final = b"\xef\xbb\xbf"
 _BLANK, _START, _SPACE, _PLAIN, _QUOTED, _CLOSED, _END = range(7)
 
 
 BOTH, FEEDS = "\r\n", "\n"
 """What ends a line: carriage returns and line feeds, or line feeds alone."""
 
+_SPACES: Final = {BOTH: " ", FEEDS: " \r"}  # what is a blank at the beginning of a cell
+_END_OF: Final = {BOTH: r"[\r\n]", FEEDS: r"\r*+\n"}
+_BETWEEN_MARKS: Final = re.compile(rb'"[^"]*+"?')
+_RETURNS: Final = re.compile(rb"\r++(?!\n|\Z)")
 _BARE: Final = re.compile(rb"\r(?![\r\n])")
 
 
 @cache
 def _quoted(mark: str, ends: str = BOTH) -> re.Pattern[bytes]:
-    """A quoted cell, from its first quotation mark to its end or to the end of the text."""
-    opening = rf'"(?:(?<=[{mark}{ends}]")|(?<=[{mark}{ends}] "))'
+    """A quoted cell, perhaps after a space, from its first quotation mark to its end or to the end of the text."""
     again = rf'"(?:[^"{mark}{ends}]++|"[^"]*+(?:"|\Z))*+'
-    return re.compile(rf'{opening}[^"]*+(?:{again}|\Z)'.encode())
+    return re.compile(rf'[{_SPACES[ends]}]?("[^"]*+(?:{again}|\Z))'.encode())
+
+
+@cache
+def _simple(mark: str, ends: str) -> re.Pattern[bytes]:
+    """Cells with what ends each: on one line, and either quoted as they should be or without a quotation mark."""
+    quoted, plain = r'"[^"\r\n]*+(?:""[^"\r\n]*+)*+"', rf'[^"{mark}\r\n]*+'
+    return re.compile(rf"(?:(?:{quoted}|{plain})(?:[{mark}]|{_END_OF[ends]}))*+".encode())
+
+
+@cache
+def _rest_of_cell(mark: str, ends: str) -> re.Pattern[bytes]:
+    return re.compile(rf"[^{mark}{ends}]*+[{mark}{ends}]".encode())
+
+
+def _odd_cells(text: bytes, mark: str, ends: str = BOTH) -> list[Span]:
+    """The quoted cells that are more than one line between two marks, in a text that begins with a record."""
+    if b'"' not in text:
+        return []
+    simple, quoted, rest = _simple(mark, ends), _quoted(mark, ends), _rest_of_cell(mark, ends)
+    at, found = 0, []
+    while simply := simple.match(text, at):
+        at = simply.end()
+        if cell := quoted.match(text, at):
+            at = cell.end()
+            found.append(cell.span(1))
+        if (end := rest.match(text, at)) is None:
+            break
+        at = end.end()
+    return found
 
 
 @cache
 def _steps(mark: str, ends: str = BOTH) -> dict[int, tuple[re.Pattern[bytes], dict[bytes, int]]]:
     """From each state: the sign that is looked for, and the state after it (a plain cell, if it is not listed)."""
     after = {mark.encode(): _START} | {end.encode(): _END for end in ends}
-    opens = {b'"': _QUOTED}
+    opens, spaces = {b'"': _QUOTED}, {sign.encode(): _SPACE for sign in _SPACES[ends]}
     some, breaks = re.compile(rb"(?s:.)"), f"[{mark}{ends}]"
     return {
-        _BLANK: (re.compile(rb"[^\r\n]"), after | opens | {b" ": _SPACE}),
-        _START: (some, after | opens | {b" ": _SPACE}),
+        _BLANK: (re.compile(f"[^{ends}]".encode()), after | opens | spaces),
+        _START: (some, after | opens | spaces),
         _SPACE: (some, after | opens),
         _PLAIN: (re.compile(breaks.encode()), after),
         _QUOTED: (re.compile(rb'"'), {b'"': _CLOSED}),
@@ -58,47 +92,76 @@ def _steps(mark: str, ends: str = BOTH) -> dict[int, tuple[re.Pattern[bytes], di
     }
 
 
-def giants(path: str, mark: str, longest: int) -> list[Span]:
-    """Where the records are that are too long and that DuckDB would not notice as such, by their bytes."""
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What DuckDB would misread in a file: `giants` are records too long that it would not notice as such, by their
+    bytes, and `open_mark` the place of the first quotation mark that does not close as it should."""
+
+    giants: list[Span]
+    open_mark: int | None
+
+
+def survey(path: str, mark: str, longest: int) -> Survey:
+    """Look through a file once.
+
+    A mark opens a cell and does not close as it should if it never does, only after more than :data:`MOST_LINES` lines,
+    or on a later line with other signs of the cell after it, as where it meets the mark that opens another cell.
+    """
     chunk = longest * BUFFERED // 8
+    found, place, last = [], None, (0, 0)
+    with open(path, "rb") as file, open(path, "rb") as again:
+        for piece in _pieces(file, mark, chunk):
+            last = piece.start, piece.end
+            if piece.text is None:
+                found.append(last)
+            if place is None:
+                opened = _open_in_giant(again, piece.start, mark, chunk) if piece.text is None else _open_in(piece)
+                place = None if opened is None else piece.start + opened
     if os.path.getsize(path) <= 4 * chunk:  # one buffer holds all of it
-        return []
-    with open(path, "rb") as file:
-        pieces = [(start, end, text is None) for start, end, text in _pieces(file, mark, chunk)]
-    found = [(start, end) for start, end, is_giant in pieces if is_giant]
-    start, end, _ = pieces[-1]
-    if end - start >= longest:
-        found.append((start, end))  # DuckDB forgets to measure a last record without line end that lies in two buffers
-    return found
+        return Survey([], place)
+    if last[1] - last[0] >= longest:
+        found.append(last)  # DuckDB forgets to measure a last record without line end that lies in two buffers
+    return Survey(found, place)
 
 
-def _pieces(file: BinaryIO, mark: str, chunk: int, ends: str = BOTH) -> Iterator[tuple[int, int, bytes | None]]:
-    """The file in whole records, some at a time, by their bytes: where they are, and the text, or None for a record by
-    itself that is longer than two chunks. What comes last is a record without its line end, or nothing."""
-    start, text = file.seek(0), b""  # `text` is what was read from `start` on, where a record begins
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Some whole records, where they are by their bytes, and the odd cells in their text; or one record by itself that
+    is too long to hold, without it. The last piece is a record without its line end, or nothing."""
+
+    start: int
+    end: int
+    text: bytes | None
+    odd: list[Span]
+
+
+def _pieces(file: BinaryIO, mark: str, chunk: int, ends: str = BOTH) -> Iterator[_Piece]:
+    start = len(_BOM) if file.read(len(_BOM)) == _BOM else 0
+    text = b""  # what was read from `start` on, where a record begins
+    file.seek(start)
     while more := file.read(chunk):
         text += more
-        if whole := _whole(text, mark, ends):
-            yield start, start + whole, text[:whole]
+        odd = _odd_cells(text, mark, ends)
+        if whole := _whole(text, odd, ends):
+            yield _Piece(start, start + whole, text[:whole], [cell for cell in odd if cell[1] <= whole])
             start, text = start + whole, text[whole:]
         if len(text) > 2 * chunk:
             end = _end_of_record(file, start, mark, chunk, ends)
-            yield start, end, None
+            yield _Piece(start, end, None, [])
             start, text = file.seek(end), b""
-    yield start, start + len(text), text
+    yield _Piece(start, start + len(text), text, _odd_cells(text, mark, ends))
 
 
-def _whole(text: bytes, mark: str, ends: str = BOTH) -> int:
-    """The length of the whole records at the beginning of `text`."""
-    lines = b"\n" + text  # a line begins here too
-    cells = [match.span() for match in _quoted(mark, ends).finditer(lines)] if b'"' in text else []
-    starts, stops = [start for start, _ in cells], [stop for _, stop in cells]
-    for start, stop in zip(reversed([0, *stops]), reversed([*starts, len(lines)]), strict=True):
-        end = max(lines.rfind(sign.encode(), start, stop) for sign in ends)
+def _whole(text: bytes, odd: Sequence[Span], ends: str = BOTH) -> int:
+    """The length of the whole records at the beginning of `text`, of which these are the odd cells."""
+    starts, stops = [start for start, _ in odd], [stop for _, stop in odd]
+    for start, stop in zip(reversed([0, *stops]), reversed([*starts, len(text)]), strict=True):
+        end = max(text.rfind(sign.encode(), start, stop) for sign in ends)
         if end >= 0:
-            break
-    # Line breaks right before the end are outside of quotation marks, like the end itself.
-    return len(lines[:end].rstrip(b"\r\n"))
+            # Line breaks right before the end are outside of quotation marks, like the end itself.
+            before = len(text[:end].rstrip(b"\r\n"))
+            return before + 1 if before else 0
+    return 0
 
 
 def _end_of_record(file: BinaryIO, start: int, mark: str, chunk: int, ends: str = BOTH) -> int:
@@ -117,33 +180,12 @@ def _end_of_record(file: BinaryIO, start: int, mark: str, chunk: int, ends: str 
 # --- quotation marks that do not close --------------------------------------------------------------------------------
 
 
-def open_mark(path: str, mark: str, longest: int) -> int | None:
-    """Where the first quotation mark is, by its bytes, that opens a cell and does not close as it should: never, only
-    after more than :data:`MOST_LINES` lines, or on a later line with other signs of the cell after it, as where it
-    meets the mark that opens another cell."""
-    chunk = longest * BUFFERED // 8
-    with open(path, "rb") as file, open(path, "rb") as again:
-        for start, _, text in _pieces(file, mark, chunk):
-            if text is None:
-                found = _open_in_giant(again, start, mark, chunk)
-            else:
-                found = _open_in(text.removeprefix(_BOM) if start == 0 else text, mark)
-                found = found if found is None or start or not text.startswith(_BOM) else found + len(_BOM)
-            if found is not None:
-                return start + found
-    return None
-
-
-_BOM: Final = b"\xef\xbb\xbf"
-
-
-def _open_in(text: bytes, mark: str) -> int | None:
-    if b'"' not in text:
-        return None
-    for match in _quoted(mark).finditer(b"\n" + text):
-        cell = match[0]
-        if _never_closes(cell) or ((b"\n" in cell or b"\r" in cell) and (_lines(cell) > MOST_LINES or _goes_on(cell))):
-            return match.start() - 1
+def _open_in(piece: _Piece) -> int | None:
+    assert piece.text is not None
+    for start, stop in piece.odd:
+        cell = piece.text[start:stop]
+        if _never_closes(cell) or _lines(cell) > MOST_LINES or (_lines(cell) > 1 and _goes_on(cell)):
+            return start
     return None
 
 
@@ -213,16 +255,25 @@ def has_bare_returns(path: str, mark: str) -> bool:
 def copy_with_blanks(path: str, mark: str, to: str, longest: int) -> int:
     """A copy with a blank for each carriage return that is in no quotation marks and not right before a line feed,
     without the records that are much too long; returns how many these are."""
-    bare = re.compile(_quoted(mark, FEEDS).pattern + rb"|(\r++)(?!\n|\Z)")
     left_out = 0
     with open(path, "rb") as source, open(to, "wb") as target:
-        for _, _, text in _pieces(source, mark, longest * BUFFERED // 8, FEEDS):
-            if text is None:
+        for piece in _pieces(source, mark, longest * BUFFERED // 8, FEEDS):
+            if piece.text is None:
                 left_out += 1
-                continue
-            blank = bare.sub(lambda found: found[0] if found[1] is None else b" " * len(found[1]), b"\n" + text)
-            target.write(blank[1:])
+            else:
+                target.write(_blanked(piece.text, piece.odd))
     return left_out
+
+
+def _blanked(text: bytes, odd: Sequence[Span]) -> bytes:
+    kept = [match.span() for start, stop in odd for match in _BETWEEN_MARKS.finditer(text, start, stop)]
+    found, i = bytearray(text), 0
+    for match in _RETURNS.finditer(text):
+        while i < len(kept) and kept[i][1] <= match.start():
+            i += 1
+        if i == len(kept) or match.start() < kept[i][0]:
+            found[match.start() : match.end()] = b" " * len(match[0])
+    return bytes(found)
 
 
 def copy_without(path: str, spans: Sequence[Span], to: str) -> None:

@@ -19,10 +19,9 @@ from hubbub.engines.csv_records import (
     MOST_LINES,
     copy_with_blanks,
     copy_without,
-    giants,
     has_bare_returns,
     line_of,
-    open_mark,
+    survey,
 )
 from hubbub.engines.duckdb import Connection, DuckDB, locked
 from hubbub.engines.mended import mend_parquet
@@ -102,13 +101,12 @@ def _prepared(file: str, mark: str, form: Form, folder: Path, i: int) -> tuple[s
     """The file, or a copy of it that DuckDB reads as we do, and how many records are not in it."""
     text, lost = _lines(file, mark, form, folder, i)
     try:
-        if open_mark(text, mark, LONGEST) is not None:
+        found, copy = survey(text, mark, LONGEST), str(folder / f"{i}.csv")
+        if found.open_mark is not None:
             raise Refused(OPEN_MARK)
-        spans = giants(text, mark, LONGEST)
-        copy = str(folder / f"{i}.csv")
-        if spans:
-            copy_without(text, spans, copy)
-        return copy if spans else text, lost + len(spans)
+        if found.giants:
+            copy_without(text, found.giants, copy)
+        return copy if found.giants else text, lost + len(found.giants)
     except OSError as error:
         wrong = _trouble(error)
     raise WrongUse(wrong)
@@ -139,7 +137,7 @@ def open_marks(path: str, form: Form = _NO_FORM) -> list[tuple[str, int]]:
         for i, file in enumerate(files):
             mark = form.delimiter or ("\t" if kind(file) == ".tsv" else ",")
             text, _ = _lines(file, mark, form, scratch.copies, i)
-            place = open_mark(text, mark, LONGEST)
+            place = survey(text, mark, LONGEST).open_mark
             found += [] if place is None else [(file, line_of(text, place))]
     finally:
         scratch.clear()

@@ -17,13 +17,15 @@ from hubbub.engines import csv_records
 from hubbub.engines.csv_records import (
     BUFFERED,
     MOST_LINES,
+    Survey,
     _end_of_record,
+    _odd_cells,
     _open_in_giant,
     _whole,
+    copy_with_blanks,
     copy_without,
-    giants,
     line_of,
-    open_mark,
+    survey,
 )
 from hubbub.engines.files import OPEN_MARK, open_file, open_marks
 from hubbub.errors import Refused
@@ -36,11 +38,12 @@ SIGNS = (b"a", b",", b" ", b'"', b"\n", b"\r", b"\r\n", b'""', b'"x"', b"\0", b"
 texts = st.lists(st.sampled_from(SIGNS), max_size=25).map(b"".join)
 
 
-def machine(text: bytes) -> list[tuple[int, int]]:
+def machine(text: bytes, ends: str = "\r\n") -> list[tuple[int, int]]:
     """For each record, where it ends and how many cells it has; one without its line end is none yet."""
     state, found, cells = "start", [], 0
     for i, sign in enumerate(text.decode("latin-1"), start=1):
-        if state != "quoted" and sign in "\r\n":
+        sign = " " if state != "quoted" and sign == "\r" and sign not in ends else sign
+        if state != "quoted" and sign in ends:
             if cells:
                 found.append((i, cells))
             state, cells = "start", 0
@@ -63,13 +66,13 @@ def machine(text: bytes) -> list[tuple[int, int]]:
 @given(text=texts, chunk=st.integers(1, 9))
 def test_for_all_bytes_records_end_where_the_machine_says(text: bytes, chunk: int) -> None:
     right = [end for end, _ in machine(text)]
-    assert _whole(text, ",") == (right[-1] if right else 0)
+    assert _whole(text, _odd_cells(text, ",")) == (right[-1] if right else 0)
     assert _end_of_record(io.BytesIO(text), 0, ",", chunk) == (right[0] if right else len(text))
 
 
 def test_records_end_where_duckdb_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The machine is DuckDB's own: for any bytes as many records of two cells or more, and it leaves out the others."""
-    monkeypatch.setattr("hubbub.engines.files.open_mark", lambda *_: None)  # what we refuse or mend, DuckDB reads
+    monkeypatch.setattr("hubbub.engines.files.survey", lambda *_: Survey([], None))  # what we refuse, DuckDB reads
     monkeypatch.setattr("hubbub.engines.files.has_bare_returns", lambda *_: False)
     seen = 0
     for seed in range(30):
@@ -88,7 +91,7 @@ def test_records_end_where_duckdb_says(tmp_path: Path, monkeypatch: pytest.Monke
 LINE = 64
 
 
-@pytest.mark.parametrize("mark", [",", "\t"])
+@pytest.mark.parametrize("mark", [",", "\t", "|"])
 def test_giants_are_found_and_taken_out_wherever_they_lie(tmp_path: Path, mark: str) -> None:
     for seed in range(30):
         chance = random.Random(seed)
@@ -103,7 +106,7 @@ def test_giants_are_found_and_taken_out_wherever_they_lie(tmp_path: Path, mark: 
             parts.append(line)
             at += len(line)
         (tmp_path / "people.csv").write_bytes(b"".join(parts))
-        spans = giants(str(tmp_path / "people.csv"), mark, LINE)
+        spans = survey(str(tmp_path / "people.csv"), mark, LINE).giants
         # What is much too long is among them, and whatever is among them is too long.
         assert {span for span in right if span[1] - span[0] > LINE * BUFFERED} <= set(spans)
         assert set(spans) <= set(right)
@@ -130,7 +133,28 @@ def test_a_last_record_without_a_line_end_is_measured_wherever_it_lies(tmp_path:
 
 def test_a_quotation_mark_without_a_partner_costs_time_and_no_memory(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_bytes(b'a,b\n1,2\n"' + b"x\n" * 10_000)
-    assert giants(str(tmp_path / "people.csv"), ",", LINE) == [(8, 8 + 1 + 20_000)]
+    assert survey(str(tmp_path / "people.csv"), ",", LINE).giants == [(8, 8 + 1 + 20_000)]
+
+
+@settings(max_examples=500)
+@given(text=texts)
+def test_59_for_all_bytes_a_carriage_return_in_a_line_is_a_blank(text: bytes) -> None:
+    """Records end at line feeds alone, and nothing else is changed."""
+    with TemporaryDirectory() as folder:
+        place, copy = Path(folder) / "people.csv", Path(folder) / "copy.csv"
+        place.write_bytes(b"a,b\n" + text)
+        assert copy_with_blanks(str(place), ",", str(copy), 1 << 21) == 0
+        found = copy.read_bytes()[4:]
+    changed = [(was, now) for was, now in zip(text, found, strict=True) if was != now]
+    assert set(changed) <= {(ord("\r"), ord(" "))}
+    assert {end for end, _ in machine(text, "\n")} == {end for end, _ in machine(found, "\n")}
+    bare = [i for i, (end, _) in enumerate(machine(found)) if found[end - 1 : end] == b"\r" and not feeds(found[end:])]
+    assert bare == []
+
+
+def feeds(text: bytes) -> bool:
+    """Whether a line ends here, with all its carriage returns."""
+    return not text.strip(b"\r") or text.lstrip(b"\r").startswith(b"\n")
 
 
 # --- quotation marks that do not close --------------------------------------------------------------------------------
@@ -170,7 +194,7 @@ def test_61_for_all_bytes_a_mark_is_open_where_the_machine_says(text: bytes) -> 
     with TemporaryDirectory() as folder:
         place = Path(folder) / "people.csv"
         place.write_bytes(text)
-        assert (open_mark(str(place), ",", 1 << 21) is not None) == refused(text)
+        assert (survey(str(place), ",", 1 << 21).open_mark is not None) == refused(text)
 
 
 OPEN = {

@@ -402,7 +402,7 @@ def test_59_records_that_name_nobody_are_people_only_where_each_has_one_row(tmp_
 def test_59_carriage_returns_in_a_cell_are_blanks_and_make_no_records(person: str | None, tmp_path: Path) -> None:
     """Neither records that are too short nor such as would be people of their own."""
     for ends in (b"\n", b"\r\n", b"\r\r\n"):
-        for cell in (b"Yo" + b"\r" * 60 + b"rk", b"Y" + b"\r999,Bath,1" * 60, b'"Y\rz"', b"Y\r"):
+        for cell in (b"Yo" + b"\r" * 60 + b"rk", b"Y" + b"\r999,Bath,1" * 60, b'"Y\rz"', b"Y\r", b'"Y"\r', b'"Y\r\nz"'):
             rows = [b"id,town,n", *(b"%d,Bath,1" % i for i in range(100)), b"777," + cell + b",1", b"778,Bath,1"]
             (tmp_path / "p.csv").write_bytes(ends.join(rows) + ends)
             found = counted(tmp_path / "p.csv", "town=Bath,other", unreadable="0", person=person)
