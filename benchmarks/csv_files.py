@@ -18,7 +18,7 @@ from typing import Final
 import duckdb
 
 from hubbub.engines.csv_file import csv_header, csv_relation
-from hubbub.engines.csv_records import LONGEST, giants
+from hubbub.engines.csv_records import LONGEST, survey
 from hubbub.engines.files import open_file
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
@@ -64,7 +64,7 @@ def main() -> None:
                 {
                     "DuckDB, parallel": partial(raw.execute, several),
                     "DuckDB, one thread": partial(raw.execute, one),
-                    "the look for long records": partial(giants, str(place), ",", LONGEST),
+                    "the look for long records": partial(survey, str(place), ",", LONGEST),
                     "ours, opening included": partial(_ours, place),
                 }
             )

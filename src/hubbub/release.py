@@ -80,8 +80,8 @@ def open(
     the ledger, by which releases about the same people are known; a file is named after itself unless told otherwise.
     `ledger` is the ledger's file, if not the user's own. `delimiter`, `encoding` and `no_header` (the names of the
     columns, like ``"id,town,age"``) say how a CSV is written, if not as usual. A release is refused if a larger share
-    of rows than `unreadable` cannot be read as declared. With `other_people` somebody declares that these are not the
-    people of a dataset that has the same ids.
+    of people than `unreadable` have a row that cannot be read as declared (of rows, if each row is a person). With
+    `other_people` somebody declares that these are not the people of a dataset that has the same ids.
     """
     from hubbub.engines import opening  # late: an import of hubbub loads no engine
 
@@ -99,7 +99,7 @@ def open(
         check_accepted(spec.resolved(engine.columns()), accept_weak)
         return perform(spec, engine, books, dataset, other_people=other_people)
 
-    return Table(engine, person, carry_out, lambda by: opening.looked(engine, by, person))
+    return Table(engine, person, carry_out, lambda by, **how: opening.looked(engine, by, person, **how))
 
 
 def open_graph(
@@ -202,7 +202,8 @@ def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None, *, other
     noise = SystemSource()
     with _given_up(ledger, place, lambda: noise.used):
         if spec.people.person is not None:
-            data = data.noticing(ledger.notice(place, other_people=other_people))
+            notice = ledger.notice(place, columns=tuple(data.columns()), other_people=other_people)
+            data = data.noticing(notice)
         result = _result(spec, data, noise)
     return Release(spec, promised, result, place, noise.used)
 

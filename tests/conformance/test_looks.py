@@ -75,6 +75,12 @@ def test_a_look_is_the_same_on_every_engine(opened: Opener, tmp_path: Path) -> N
         assert each.values == pytest.approx(differ, rel=0.2), each.column
     for by in BINS if opened is not ENGINES["spark connect"] else BINS[-1:]:  # which runs the same queries
         assert looked(there, by, None) == looked(here, by, None), by
+    for where, person in (("age >= 30", None), ("figure >= 3 and town = Bath", "who"), ("town = nowhere", "who")):
+        asked = {"where": where, "of": "age:0..20:1"}
+        found = looked(there, ("town=bath,York,Ely",), person, **asked)
+        known = looked(here, ("town=bath,York,Ely",), person, **asked)
+        assert (found.met, found.measured, found.misses()) == (known.met, known.measured, known.misses()), where
+        assert found.misses()
     told = {each.column: each.reads for each in whole.columns if each.reads}
     assert {name: told[name] for name in ("figure", "hired")} == {"figure": "numbers", "hired": "date=%m/%d/%Y"}
     several = looked(there, ("age:0..100:10",), "who")

@@ -41,13 +41,16 @@ LEFT_OUT = "left out"
 
 @contextmanager
 def lines_of(longest: int) -> Iterator[None]:
-    """The engine with records of at most so many bytes, and buffers for sixteen of them."""
+    """The engine with records of at most so many bytes, and buffers for sixteen of them; a cell may run over any number
+    of lines, so that the longest ones can be told by their bytes alone."""
     modules = (csv_file, csv_records, files)
     for module in modules:
         module.LONGEST = longest  # type: ignore[attr-defined, misc]
+    most, csv_records.MOST_LINES = csv_records.MOST_LINES, 1 << 40  # type: ignore[misc]
     try:
         yield
     finally:
+        csv_records.MOST_LINES = most  # type: ignore[misc]
         for module in modules:
             module.LONGEST = 1 << 21  # type: ignore[attr-defined, misc]
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from hubbub.engines import csv_file
+from hubbub.engines.csv_records import Survey
 from hubbub.engines.opening import open_source
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
@@ -82,7 +83,7 @@ def test_a_record_longer_than_a_buffer_would_be_noticed(tmp_path: Path, monkeypa
     path = written(tmp_path / "people.csv", rows, PLAIN)
     with lines_of(LINE):
         assert by_engine(path) == {"Bath": 20}
-        monkeypatch.setattr("hubbub.engines.files.giants", lambda *_: [])
+        monkeypatch.setattr("hubbub.engines.files.survey", lambda *_: Survey([], None))
         assert by_engine(path) != {"Bath": 20}
 
 

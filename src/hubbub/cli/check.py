@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from hubbub.cli import echo, examples, json_option, page, print_json, shown, waiting
 from hubbub.cli.release import FORM
-from hubbub.errors import WrongUse
+from hubbub.errors import HubbubError, Refused, WrongUse
 
 if TYPE_CHECKING:
     from hubbub.tables.look import Cells, Look, Persons
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 PRIVATE: Final = (
     "Private: this is about the people in the table as they are, for you alone; publish none of it, and no bins made "
     "from it."
+)
+ONCE: Final = (
+    "What has --epsilon adds up with whatever else has it that you publish about these people later. Exact counts of "
+    "crowds (--crowd K, as in the table above) are a choice that you make once: no second such table can follow."
 )
 _COLUMNS: Final = 40  # that are listed
 _FEW: Final = 50  # values of a column that is proposed
@@ -39,22 +44,33 @@ def _form(command: Any) -> Any:
 @click.argument("file")
 @click.option("--person", metavar="COLUMN", help="The column that says who a row is about.")
 @click.option("--by", metavar="SPEC", multiple=True, help="A column and its bins, as a release takes them.")
+@click.option("--where", metavar="CONDITION", help="A condition, as a release takes it: does anybody meet it?")
+@click.option("--of", metavar="RANGE", help="What is to be measured, like salary:0..300000:100: do values lie there?")
 @_form
 @json_option
-def check(file: str, person: str | None, by: tuple[str, ...], as_json: bool, **how: Any) -> None:
+def check(
+    file: str,
+    person: str | None,
+    by: tuple[str, ...],
+    where: str | None,
+    of: str | None,
+    as_json: bool,
+    **how: Any,
+) -> None:
     """Look at a table before you publish anything about it.
 
     It tells what is read and what is left out, by which rule; which cells cannot be read as declared, and what they
-    look like (digits and letters masked); how many rows people have; how much would be shown; and a command that you
-    could run next. What it prints is private: it comes from the data as it is. Nothing is entered in the ledger.
+    look like (digits and letters masked); how many rows people have; how much would be shown; where bins, condition or
+    range and the data do not meet, so that zeros would be published and paid for; and a command that you could run
+    next. What it prints is private: it comes from the data as it is. Nothing is entered in the ledger.
     A table of a database is looked at where it is: FILE is then its address, with --table.
     """
     from hubbub.engines.opening import look_at
 
     try:
         with waiting("Looking"):
-            found = look_at(file, by, person, **how)
-    except WrongUse:
+            found = look_at(file, by, person, where=where, of=of, **how)
+    except (WrongUse, Refused):
         if not as_json:
             _first_line(file, how)
         raise
@@ -69,26 +85,32 @@ def check(file: str, person: str | None, by: tuple[str, ...], as_json: bool, **h
     if command:
         echo(f"\nYou could run: {command}")
         echo("Choose the bins by what is public about the column, not by what stands above.")
+        echo(ONCE)
 
 
 def _first_line(file: str, how: dict[str, Any]) -> None:
-    """The columns of a CSV that cannot be opened otherwise, for whoever has to mend it."""
+    """What is known of a CSV that cannot be opened, for whoever has to mend it: its columns, and open marks."""
     from hubbub.engines.csv_file import first_names, repeated
     from hubbub.engines.csv_form import form
+    from hubbub.engines.files import open_marks
     from hubbub.engines.plain_copy import kind
 
-    try:
+    names, marks = [], []
+    with suppress(HubbubError):
         told = form(**{name: how[name] for name in ("delimiter", "encoding", "no_header")})
-        if kind(file) not in (".csv", ".tsv", ".txt") or told.names is not None:
+        if kind(file) not in (".csv", ".tsv", ".txt"):
             return
-        names = first_names(file, told.delimiter or ("\t" if kind(file) == ".tsv" else ","), told)
-    except WrongUse:
-        return
-    if names:
+        if told.names is None:
+            names = first_names(file, told.delimiter or ("\t" if kind(file) == ".tsv" else ","), told)
+        marks = open_marks(file, told)
+    if names or marks:
         echo(PRIVATE)
+    if names:
         echo(f"The first line has {len(names):,} cells: {', '.join(map(shown, names[:_COLUMNS]))}")
         if twice := repeated(names):
             echo(f"{names[twice[0]]!r} is there {len(twice)} times: columns {', '.join(str(i + 1) for i in twice)}")
+    for place, line in marks:
+        echo(f"A quotation mark that opens a cell on line {line:,} of {shown(place)} does not close as it should.")
 
 
 def _told(found: Look) -> Iterator[str]:
@@ -102,6 +124,10 @@ def _told(found: Look) -> Iterator[str]:
     for cells in found.columns:
         if cells.spec is not None:
             yield from _of_bins(cells, found.rows)
+    if found.met:
+        who = "rows" if found.persons is None else "people"
+        yield f"{found.met:,} {who} meet the condition."
+    yield from map(shown, found.misses())
 
 
 def _of_people(persons: Persons) -> Iterator[str]:
@@ -180,6 +206,7 @@ def _command(found: Look, file: str, person: str | None, by: tuple[str, ...], ho
         return None
     from hubbub.engines.addresses import is_address, without_secrets
     from hubbub.tables.asking import KIND
+    from hubbub.tables.bins import Discovered, parse
 
     words = ["hubbub", "release", KIND.name, without_secrets(file) if is_address(file) else file]
     for name, value in how.items():
@@ -192,7 +219,10 @@ def _command(found: Look, file: str, person: str | None, by: tuple[str, ...], ho
         words += ["--by", spec]
     if any("encoding" in rule for rule, _ in found.left_out) and how["encoding"] is None:
         words += ["--encoding", "cp1252"]
-    return " ".join(map(shlex.quote, [*words, "--crowd", "20", "--out", "out/"]))
+    # What can be added to later: a table of crowds would close the dataset to every other one.
+    found_bins = any(isinstance(parse(spec), Discovered) for spec in specs)
+    promise = ["--epsilon", "1", *(["--delta", "1e-9"] if found_bins else [])]
+    return " ".join(map(shlex.quote, [*words, *promise, "--out", "out/"]))
 
 
 def _mended(spec: str, cells: Cells) -> str:

@@ -115,7 +115,7 @@ def _of_a_table(command: Command) -> Command:
             (
                 ("--unreadable",),
                 "SHARE",
-                "Refuse if more of the rows cannot be read as declared.",
+                "Refuse if a row of more of the people cannot be read as declared.",
                 {"default": "0.01", "show_default": True},
             ),
         )

@@ -59,7 +59,7 @@ def number(column: Column, reads: str) -> str:
     if column.kind is not Holds.TEXT:
         return cell
     if not reads:
-        return f"TRY_CAST({cell} AS DOUBLE)"
+        return f"TRY_CAST({_read(cell)} AS DOUBLE)"
     group, point = (".", ",") if reads.endswith(",") else (",", ".")
     digits = rf"(\d{{1,3}}([{group}]\d{{3}})+|\d+)([{point}]\d*)?|[{point}]\d+"
     form, gone = rf"\s*[-+]?({digits})([eE][-+]?\d+)?\s*", group
@@ -74,7 +74,14 @@ def moment(column: Column, reads: str = "") -> str:
     """The cell as a point in time; NULL if it is none. One with a time zone is taken in UTC."""
     if reads.startswith(DATE):
         return f"try_strptime({identifier(column.name)}, {literal(reads.removeprefix(DATE))})"
-    return f"TRY_CAST({sound(column)} AS TIMESTAMP)"
+    cell = sound(column)
+    return f"TRY_CAST({_read(cell) if column.kind is Holds.TEXT else cell} AS TIMESTAMP)"
+
+
+def _read(cell: str) -> str:
+    """A text that is no bare column: DuckDB would have the reader of a CSV cast that, which leaves out, without a word,
+    every record whose cell is no such value. The empty text is none either."""
+    return f"nullif({cell}, '')"
 
 
 def boolean(column: Column) -> str:

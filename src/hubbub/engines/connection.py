@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import duckdb
 import pyarrow as pa
 
 from hubbub.engines.cell_sql import identifier
+from hubbub.engines.column import Column, column
 from hubbub.engines.scratch import Scratch
 from hubbub.errors import WrongUse
 
@@ -62,6 +64,19 @@ def described(connection: duckdb.DuckDBPyConnection, relation: str) -> list[tupl
     """The columns and their types."""
     found = rows_of(connection, f"DESCRIBE SELECT * FROM {relation}", WrongUse(UNREADABLE))
     return [(row[0], str(row[1])) for row in found]
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What stands after FROM, made by the engine only, and its columns."""
+
+    sql: str
+    columns: Mapping[str, Column]
+
+
+def relation_of(connection: duckdb.DuckDBPyConnection, sql: str) -> Relation:
+    """The same with the columns that DuckDB describes."""
+    return Relation(sql, {name: column(name, kind) for name, kind in described(connection, sql)})
 
 
 def private_connection() -> tuple[duckdb.DuckDBPyConnection, Path]:

@@ -2,8 +2,9 @@
 
 Every cell is text. A record with too few cells, longer than 2 MiB, or with a cell that is read and is not UTF-8, is
 left out; cells beyond the header are ignored; an empty cell is missing and ``""`` is the empty text. Each of these
-rules looks at one record alone, with the blank lines before it. What no rule can help is a quotation mark out of place
-that has no partner, at the start of a cell, perhaps after a space, or after its end: it makes one cell of what follows.
+rules looks at one record alone, with the blank lines before it. What no such rule can help is a quotation mark out of
+place that has no partner, at the start of a cell, perhaps after a space, or after its end: it makes one cell of what
+follows. A file with one that never closes, or only after many lines, is refused (:mod:`hubbub.engines.csv_records`).
 
 One thread reads a file from its beginning. DuckDB's parallel reader begins in the middle and guesses whether it is
 inside of quotation marks; where it guesses wrong, one person more moves the counts of others.

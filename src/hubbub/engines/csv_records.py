@@ -1,97 +1,279 @@
-"""Where the records of a CSV end, and a copy of a file without the longest ones.
+"""Where the records of a CSV end; copies of a file that DuckDB reads as we do; quotation marks that do not close.
 
 DuckDB reads through buffers and loses its place in a record that is longer than one of them: quoted line breaks in it
 then swallow or invent other people. Such a record is left out anyway, by the rule about long ones, so it is taken out
 before DuckDB sees it. What a record is, is DuckDB's own grammar with ``strict_mode=false``: a cell that begins with a
 quotation mark, perhaps after one space, is quoted until the next one; after that a further one opens it again; in any
 other cell a quotation mark is a sign like others. Blank lines belong to the record after them.
+
+DuckDB ends a line at a carriage return too. In a file whose first line ends in a line feed that is a sign in somebody's
+cell, which would make many records of one person: there it is read as a blank. Those right before a line feed belong to
+it, and in quotation marks it stays.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import BinaryIO, Final, TypeAlias
 
 LONGEST: Final = 1 << 21  # bytes of a record that is counted
 BUFFERED: Final = 16  # such records fit into one buffer of DuckDB
+MOST_LINES: Final = 100  # that a quoted cell may run over
 
 Span: TypeAlias = tuple[int, int]
 
+_BOM: Final = b"\xef\xbb\xbf"
 _BLANK, _START, _SPACE, _PLAIN, _QUOTED, _CLOSED, _END = range(7)
 
 
-@cache
-def _quoted(mark: str) -> re.Pattern[bytes]:
-    """A quoted cell, from its first quotation mark to its end or to the end of the text."""
-    opening = r'"(?:(?<=[,\r\n]")|(?<=[,\r\n] "))'
-    again = r'"(?:[^",\r\n]++|"[^"]*+(?:"|\Z))*+'
-    return re.compile(rf'{opening}[^"]*+(?:{again}|\Z)'.replace(",", mark).encode())
+BOTH, FEEDS = "\r\n", "\n"
+"""What ends a line: carriage returns and line feeds, or line feeds alone."""
+
+_SPACES: Final = {BOTH: " ", FEEDS: " \r"}  # what is a blank at the beginning of a cell
+_END_OF: Final = {BOTH: r"[\r\n]", FEEDS: r"\r*+\n"}
+_BETWEEN_MARKS: Final = re.compile(rb'"[^"]*+"?')
+_RETURNS: Final = re.compile(rb"\r++(?!\n|\Z)")
+_BARE: Final = re.compile(rb"\r(?![\r\n])")
 
 
 @cache
-def _steps(mark: str) -> dict[int, tuple[re.Pattern[bytes], dict[bytes, int]]]:
-    """From each state: the sign that is looked for, and the state after it (a plain cell, if it is not listed)."""
-    ends = {mark.encode(): _START, b"\r": _END, b"\n": _END}
-    opens = {b'"': _QUOTED}
-    some, breaks = re.compile(rb"(?s:.)"), f"[{mark}\r\n]"
-    return {
-        _BLANK: (re.compile(rb"[^\r\n]"), ends | opens | {b" ": _SPACE}),
-        _START: (some, ends | opens | {b" ": _SPACE}),
-        _SPACE: (some, ends | opens),
-        _PLAIN: (re.compile(breaks.encode()), ends),
-        _QUOTED: (re.compile(rb'"'), {b'"': _CLOSED}),
-        _CLOSED: (re.compile(breaks.replace("[", '["').encode()), ends | opens),
-    }
+def _quoted(mark: str, ends: str = BOTH) -> re.Pattern[bytes]:
+    """A quoted cell, perhaps after a space, from its first quotation mark to its end or to the end of the text."""
+    again = rf'"(?:[^"{mark}{ends}]++|"[^"]*+(?:"|\Z))*+'
+    return re.compile(rf'[{_SPACES[ends]}]?("[^"]*+(?:{again}|\Z))'.encode())
 
 
-def giants(path: str, mark: str, longest: int) -> list[Span]:
-    """Where the records are that are too long and that DuckDB would not notice as such, by their bytes."""
-    found: list[Span] = []
-    chunk = longest * BUFFERED // 8
-    if os.path.getsize(path) <= 4 * chunk:  # one buffer holds all of it
-        return found
-    with open(path, "rb") as file:
-        start, text = 0, b""  # `text` is what was read from `start` on, where a record begins
-        while more := file.read(chunk):
-            text += more
-            whole = _whole(text, mark)
-            start, text = start + whole, text[whole:]
-            if len(text) > 2 * chunk:
-                end = _end_of_record(file, start, mark, chunk)
-                found.append((start, end))
-                start, text = file.seek(end), b""
-    if len(text) >= longest:  # DuckDB forgets to measure a last record without line end that lies in two buffers
-        found.append((start, start + len(text)))
+@cache
+def _simple(mark: str, ends: str) -> re.Pattern[bytes]:
+    """Cells with what ends each: on one line, and either quoted as they should be or without a quotation mark."""
+    quoted, plain = r'"[^"\r\n]*+(?:""[^"\r\n]*+)*+"', rf'[^"{mark}\r\n]*+'
+    return re.compile(rf"(?:(?:{quoted}|{plain})(?:[{mark}]|{_END_OF[ends]}))*+".encode())
+
+
+@cache
+def _rest_of_cell(mark: str, ends: str) -> re.Pattern[bytes]:
+    return re.compile(rf"[^{mark}{ends}]*+[{mark}{ends}]".encode())
+
+
+def _odd_cells(text: bytes, mark: str, ends: str = BOTH) -> list[Span]:
+    """The quoted cells that are more than one line between two marks, in a text that begins with a record."""
+    if b'"' not in text:
+        return []
+    simple, quoted, rest = _simple(mark, ends), _quoted(mark, ends), _rest_of_cell(mark, ends)
+    at, found = 0, []
+    while simply := simple.match(text, at):
+        at = simply.end()
+        if cell := quoted.match(text, at):
+            at = cell.end()
+            found.append(cell.span(1))
+        if (end := rest.match(text, at)) is None:
+            break
+        at = end.end()
     return found
 
 
-def _whole(text: bytes, mark: str) -> int:
-    """The length of the whole records at the beginning of `text`."""
-    lines = b"\n" + text  # a line begins here too
-    cells = [match.span() for match in _quoted(mark).finditer(lines)]
-    starts, stops = [start for start, _ in cells], [stop for _, stop in cells]
-    for start, stop in zip(reversed([0, *stops]), reversed([*starts, len(lines)]), strict=True):
-        end = max(lines.rfind(b"\n", start, stop), lines.rfind(b"\r", start, stop))
+@cache
+def _steps(mark: str, ends: str = BOTH) -> dict[int, tuple[re.Pattern[bytes], dict[bytes, int]]]:
+    """From each state: the sign that is looked for, and the state after it (a plain cell, if it is not listed)."""
+    after = {mark.encode(): _START} | {end.encode(): _END for end in ends}
+    opens, spaces = {b'"': _QUOTED}, {sign.encode(): _SPACE for sign in _SPACES[ends]}
+    some, breaks = re.compile(rb"(?s:.)"), f"[{mark}{ends}]"
+    return {
+        _BLANK: (re.compile(f"[^{ends}]".encode()), after | opens | spaces),
+        _START: (some, after | opens | spaces),
+        _SPACE: (some, after | opens),
+        _PLAIN: (re.compile(breaks.encode()), after),
+        _QUOTED: (re.compile(rb'"'), {b'"': _CLOSED}),
+        _CLOSED: (re.compile(breaks.replace("[", '["').encode()), after | opens),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What DuckDB would misread in a file: `giants` are records too long that it would not notice as such, by their
+    bytes, and `open_mark` the place of the first quotation mark that does not close as it should."""
+
+    giants: list[Span]
+    open_mark: int | None
+
+
+def survey(path: str, mark: str, longest: int) -> Survey:
+    """Look through a file once.
+
+    A mark opens a cell and does not close as it should if it never does, only after more than :data:`MOST_LINES` lines,
+    or on a later line with other signs of the cell after it, as where it meets the mark that opens another cell.
+    """
+    chunk = longest * BUFFERED // 8
+    found, place, last = [], None, (0, 0)
+    with open(path, "rb") as file, open(path, "rb") as again:
+        for piece in _pieces(file, mark, chunk):
+            last = piece.start, piece.end
+            if piece.text is None:
+                found.append(last)
+            if place is None:
+                opened = _open_in_giant(again, piece.start, mark, chunk) if piece.text is None else _open_in(piece)
+                place = None if opened is None else piece.start + opened
+    if os.path.getsize(path) <= 4 * chunk:  # one buffer holds all of it
+        return Survey([], place)
+    if last[1] - last[0] >= longest:
+        found.append(last)  # DuckDB forgets to measure a last record without line end that lies in two buffers
+    return Survey(found, place)
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Some whole records, where they are by their bytes, and the odd cells in their text; or one record by itself that
+    is too long to hold, without it. The last piece is a record without its line end, or nothing."""
+
+    start: int
+    end: int
+    text: bytes | None
+    odd: list[Span]
+
+
+def _pieces(file: BinaryIO, mark: str, chunk: int, ends: str = BOTH) -> Iterator[_Piece]:
+    start = len(_BOM) if file.read(len(_BOM)) == _BOM else 0
+    text = b""  # what was read from `start` on, where a record begins
+    file.seek(start)
+    while more := file.read(chunk):
+        text += more
+        odd = _odd_cells(text, mark, ends)
+        if whole := _whole(text, odd, ends):
+            yield _Piece(start, start + whole, text[:whole], [cell for cell in odd if cell[1] <= whole])
+            start, text = start + whole, text[whole:]
+        if len(text) > 2 * chunk:
+            end = _end_of_record(file, start, mark, chunk, ends)
+            yield _Piece(start, end, None, [])
+            start, text = file.seek(end), b""
+    yield _Piece(start, start + len(text), text, _odd_cells(text, mark, ends))
+
+
+def _whole(text: bytes, odd: Sequence[Span], ends: str = BOTH) -> int:
+    """The length of the whole records at the beginning of `text`, of which these are the odd cells."""
+    starts, stops = [start for start, _ in odd], [stop for _, stop in odd]
+    for start, stop in zip(reversed([0, *stops]), reversed([*starts, len(text)]), strict=True):
+        end = max(text.rfind(sign.encode(), start, stop) for sign in ends)
         if end >= 0:
-            break
-    # Line breaks right before the end are outside of quotation marks, like the end itself.
-    return len(lines[:end].rstrip(b"\r\n"))
+            # Line breaks right before the end are outside of quotation marks, like the end itself.
+            before = len(text[:end].rstrip(b"\r\n"))
+            return before + 1 if before else 0
+    return 0
 
 
-def _end_of_record(file: BinaryIO, start: int, mark: str, chunk: int) -> int:
+def _end_of_record(file: BinaryIO, start: int, mark: str, chunk: int, ends: str = BOTH) -> int:
     """Where the record that begins at `start` ends, in little memory however long it is."""
     at, state = file.seek(start), _BLANK
     while text := file.read(chunk):
         i = 0
-        while match := _steps(mark)[state][0].search(text, i):
-            i, state = match.end(), _steps(mark)[state][1].get(match[0], _PLAIN)
+        while match := _steps(mark, ends)[state][0].search(text, i):
+            i, state = match.end(), _steps(mark, ends)[state][1].get(match[0], _PLAIN)
             if state == _END:
                 return at + i
         at += len(text)
     return at
+
+
+# --- quotation marks that do not close --------------------------------------------------------------------------------
+
+
+def _open_in(piece: _Piece) -> int | None:
+    assert piece.text is not None
+    for start, stop in piece.odd:
+        cell = piece.text[start:stop]
+        if _never_closes(cell) or _lines(cell) > MOST_LINES or (_lines(cell) > 1 and _goes_on(cell)):
+            return start
+    return None
+
+
+def _lines(cell: bytes) -> int:
+    return 1 + max(cell.count(b"\n"), cell.count(b"\r"))
+
+
+def _never_closes(cell: bytes) -> bool:
+    return cell.count(b'"') % 2 == 1
+
+
+def _goes_on(cell: bytes) -> bool:
+    """Whether there is something of the cell outside of its quotation marks."""
+    return bool(re.sub(rb'"[^"]*"', b"", cell).strip())
+
+
+def _open_in_giant(file: BinaryIO, start: int, mark: str, chunk: int) -> int | None:
+    """The same in a record too long to hold."""
+    at, state, opened, lines = file.seek(start), _BLANK, 0, 0
+    while text := file.read(chunk):
+        i = 0
+        while match := _steps(mark)[state][0].search(text, i):
+            if state == _QUOTED:
+                lines += _lines(text[i : match.start()]) - 1
+            before, i, state = state, match.end(), _steps(mark)[state][1].get(match[0], _PLAIN)
+            if state == _QUOTED and before != _CLOSED:
+                opened, lines = at + i - 1, 1
+            if lines > MOST_LINES:
+                return opened - start
+            if state == _END:
+                return None
+        if state == _QUOTED:
+            lines += _lines(text[i:]) - 1
+            if lines > MOST_LINES:
+                return opened - start
+        at += len(text)
+    return opened - start if state == _QUOTED else None
+
+
+def line_of(path: str, place: int) -> int:
+    """The line that a byte is in; the first is 1."""
+    with open(path, "rb") as file:
+        return 1 + sum(file.read(min(1 << 20, place - at)).count(b"\n") for at in range(0, place, 1 << 20))
+
+
+# --- carriage returns -------------------------------------------------------------------------------------------------
+
+
+def has_bare_returns(path: str, mark: str) -> bool:
+    """Whether the first line ends in a line feed, and there is a carriage return that is not right before one."""
+    with open(path, "rb") as file:
+        end = _end_of_record(file, 0, mark, 1 << 16)
+        file.seek(end - 1 if end else 0)
+        if not re.match(rb"\r*\n", file.read(1 << 16)):
+            return False
+        file.seek(0)
+        waiting = b""  # carriage returns of which it is not known what comes after them
+        while more := file.read(1 << 22):
+            text = waiting + more
+            known = text.rstrip(b"\r")
+            if _BARE.search(known):
+                return True
+            waiting = text[len(known) :]
+    return False
+
+
+def copy_with_blanks(path: str, mark: str, to: str, longest: int) -> int:
+    """A copy with a blank for each carriage return that is in no quotation marks and not right before a line feed,
+    without the records that are much too long; returns how many these are."""
+    left_out = 0
+    with open(path, "rb") as source, open(to, "wb") as target:
+        for piece in _pieces(source, mark, longest * BUFFERED // 8, FEEDS):
+            if piece.text is None:
+                left_out += 1
+            else:
+                target.write(_blanked(piece.text, piece.odd))
+    return left_out
+
+
+def _blanked(text: bytes, odd: Sequence[Span]) -> bytes:
+    kept = [match.span() for start, stop in odd for match in _BETWEEN_MARKS.finditer(text, start, stop)]
+    found, i = bytearray(text), 0
+    for match in _RETURNS.finditer(text):
+        while i < len(kept) and kept[i][1] <= match.start():
+            i += 1
+        if i == len(kept) or match.start() < kept[i][0]:
+            found[match.start() : match.end()] = b" " * len(match[0])
+    return bytes(found)
 
 
 def copy_without(path: str, spans: Sequence[Span], to: str) -> None:

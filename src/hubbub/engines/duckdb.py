@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy as copied
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from hubbub.engines import count_sql, rows_sql
 from hubbub.engines.arrow_columns import gathered, stream
 from hubbub.engines.cell_sql import identifier
-from hubbub.engines.column import Column, column
+from hubbub.engines.column import Column
 from hubbub.engines.condition_sql import holds
-from hubbub.engines.connection import TROUBLE, UNREADABLE, batches_of, described, lock, rows_of
+from hubbub.engines.connection import TROUBLE, UNREADABLE, Relation, batches_of, lock, relation_of, rows_of
 from hubbub.engines.count_sql import KEPT, ROW, Query, Weight
 from hubbub.engines.identity import of_files, of_relation
 from hubbub.engines.joint_sql import answer_together, asked_together, unreadable
@@ -67,14 +67,6 @@ class _Failed(WrongUse):
     """DuckDB could not count."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Relation:
-    """What stands after FROM, made here only, and its columns."""
-
-    sql: str
-    columns: Mapping[str, Column]
-
-
 class DuckDB:
     """A table of people that DuckDB can read, made by :func:`open_frame`, :func:`open_table` or a file."""
 
@@ -90,6 +82,7 @@ class DuckDB:
         catalog: str = "",
         allowed: Fraction = Fraction(1),
         taken_out: int | None = None,
+        mark: str = ",",
         table: pa.Table | None = None,
         weight: Weight = ROW,
         doubting: Callable[[], duckdb.DuckDBPyConnection] | None = None,
@@ -97,13 +90,13 @@ class DuckDB:
         self._doubting = doubting  # a connection that believes nothing a file says of its numbers, for sums of them
         self._connection, self._mend, self._spoilt = connection, mend, spoilt
         self._files, self._catalog = files, catalog  # where the rows are: in files, or in a database of that name
-        self._unread = Unread(connection, allowed, taken_out)
         self._table = table  # kept as long as it is read
         self._weight = weight  # of a row: itself, or how many people it stands for
         self._columns_are_public = columns_are_public
         self._notice: Notice | None = None
-        self._whole = _relation(connection, relation)
+        self._whole = relation_of(connection, relation)
         self._columns = self._whole.columns
+        self._unread = Unread(connection, allowed, taken_out, mark, tuple(self._columns))
         self._word = "hubbub_word"
         while self._word in {name.lower() for name in self._columns}:
             self._word += "_"
@@ -147,7 +140,7 @@ class DuckDB:
         return other
 
     def _together(
-        self, questions: tuple[Question, ...], source: Source, people: _Relation, used: Sequence[str]
+        self, questions: tuple[Question, ...], source: Source, people: Relation, used: Sequence[str]
     ) -> Joint:
         person = questions[0].person
         if person is not None and questions[0].repeats is Repeats.ONE_ROW:
@@ -163,8 +156,18 @@ class DuckDB:
         self._unread.forget()
         joint, bad = answer_together(self.arrow(query), len(questions), told=told)
         if told:
-            self._unread.check(int(joint.counts.sum()), bad)
+            self._unread.check(int(joint.counts.sum()), bad, person)
         return joint
+
+    def unlisted(self, axes: tuple[Countable, ...], person: str | None) -> tuple[int, int]:
+        axes, who = resolved(axes, self.columns()), None if person is None else identifier(person)
+
+        def asked(people: Relation) -> tuple[int, int]:
+            sql, values = count_sql.unlisted(axes, people.columns, people.sql, who)
+            outside, everybody = self._ask(sql, *values)[0]
+            return int(outside), int(everybody)
+
+        return self._read(self._used(Question(axes=axes, person=person)), asked)
 
     def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:
         used = list(dict.fromkeys([*columns, *([] if person is None else [person])]))
@@ -172,7 +175,7 @@ class DuckDB:
             known(self.columns(), name)
         return self._read(used, lambda people: self._chosen(columns, person, people, chosen))
 
-    def _chosen(self, columns: Sequence[str], person: str | None, people: _Relation, chosen: Choice) -> pa.Table:
+    def _chosen(self, columns: Sequence[str], person: str | None, people: Relation, chosen: Choice) -> pa.Table:
         if person is not None:
             self._one_row_each(people.columns[person], people)
         count, numbered = rows_sql.counted(columns, person, people.sql), rows_sql.chosen(columns, person, people.sql)
@@ -202,7 +205,7 @@ class DuckDB:
             known(self.columns(), name)
         return list(dict.fromkeys(names))
 
-    def _read(self, used: Sequence[str], read: Callable[[_Relation], _T]) -> _T:
+    def _read(self, used: Sequence[str], read: Callable[[Relation], _T]) -> _T:
         """What is read of the table, or of a mended copy where these columns of it cannot be."""
         try:
             if not self._spoilt(used):
@@ -213,7 +216,7 @@ class DuckDB:
         return read(self._mended(used))
 
     def _count(
-        self, question: Question, axes: tuple[Countable, ...], source: Source, people: _Relation, used: Sequence[str]
+        self, question: Question, axes: tuple[Countable, ...], source: Source, people: Relation, used: Sequence[str]
     ) -> Counted:
         if question.person is None:
             return self._rows(question, axes, people, None)
@@ -242,7 +245,7 @@ class DuckDB:
             return self._collect(query)
 
     def _of_kept(
-        self, query: Query, question: Question, source: Source, people: _Relation, used: Sequence[str], bad: str
+        self, query: Query, question: Question, source: Source, people: Relation, used: Sequence[str], bad: str
     ) -> pa.Table:
         """What a query about the kept rows says, one row of each person being chosen now."""
         assert question.person is not None
@@ -266,29 +269,30 @@ class DuckDB:
             with suppress(*TROUBLE):  # after an error that is fatal to DuckDB nothing can be unregistered
                 self._connection.unregister(_WORDS)
 
-    def _rows(self, question: Question, axes: tuple[Countable, ...], people: _Relation, person: str | None) -> Counted:
+    def _rows(self, question: Question, axes: tuple[Countable, ...], people: Relation, person: str | None) -> Counted:
         """Each row is a person."""
         if question.plain:
-            return self._every_row(axes, people, person)
+            return self._every_row(axes, people, question.person)
         told = self._unread.told(bad_cells(question, axes, people.columns))
         ask = partial(asked, question, axes, people.columns, people.sql, person, told=told, weight=self._weight)
         self._unread.forget()
         whole = self._weight is not ROW  # groups of a database are read once, and are few
         counted, rows, unreadable = answer(self.arrow(ask(very_many=whole)), question, told=told)
         if told:
-            self._unread.check(rows, unreadable)
+            self._unread.check(rows, unreadable, question.person)
         if not whole and are_very_many(question, rows):
             counted, _, _ = answer(self.arrow(ask(very_many=True)), question, told=told)
         return counted
 
-    def _every_row(self, axes: tuple[Countable, ...], people: _Relation, person: str | None) -> Counted:
+    def _every_row(self, axes: tuple[Countable, ...], people: Relation, name: str | None) -> Counted:
         """Where every cell can be read, the plain query; else one that tells in the same pass how many cannot."""
+        person = None if name is None else identifier(name)
         if not axes or not self._unread.told(count_sql.bad_row(axes, people.columns)):
             return self._collect(count_sql.every_row(axes, people.columns, people.sql, person, self._weight))
         self._unread.forget()
         told = count_sql.every_row_told(axes, people.columns, people.sql, person, self._weight)
         (codes, people_in, bad), found = self._fetched(told, 2)
-        self._unread.check(int(people_in.sum()), int(bad.sum()))
+        self._unread.check(int(people_in.sum()), int(bad.sum()), name)
         binned = codes >= 0
         kept = np.flatnonzero(binned).tolist()
         return Counted(codes[binned], people_in[binned], tuple([labels[i] for i in kept] for labels in found))
@@ -334,15 +338,15 @@ class DuckDB:
 
     # --- asking ---------------------------------------------------------------------------------------------------
 
-    def _mended(self, used: Sequence[str]) -> _Relation:
+    def _mended(self, used: Sequence[str]) -> Relation:
         assert self._mend is not None
         try:
-            return _relation(self._connection, self._mend(used))
+            return relation_of(self._connection, self._mend(used))
         except (*TROUBLE, pa.ArrowException, OSError, KeyError, ValueError, TypeError):
             pass
         raise WrongUse(_UNCOUNTABLE)
 
-    def _one_row_each(self, who: Column, people: _Relation, several: str = ONE_ROW_EACH) -> None:
+    def _one_row_each(self, who: Column, people: Relation, several: str = ONE_ROW_EACH) -> None:
         if self._notice is None:
             found, chosen = are_several(self._ask, who, people.sql), None
         else:
@@ -365,7 +369,7 @@ class DuckDB:
         schema, batches = batches_of(self._connection, *query, _Failed(_UNCOUNTABLE))
         return pa.Table.from_batches(list(batches), schema)
 
-    def _count_rows(self, bad: str, who: Column, used: Sequence[str], people: _Relation) -> int:
+    def _count_rows(self, bad: str, who: Column, used: Sequence[str], people: Relation) -> int:
         """In one reading: how many there are, whether they can be read, and who is in the table."""
         self._unread.forget()
         if self._notice is None:
@@ -373,10 +377,10 @@ class DuckDB:
             cells = ", ".join(f"count({identifier(name)})" for name in used)
             asked = f"SELECT count(*), count(*) FILTER (WHERE {bad}), {cells} FROM {people.sql}"
             rows, unreadable, *_ = self._ask(asked)[0]
-            self._unread.check(int(rows), int(unreadable))
+            self._unread.check_people(self._ask, int(unreadable), bad, who, people.sql)
             return int(rows)
         rows, unreadable, chosen = look_at_rows(self._ask, who, used, bad, people.sql, self._notice)
-        self._unread.check(rows, unreadable)
+        self._unread.check_people(self._ask, unreadable, bad, who, people.sql)
         self._notice.tell(chosen)
         return rows
 
@@ -385,10 +389,6 @@ class DuckDB:
 
 
 _LOOK = "hubbub_look"
-
-
-def _relation(connection: duckdb.DuckDBPyConnection, sql: str) -> _Relation:
-    return _Relation(sql, {name: column(name, kind) for name, kind in described(connection, sql)})
 
 
 # --- opening ------------------------------------------------------------------------------------------------------

@@ -14,14 +14,30 @@ from hubbub.engines.cell_sql import literal
 from hubbub.engines.connection import described, lock, private_connection, rows_of, table_name
 from hubbub.engines.csv_file import csv_header, csv_relation
 from hubbub.engines.csv_form import Form
-from hubbub.engines.csv_records import LONGEST, copy_without, giants
+from hubbub.engines.csv_records import (
+    LONGEST,
+    MOST_LINES,
+    copy_with_blanks,
+    copy_without,
+    has_bare_returns,
+    line_of,
+    survey,
+)
 from hubbub.engines.duckdb import Connection, DuckDB, locked
 from hubbub.engines.mended import mend_parquet
 from hubbub.engines.plain_copy import PACKED, kind, plain
-from hubbub.errors import WrongUse
+from hubbub.engines.scratch import Scratch
+from hubbub.errors import Refused, WrongUse
 
 _ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".xlsx", ".duckdb", ".db")
 _NO_FORM: Final = Form()
+
+OPEN_MARK: Final = (
+    f"a quotation mark of the CSV opens a cell and never closes it, or only after {MOST_LINES} lines or inside of "
+    "another cell, so that one cell swallows the rows of other people; see the line with hubbub check, and close or "
+    "remove the mark there"
+)
+"""Reads the same for every such file. For the steward alone: it tells something about the data."""
 
 
 def open_file(
@@ -33,7 +49,7 @@ def open_file(
 ) -> DuckDB:
     """A CSV, Parquet or Excel file, a glob of such files, or a DuckDB database with the name of a table.
 
-    `form` is that of a CSV; `unreadable` is the share of rows that may not be readable as declared.
+    `form` is that of a CSV; `unreadable` is the share of people who may have a row that cannot be read as declared.
     """
     name = os.fspath(path)
     files = [match for match in (sorted(glob(name)) if _is_glob(name) else [name]) if os.path.isfile(match)]
@@ -66,8 +82,7 @@ def open_file(
 def _open_csv(files: Sequence[str], mark: str, form: Form, unreadable: Fraction) -> DuckDB:
     header = csv_header(files, mark, form)
     connection, folder = private_connection()
-    texts = [plain(file, form, folder / f"{i}-plain.csv") for i, file in enumerate(files)]
-    read = [_without_giants(file, mark, str(folder / f"{i}.csv")) for i, file in enumerate(texts)]
+    read = [_prepared(file, mark, form, folder, i) for i, file in enumerate(files)]
     # Whether the first line holds names or somebody's data, no program can tell: it is not shown.
     named = form.names is None
     return locked(
@@ -78,19 +93,55 @@ def _open_csv(files: Sequence[str], mark: str, form: Form, unreadable: Fraction)
         files=files,
         allowed=unreadable,
         taken_out=sum(records for _, records in read),
+        mark=mark,
     )
 
 
-def _without_giants(file: str, mark: str, copy: str) -> tuple[str, int]:
-    """The file, or a copy of it if DuckDB could lose its place in a record; and how many records are not in it."""
+def _prepared(file: str, mark: str, form: Form, folder: Path, i: int) -> tuple[str, int]:
+    """The file, or a copy of it that DuckDB reads as we do, and how many records are not in it."""
+    text, lost = _lines(file, mark, form, folder, i)
     try:
-        spans = giants(file, mark, LONGEST)
-        if spans:
-            copy_without(file, spans, copy)
-        return copy if spans else file, len(spans)
+        found, copy = survey(text, mark, LONGEST), str(folder / f"{i}.csv")
+        if found.open_mark is not None:
+            raise Refused(OPEN_MARK)
+        if found.giants:
+            copy_without(text, found.giants, copy)
+        return copy if found.giants else text, lost + len(found.giants)
     except OSError as error:
-        wrong = f"the CSV could not be read ({error.strerror}); check the disk and the room for temporary files"
+        wrong = _trouble(error)
     raise WrongUse(wrong)
+
+
+def _lines(file: str, mark: str, form: Form, folder: Path, i: int) -> tuple[str, int]:
+    """The file as plain text in which a line ends as the first one does, and how many records are not in it."""
+    text, copy = plain(file, form, folder / f"{i}-plain.csv"), str(folder / f"{i}-lines.csv")
+    try:
+        if not has_bare_returns(text, mark):
+            return text, 0
+        return copy, copy_with_blanks(text, mark, copy, LONGEST)
+    except OSError as error:
+        wrong = _trouble(error)
+    raise WrongUse(wrong)
+
+
+def _trouble(error: OSError) -> str:
+    return f"the CSV could not be read ({error.strerror}); check the disk and the room for temporary files"
+
+
+def open_marks(path: str, form: Form = _NO_FORM) -> list[tuple[str, int]]:
+    """The files of a CSV that are refused for a quotation mark, and the line of the first one in each; for the steward
+    alone."""
+    files = [match for match in (sorted(glob(path)) if _is_glob(path) else [path]) if os.path.isfile(match)]
+    found, scratch = [], Scratch()
+    try:
+        for i, file in enumerate(files):
+            mark = form.delimiter or ("\t" if kind(file) == ".tsv" else ",")
+            text, _ = _lines(file, mark, form, scratch.copies, i)
+            place = survey(text, mark, LONGEST).open_mark
+            found += [] if place is None else [(file, line_of(text, place))]
+    finally:
+        scratch.clear()
+    return found
 
 
 def _open_sheet(files: Sequence[str], table: str | None, unreadable: Fraction) -> DuckDB:

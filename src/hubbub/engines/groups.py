@@ -17,6 +17,7 @@ from hubbub.engines.connection import private_connection
 from hubbub.engines.count_sql import Weight, looked_up
 from hubbub.engines.dialect import Part
 from hubbub.engines.duckdb import DuckDB
+from hubbub.engines.measured_sql import bad_cells
 from hubbub.engines.once import Once
 from hubbub.errors import WrongUse
 from hubbub.noise.source import Source
@@ -81,6 +82,14 @@ def words(table: pa.Table, axis: Countable, part: Part) -> pa.Table:
     found = engine.arrow(looked_up(replace(axis, column="g"), engine.described(), engine.sql, "cell"))
     kept = found.select([0, 2 if isinstance(axis, Discovered) else 1]).rename_columns(["v", "id"])
     return kept.filter(kept.column("v").is_valid())
+
+
+def unreadable(table: pa.Table, question: Question, part: Part) -> pa.Table:
+    """Of values in a column g those (`v`, as they travelled) that cannot be read as a question about it declares."""
+    engine = registered(table.append_column("cell", table.column("g")), {"g": part})
+    bad = bad_cells(question, question.axes, engine.described())
+    found = engine.arrow((f"SELECT cell AS v, CAST(0 AS BIGINT) AS id FROM {engine.sql} WHERE {bad}", []))
+    return found.filter(found.column("v").is_valid())
 
 
 def registered(table: pa.Table, parts: Mapping[str, Part], **words: Any) -> DuckDB:

@@ -33,6 +33,19 @@ def counted(axis: Axis, column: Column, many: str) -> tuple[list[str], list[Any]
     return [many.format(test=test) for test in tests], parameters
 
 
+def listed(axis: Values, column: Column, people: str, many: str) -> tuple[str, list[Any]]:
+    """For each listed value how many cells have it, and how many others are the same but for capitals and blanks."""
+    groups = f"SELECT {value(axis, column)} AS g, {many.format(test='TRUE')} AS cells FROM {people} GROUP BY ALL"
+    named = "SELECT unnest(?::VARCHAR[]) AS v, generate_subscripts(?::VARCHAR[], 1) AS i"
+    plain = "lower(regexp_replace({}, '[\\s\\p{{Z}}]+', '', 'g'))"
+    met = (
+        f"SELECT i, v, coalesce(sum(cells) FILTER (WHERE g = v), 0) AS same, coalesce(sum(cells) FILTER (WHERE NOT "
+        f"list_contains(?::VARCHAR[], g)), 0) AS nearly FROM ({named}) LEFT JOIN ({groups}) "
+        f"ON {plain.format('g')} = {plain.format('v')} GROUP BY i, v"
+    )
+    return f"SELECT v, CAST(same AS BIGINT), CAST(nearly AS BIGINT) FROM ({met}) ORDER BY i", [list(axis.values)] * 3
+
+
 def _missing(column: Column) -> str:
     cell = identifier(column.name)
     if column.kind is Holds.FLOAT:  # not-a-number is missing

@@ -11,11 +11,14 @@ from typing import Any, Final, Protocol, TypeAlias
 from hubbub.engines.cell_sql import identifier
 from hubbub.engines.column import Column
 from hubbub.engines.duckdb import DuckDB
-from hubbub.engines.look_sql import ROWS, counted, readable, shapes, ways
+from hubbub.engines.look_sql import ROWS, counted, listed, readable, shapes, ways
 from hubbub.noise.source import Source
-from hubbub.tables.bins import Axis, declared_size
+from hubbub.tables.bins import Axis, Edges, Values, declared_size
+from hubbub.tables.condition import Condition
+from hubbub.tables.condition import resolved as resolved_condition
 from hubbub.tables.engine import Counted, Question, Repeats
 from hubbub.tables.look import Cells, Fare, Look, Persons, fares
+from hubbub.tables.measure import Measure
 from hubbub.tables.schema import Schema, resolved
 from hubbub.tables.schema import column as known
 
@@ -59,15 +62,29 @@ class Seen(Protocol):
     def looked_at(self, columns: Sequence[str]) -> AbstractContextManager[Place]: ...
 
 
-def look(table: DuckDB | Seen, specs: Sequence[str], axes: Sequence[Axis], person: str | None, source: Source) -> Look:
-    """Look at the columns in question, or at all if there are none. A CSV is read once.
+def look(
+    table: DuckDB | Seen,
+    specs: Sequence[str],
+    axes: Sequence[Axis],
+    person: str | None,
+    source: Source,
+    *,
+    where: Condition | None = None,
+    of: tuple[str, Measure] | None = None,
+) -> Look:
+    """Look at the columns in question, or at all if there are none, and at a condition and a range if they are given.
+    A CSV is read once.
 
     Guarantee: none. What it returns is private.
     """
     axes = resolved(tuple(axes), table.columns())
+    ranges = () if of is None else resolved((_range(of[1].resolved(table.columns())),), table.columns())
     if person is not None:
         known(table.columns(), person)
-    used = list(dict.fromkeys([*([] if person is None else [person]), *(axis.column for axis in axes)]))
+    if where is not None:
+        resolved_condition(where, table.columns())
+    named = [*(axis.column for axis in (*axes, *ranges)), *([] if where is None else where.columns)]
+    used = list(dict.fromkeys([*([] if person is None else [person]), *named]))
     used = used if axes else list(table.columns())
     with _in_duckdb(table, used) if isinstance(table, DuckDB) else table.looked_at(used) as place:
         rows = place.rows()
@@ -85,7 +102,31 @@ def look(table: DuckDB | Seen, specs: Sequence[str], axes: Sequence[Axis], perso
             shown = fares(found.counts, bins) if found.counts.any() else ()
         else:
             cells = place.every_column(rows)
-    return Look(rows=rows, left_out=place.left_out, columns=cells, persons=persons, bins=bins, fares=shown)
+        met = None if where is None else _met(place, where, persons, source)
+        measured = None if of is None else place.cells(of[0], ranges[0], rows)
+    return Look(
+        rows=rows,
+        left_out=place.left_out,
+        columns=cells,
+        persons=persons,
+        bins=bins,
+        fares=shown,
+        met=met,
+        measured=measured,
+    )
+
+
+def _range(measure: Measure) -> Edges:
+    """What comes to a step of the range without being cut."""
+    half = measure.step / 2
+    return Edges(measure.column, (measure.low - half, measure.high + half), reads=measure.reads)
+
+
+def _met(place: Place, where: Condition, persons: Persons | None, source: Source) -> int:
+    """How many people meet a condition, by any of their rows."""
+    person, repeats = (None, Repeats.REFUSE) if persons is None else (persons.column, Repeats.ANY_ROW)
+    found = place.count(Question(axes=(), where=where, person=person, repeats=repeats), source)
+    return int(found.counts.sum())
 
 
 def _told(axis: Axis, cells: Cells) -> Axis:
@@ -108,6 +149,7 @@ class Relation:
         counts, parameters = counted(axis, column, self.many)
         missing, bad, inside = map(int, self.ask(f"SELECT {', '.join(counts)} FROM {self.sql}", parameters)[0])
         query = shapes(axis, column, self.sql, self.many) if bad else None
+        found = self.ask(*listed(axis, column, self.sql, self.many)) if isinstance(axis, Values) else []
         return Cells(
             column=axis.column,
             spec=spec,
@@ -116,6 +158,8 @@ class Relation:
             outside=rows - missing - bad - inside,
             shapes=() if query is None else tuple((str(shape), int(n)) for shape, n in self.ask(query, ())),
             reads=self.way(axis, column)[0] if bad else None,
+            nearly=tuple((str(name), int(nearly)) for name, _, nearly in found if nearly),
+            unused=tuple(str(name) for name, same, _ in found if not same),
         )
 
     def way(self, axis: Axis | None, column: Column) -> tuple[str | None, int, int]:

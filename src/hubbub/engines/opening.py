@@ -16,8 +16,10 @@ from hubbub.errors import WrongUse
 from hubbub.exact import Exact, rational
 from hubbub.noise.source import SystemSource
 from hubbub.tables.bins import parse
+from hubbub.tables.condition import parse as parse_condition
 from hubbub.tables.engine import Engine
 from hubbub.tables.look import Look
+from hubbub.tables.measure import measured
 
 
 def open_source(
@@ -54,21 +56,33 @@ def open_source(
     return frames.open_frame(source, unreadable=share)
 
 
-def look_at(source: object, specs: Sequence[str], person: str | None, **how: Any) -> Look:
+def look_at(
+    source: object,
+    specs: Sequence[str],
+    person: str | None,
+    *,
+    where: str | None = None,
+    of: str | None = None,
+    **how: Any,
+) -> Look:
     """A private look at a table for its steward; `how` it is opened, as above."""
-    return looked(open_source(source, **how), specs, person)
+    return looked(open_source(source, **how), specs, person, where=where, of=of)
 
 
-def looked(table: Engine, specs: Sequence[str], person: str | None) -> Look:
+def looked(
+    table: Engine, specs: Sequence[str], person: str | None, *, where: str | None = None, of: str | None = None
+) -> Look:
     """The same of a table that is open."""
     axes = tuple(parse(spec) for spec in specs)
     if not isinstance(table, duckdb.DuckDB | Portable):
         raise WrongUse("this table cannot be looked at; open it from a file, a frame or a database")
-    return look(table, specs, axes, person, SystemSource())
+    rule = None if where is None else parse_condition(where)
+    ranged = None if of is None else (of, measured(of))
+    return look(table, specs, axes, person, SystemSource(), where=rule, of=ranged)
 
 
 def _share(value: Exact) -> Fraction:
     share = rational(value, "unreadable")
     if not 0 <= share <= 1:
-        raise WrongUse(f"unreadable must lie between 0 and 1, not {share}; 0.01 allows one row in a hundred")
+        raise WrongUse(f"unreadable must lie between 0 and 1, not {share}; 0.01 allows one person in a hundred")
     return share

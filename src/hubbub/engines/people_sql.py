@@ -46,6 +46,15 @@ def look_at_rows(
     return int(found), int(wrong), _chosen(ask, ids, ranks, below, _ROWS * notice.most)
 
 
+def people_among(column: Column, bad: str, people: str, lost: Sequence[str]) -> tuple[str, list[object]]:
+    """How many people there are, and how many of them have a row that is `bad`, or are among the lost."""
+    rows = f"SELECT {identifier(column.name)} AS who, {bad} AS bad FROM {people}"
+    if lost:
+        rows += " UNION ALL SELECT unnest(?::VARCHAR[]), TRUE"
+    counted = f"SELECT count(DISTINCT who), count(DISTINCT who) FILTER (WHERE bad) FROM ({rows})"
+    return counted, [list(lost)] if lost else []
+
+
 def are_several(ask: Ask, column: Column, people: str) -> bool:
     """Whether somebody has several rows or no id."""
     cell = identifier(column.name)

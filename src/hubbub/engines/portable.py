@@ -23,7 +23,9 @@ from hubbub.engines.dialect import ARROW, Dialect, Form, Part
 from hubbub.engines.far import Asked
 from hubbub.engines.once import Once
 from hubbub.engines.people import told
+from hubbub.engines.portable_bins import looked_up, unlisted
 from hubbub.engines.portable_look import InDatabase
+from hubbub.engines.portable_unread import check_people, is_doubted, is_doubtful
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables import condition
@@ -87,6 +89,12 @@ class Portable:
         with self._database.snapshot():
             return self._count(replace(question, axes=axes), source)
 
+    def unlisted(self, axes: tuple[Countable, ...], person: str | None) -> tuple[int, int]:
+        axes = resolved(axes, self.columns())
+        who = None if person is None else portable_sql.part(self._dialect, self._fields[person])
+        with self._database.snapshot():
+            return unlisted(self._database, self._fields, axes, self._parts(axes), who)
+
     @contextmanager
     def looked_at(self, columns: Sequence[str]) -> Iterator[InDatabase]:
         """For a look by its steward: one state of the table, however much of it can be read."""
@@ -123,9 +131,8 @@ class Portable:
         )
         chooses = questions[0].repeats is Repeats.ONE_ROW
         with self._database.snapshot():
-            if chooses and self._allowed < 1 and any(map(self._is_doubtful, questions)):
-                every = self._groups(replace(questions[0], repeats=Repeats.REFUSE), parts, source)
-                groups.together(every, parts, about, source, weight=groups.READ, allowed=self._allowed)
+            if chooses:
+                self._readable(replace(questions[0], axes=axes, where=None, measure=None), source, rules)
             if person is not None:
                 who = portable_sql.part(self._dialect, self._fields[person])
                 if chooses:
@@ -308,13 +315,9 @@ class Portable:
     ) -> tuple[str, dict[str, Part], tuple[Countable, ...], dict[int, pa.Table]]:
         """The query, what it hands over, the axes of that, and the words that it looks up: the bins of what is told
         apart by its values are worked out here, and handed to the database."""
-        axes, parts, words = question.axes, self._parts(question.axes), {}
-        for i, (axis, part) in enumerate(zip(axes, parts.values(), strict=True)):
-            if not self._in_database(axis):
-                found = self._database.fetch(portable_sql.values(part, self._people), {"g": part.form})
-                words[i] = groups.words(found, axis, part)
+        axes, parts = question.axes, self._parts(question.axes)
+        words, relations = looked_up(self._database, self._fields, axes, parts)
         ids = [Form.TEXT if isinstance(axis, Discovered) else Form.WHOLE for axis in axes]
-        relations = {i: self._dialect.dictionary(i, parts[f"g{i}"].form, ids[i]) for i in words}
         sql = portable_sql.distinct_bins(self._dialect, axes, parts, relations, who, self._people, question.most_bins)
         bins = {f"g{i}": Part("", form, pa.string() if form is Form.TEXT else pa.int64()) for i, form in enumerate(ids)}
         ready: tuple[Countable, ...] = tuple(
@@ -338,26 +341,18 @@ class Portable:
         people, met = int(told.counts.sum()), int(told.counts[told.codes == 0].sum())
         return of_any_row(question, people, met)
 
-    def _readable(self, question: Question, source: Source) -> None:
-        """Refuse if too many rows cannot be read as declared, before anything is chosen."""
-        if self._allowed < 1 and self._is_doubtful(question):
-            doubted = tuple(axis for axis in question.axes if self._is_doubted(axis))
+    def _readable(self, question: Question, source: Source, rules: Sequence[Any] = ()) -> None:
+        """Refuse if too many people cannot be read as declared, before anything is chosen; `rules` are conditions and
+        measures beside those of the question."""
+        rules = [rule for rule in (question.where, question.measure, *rules) if rule is not None]
+        if self._allowed >= 1:
+            return
+        if question.person is not None and question.repeats is not Repeats.REFUSE:
+            check_people(self._database, self._fields, question.person, question.axes, rules, self._allowed)
+        elif is_doubtful(self._fields, question):
+            doubted = tuple(axis for axis in question.axes if is_doubted(self._fields, axis))
             every = replace(question, axes=doubted, person=None, repeats=Repeats.REFUSE, everybody=not question.plain)
             self._every_row(every, source)
-
-    def _is_doubted(self, axis: Countable) -> bool:
-        return portable_leaves.may_be_unreadable(axis, self._fields[axis.column].kind)
-
-    def _is_doubtful(self, question: Question) -> bool:
-        """Whether there may be cells that cannot be read as declared."""
-        rules = (question.where, question.measure)
-        leaves = [leaf for rule in rules if isinstance(rule, condition.Condition) for leaf in rule.leaves()]
-        measure = question.measure if isinstance(question.measure, Measure) else None
-        return (
-            any(map(self._is_doubted, question.axes))
-            or any(portable_leaves.is_read_here(leaf, self._fields[leaf.column]) for leaf in leaves)
-            or (measure is not None and self._fields[measure.column].kind is Holds.TEXT)
-        )
 
     def _told_of(self, who: Part) -> None:
         if self._notice is not None:

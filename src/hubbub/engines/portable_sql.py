@@ -138,6 +138,16 @@ def any_row(test: str, parts: Mapping[str, Part], who: Part, people: str) -> str
     return f"SELECT count(*) AS n, coalesce(sum(met), 0) AS s FROM ({each}) AS p"
 
 
+def people_with(parts: Mapping[str, Part], listed: Mapping[int, str], who: Part, people: str) -> str:
+    """How many people there are, and how many have a row with a part that is listed: `listed` has, by the place of a
+    part, the relation of its values."""
+    joins = " ".join(f"LEFT JOIN {listed[i]} ON {name} = d{i}.v" for i, name in enumerate(parts) if i in listed)
+    found = " OR ".join(f"d{i}.v IS NOT NULL" for i in listed)
+    some = f"SELECT who, CASE WHEN {found} THEN 1 ELSE 0 END AS has FROM ({_rows(parts, who, people)}) AS t {joins}"
+    each = f"SELECT who, max(has) AS has FROM ({some}) AS t WHERE who IS NOT NULL GROUP BY who"
+    return f"SELECT count(*) AS n, coalesce(sum(has), 0) AS s FROM ({each}) AS p"
+
+
 def values(part: Part, people: str) -> str:
     """Every value, once."""
     return f"SELECT DISTINCT g FROM (SELECT {part.sql} AS g FROM {people}) AS t"
@@ -160,7 +170,34 @@ def distinct_bins(
     Guarantee: as with :func:`one_row_each`, of the key and the set of the person's bins; each set of `most` of them is
     as likely as any other, up to ties of 256 bits.
     """
-    shown, tests, joins, mixed = [], [], [], []
+    names = [f"b{i}" for i in range(len(axes))]
+    mixed = [f"CASE WHEN {b} IS NULL THEN '-' ELSE {dialect.sha256(dialect.text(b))} END" for b in names]
+    bins, tests = ", ".join(names), _inside(axes)
+    coded = _coded(axes, looked_up, f"SELECT * FROM ({_rows(parts, who, people)}) AS t WHERE who IS NOT NULL")
+    where = f" WHERE {tests}" if tests else ""
+    each = f"SELECT DISTINCT who, {bins} FROM ({coded}) AS t{where}"
+    mark = dialect.sha256(" || ".join(["word", dialect.sha256(dialect.text("who")), *mixed]))
+    rank = f"row_number() OVER (PARTITION BY who ORDER BY {mark}, {order(names)})"
+    ranked = f"SELECT t.*, {rank} AS i FROM ({each}) AS t CROSS JOIN {dialect.key()}"
+    kept = f"SELECT {bins}, count(*) AS n FROM ({ranked}) AS t WHERE i <= {most} GROUP BY {bins}"
+    return f"SELECT {', '.join(f'b{i} AS g{i}' for i in range(len(axes)))}, n FROM ({kept}) AS t"
+
+
+def unlisted(
+    axes: Sequence[Countable], parts: Mapping[str, Part], looked_up: Mapping[int, str], who: Part | None, people: str
+) -> str:
+    """How many people there are, and how many of them are in a bin by any of their rows; `looked_up` as above."""
+    rows = _rows(parts, Part("0", Form.WHOLE, pa.int64()) if who is None else who, people)
+    coded = _coded(axes, looked_up, f"SELECT * FROM ({rows}) AS t WHERE who IS NOT NULL")
+    each = f"SELECT who, CASE WHEN {_inside(axes) or '1 = 1'} THEN 1 ELSE 0 END AS has FROM ({coded}) AS t"
+    if who is not None:
+        each = f"SELECT who, max(has) AS has FROM ({each}) AS t GROUP BY who"
+    return f"SELECT count(*) AS n, coalesce(sum(has), 0) AS s FROM ({each}) AS p"
+
+
+def _coded(axes: Sequence[Countable], looked_up: Mapping[int, str], rows: str) -> str:
+    """Rows with the bin (b0, b1, ...) along each axis, NULL where there is none."""
+    shown, joins = [], []
     for i, axis in enumerate(axes):
         value = f"g{i}"
         if i in looked_up:
@@ -170,21 +207,11 @@ def distinct_bins(
                 # What has no entry is missing, or a text that is none; that is in `other` if null is no bin.
                 value = f"CASE WHEN d{i}.v IS NULL THEN {len(axis)} ELSE d{i}.id END"
         shown.append(f"{value} AS b{i}")
-        if not isinstance(axis, Discovered):
-            tests.append(f"b{i} IS NOT NULL")
-        text = dialect.text(f"b{i}")
-        mixed.append(f"CASE WHEN b{i} IS NULL THEN '-' ELSE {dialect.sha256(text)} END")
-    names = [f"b{i}" for i in range(len(axes))]
-    bins = ", ".join(names)
-    rows = f"SELECT * FROM ({_rows(parts, who, people)}) AS t WHERE who IS NOT NULL"
-    coded = f"SELECT who, {', '.join(shown)} FROM ({rows}) AS t {' '.join(joins)}"
-    where = f" WHERE {' AND '.join(tests)}" if tests else ""
-    each = f"SELECT DISTINCT who, {bins} FROM ({coded}) AS t{where}"
-    mark = dialect.sha256(" || ".join(["word", dialect.sha256(dialect.text("who")), *mixed]))
-    rank = f"row_number() OVER (PARTITION BY who ORDER BY {mark}, {order(names)})"
-    ranked = f"SELECT t.*, {rank} AS i FROM ({each}) AS t CROSS JOIN {dialect.key()}"
-    kept = f"SELECT {bins}, count(*) AS n FROM ({ranked}) AS t WHERE i <= {most} GROUP BY {bins}"
-    return f"SELECT {', '.join(f'b{i} AS g{i}' for i in range(len(axes)))}, n FROM ({kept}) AS t"
+    return f"SELECT who, {', '.join(shown)} FROM ({rows}) AS t {' '.join(joins)}"
+
+
+def _inside(axes: Sequence[Countable]) -> str:
+    return " AND ".join(f"b{i} IS NOT NULL" for i, axis in enumerate(axes) if not isinstance(axis, Discovered))
 
 
 def people_of(who: Part, people: str) -> str:

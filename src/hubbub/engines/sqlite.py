@@ -211,6 +211,7 @@ class _File:
         raise WrongUse(UNCOUNTABLE)
 
     def _made(self, name: str, columns: tuple[str, ...], rows: Any) -> None:
+        self._connection.execute(f"DROP TABLE IF EXISTS temp.{name}")  # of an earlier question in the same snapshot
         self._connection.execute(f"CREATE TEMP TABLE {name} ({', '.join(columns)})")
         self._connection.executemany(f"INSERT INTO temp.{name} VALUES ({', '.join('?' * len(columns))})", rows)
 

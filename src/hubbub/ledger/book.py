@@ -103,8 +103,8 @@ class Ledger:
             hash=entry.hash,
         )
 
-    def notice(self, place: Reservation, *, other_people: bool = False) -> Notice:
-        """What an engine tells before it counts by a person column: who is in the table.
+    def notice(self, place: Reservation, *, columns: Sequence[str] = (), other_people: bool = False) -> Notice:
+        """What an engine tells before it counts by a person column: who is in the table, which has these columns.
 
         Guarantee: `tell` refuses if these people are known under another name (:func:`hubbub.ledger.meeting.meet`),
         and else notes them; nothing of what it is told leaves the ledger. It is to be told before noise is drawn: then
@@ -114,7 +114,7 @@ class Ledger:
             secret = meeting.secret(page)
 
         def tell(chosen: Chosen) -> None:
-            known = sketch.sketch(chosen, secret)
+            known = sketch.sketch(chosen, secret, columns)
             with self._store.adding(self._founding) as page:
                 share = _policy(page, place.dataset).overlap
                 meeting.meet(

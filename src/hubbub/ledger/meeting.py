@@ -18,7 +18,7 @@ from hubbub.exact import to_text
 from hubbub.ledger.page import Entry, Page
 from hubbub.ledger.records import PEOPLE, SECRET
 from hubbub.ledger.running import Running
-from hubbub.ledger.sketch import Overlap, Sketch, overlap, read
+from hubbub.ledger.sketch import Overlap, Sketch, can_tell, overlap, read
 from hubbub.noise.source import SystemSource
 
 MARK: Final = "people"  # of every entry that says who is in a dataset
@@ -46,7 +46,8 @@ def meet(page: Page, dataset: str, nonce: str, new: Sketch, *, share: Fraction, 
     """Note who is in a dataset, or refuse because they are in another one too.
 
     Guarantee: returns only if under no other name with a release that counts more than `share` of the people compared
-    are the same (:class:`hubbub.ledger.sketch.Overlap` has the error), or somebody declared for the pair of names that
+    are the same (:class:`hubbub.ledger.sketch.Overlap` has the error, :mod:`hubbub.ledger.sketch` says which ids are
+    compared), or somebody declared for the pair of names that
     these are other people, which is then entered.
     """
     own = _known(page.latest(dataset, PEOPLE))
@@ -66,7 +67,7 @@ def _met(page: Page, dataset: str, new: Sketch, share: Fraction) -> dict[str, Ov
     for other in {name for name, _ in page.marked(MARK) if name != dataset}:
         known = _known(page.latest(other, PEOPLE))
         assert known is not None
-        if dataset in known.apart:
+        if dataset in known.apart or not can_tell(known.people, new):
             continue
         both = overlap(known.people, new)
         if (both is None or both.above(share)) and Running(page, other).standing.spent:
@@ -79,15 +80,17 @@ def _told(how: Overlap | None) -> Any:
 
 
 def _sentence(names: list[str], found: Mapping[str, Overlap | None], share: Fraction) -> str:
+    """To merge strangers cannot be undone, so it is never the first advice."""
     first, listed = names[0], " and ".join(map(repr, names))
     if found[first] is None:
         return (
             f"whether the people of this table are in {listed} too cannot be told, because they were noted by another "
-            f"version of the engine; use `dataset={first}` if they are the same people, or `other_people` if they are "
-            "not, which is entered in the ledger"
+            "version of the engine; find out, and add `other_people` if they are not, which is entered in the ledger, "
+            f"or `dataset={first}` if they are the same people"
         )
     return (
-        f"more than {to_text(100 * share)} % of the people of this table, or of {listed}, are in both, and under a "
-        f"second name they would be promised everything twice; use `dataset={first}`, or `other_people` if these are "
-        "other people whose ids happen to be the same, which is entered in the ledger"
+        f"more than {to_text(100 * share)} % of the ids of this table, or of {listed}, are in both, and the same "
+        "people under a second name would be promised everything twice; find out whether they are the same "
+        "people, and add `other_people` if these are others whose ids happen to be the same, which is entered in "
+        f"the ledger, or `dataset={first}` if they are the same, which cannot be undone"
     )

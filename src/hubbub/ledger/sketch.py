@@ -5,6 +5,19 @@ other 40 are a keyed hash (BLAKE2b) of the id. The key is a secret of the ledger
 words do: whoever has no ledger can test no id, and no certificate, report or message has any of it. Of the people with
 the lowest ranks the words are kept (bottom-k), so that a sketch is the same size for a village and a nation, two of
 them can be joined, and from two it can be told how many people two tables share.
+
+**Which ids can mean somebody.** A running number (1, 2, 3, ...) says where a row stood and not whose it is: any two
+tables that are numbered from the start have such ids in common. An id is taken to mean somebody unless the table's ids,
+or those of the table beside it, are running numbers: whole numbers of which nine in ten lie below twenty times the
+number of people. The twenty is the inverse of the share that is taken for the same people: ids drawn from a range of
+which a table fills less than a twentieth meet those of another table by chance less often than that. Of running numbers
+two tables are compared only if their columns have the same names, as those of a copy have, re-sorted, shortened or in
+another format.
+
+What that misses: unlike tables of the same people by running numbers (a register's own, such as residents 1 to 40,000),
+and a copy by running numbers with a column more or less. What it takes for a copy: tables of one form about unlike
+people, both numbered from the start; for these there is `other_people`. Numbers with a prefix (P001) count as meaning
+somebody.
 """
 
 from __future__ import annotations
@@ -12,8 +25,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -27,52 +41,80 @@ MOST: Final = 4096
 SHARE: Final = Fraction(1, 20)
 """Above this share of common people a table is taken for the same people, unless a policy says another."""
 
+_RUNNING: Final = 20  # times the number of people: below that, numbers run; the inverse of the share
 _HASHED: Final = 40  # bits
 _ALL: Final = EVERYBODY >> _HASHED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sketch:
-    """The words of everybody whose rank, by its first 24 bits, is below `limit`; in order, each once."""
+    """The words of everybody whose rank, by its first 24 bits, is below `limit`; in order, each once.
+
+    `running` says that the ids are running numbers; `forms` are keyed hashes of the names of the columns beside them,
+    one for each form that the table had, none where it was not noted.
+    """
 
     way: str
     words: NDArray[np.uint64]
     limit: int = _ALL
+    running: bool = False
+    forms: frozenset[str] = frozenset()
 
     def same(self, other: Sketch) -> bool:
-        return (self.way, self.limit) == (other.way, other.limit) and np.array_equal(self.words, other.words)
+        known = (self.way, self.limit, self.running, self.forms)
+        return known == (other.way, other.limit, other.running, other.forms) and np.array_equal(self.words, other.words)
 
     def __or__(self, other: Sketch) -> Sketch:
         """Of the people of both. Ranks that were made in another way are given up for the new ones."""
         if self.way != other.way:
             return other
         limit = min(self.limit, other.limit)
-        return _lowest(self.way, np.union1d(_below(self.words, limit), _below(other.words, limit)), limit)
+        both = _lowest(self.way, np.union1d(_below(self.words, limit), _below(other.words, limit)), limit)
+        return replace(both, running=self.running or other.running, forms=self.forms | other.forms)
 
     def written(self) -> dict[str, Any]:
         """As it stands in an entry."""
         words = base64.b64encode(self.words.astype("<u8").tobytes()).decode("ascii")
-        return {"way": self.way, "limit": self.limit, "words": words}
+        more = {"running": self.running, "forms": sorted(self.forms)}
+        return {"way": self.way, "limit": self.limit, "words": words, **more}
 
 
 def read(written: Mapping[str, Any]) -> Sketch:
     """The sketch in an entry."""
     try:
         words = np.frombuffer(base64.b64decode(written["words"], validate=True), "<u8").astype(np.uint64)
-        return Sketch(str(written["way"]), words, int(written["limit"]))
+        forms = frozenset(map(str, written.get("forms", ())))  # earlier entries have none
+        return Sketch(str(written["way"]), words, int(written["limit"]), bool(written.get("running")), forms)
     except (KeyError, TypeError, ValueError):
         raise CheckFailed("the ledger has people noted in a way that this version cannot read; update Hubbub") from None
 
 
-def sketch(chosen: Chosen, key: bytes) -> Sketch:
-    """The words of those that an engine chose.
+def sketch(chosen: Chosen, key: bytes, columns: Sequence[str] = ()) -> Sketch:
+    """The words of those that an engine chose, of a table with these columns.
 
-    Guarantee: a function of the ids and the key alone, so the same for every table of the same people; without the key
-    the 40 hashed bits of a word tell nothing about the id (BLAKE2b being a keyed hash).
+    Guarantee: the words are a function of the ids and the key alone, so the same for every table of the same people;
+    without the key the 40 hashed bits of a word tell nothing about the id (BLAKE2b being a keyed hash).
     """
     words = np.fromiter((_word(*each, key) for each in zip(chosen.ids, chosen.ranks, strict=True)), np.uint64)
     limit = chosen.limit >> _HASHED
-    return _lowest(chosen.way, np.unique(_below(words, limit)), limit)
+    found = _lowest(chosen.way, np.unique(_below(words, limit)), limit)
+    return replace(found, running=_are_running(chosen), forms=frozenset([_form(columns, key)] if columns else []))
+
+
+def _are_running(chosen: Chosen) -> bool:
+    """Whether nine in ten of the ids are whole numbers below twenty times the number of people, as 1, 2, 3, ... are."""
+    ids = set(chosen.ids)
+    if not ids:
+        return False
+    numbers = sorted(int(each) if re.fullmatch(r"[0-9]{1,18}", each) else math.inf for each in ids)
+    people = len(ids) * EVERYBODY // max(chosen.limit, 1)  # those below the limit are so many of all
+    return numbers[math.ceil(0.9 * len(numbers)) - 1] <= _RUNNING * people
+
+
+def _form(columns: Sequence[str], key: bytes) -> str:
+    """A word for the names of the columns, whatever their order and their capitals."""
+    names = "\0".join(sorted(name.lower() for name in columns))
+    return hashlib.blake2b(names.encode(), key=key, digest_size=8, person=b"hubbub columns").hexdigest()
 
 
 def _word(name: str, rank: int, key: bytes) -> int:
@@ -133,6 +175,15 @@ def _distance(t: float, s: float) -> float:
     if any(a > 0 and b <= 0 for a, b in parts):
         return math.inf
     return sum(a * math.log(a / b) for a, b in parts if a > 0)
+
+
+def can_tell(one: Sketch, two: Sketch) -> bool:
+    """Whether ids in common are people in common: unless either table has running numbers and they are unlike in form.
+
+    Of an earlier entry the form is not known, and its ids are taken to mean somebody.
+    """
+    running, noted = one.running or two.running, one.forms and two.forms
+    return not running or not noted or bool(one.forms & two.forms)
 
 
 def overlap(one: Sketch, two: Sketch) -> Overlap | None:

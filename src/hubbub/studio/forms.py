@@ -31,7 +31,9 @@ READING: Final = (
     Option(name="no_header", takes="NAMES", help="The columns of a CSV whose first line is data, like id,town,age."),
 )
 _STRICT: Final = (
-    Option(name="unreadable", takes="SHARE", default="0.01", help="Refuse if more of the rows cannot be read."),
+    Option(
+        name="unreadable", takes="SHARE", default="0.01", help="Refuse if a row of more of the people cannot be read."
+    ),
     Option(name="other_people", takes=None, help="Declare that these are not the people of a dataset of the same ids."),
 )
 _LINKS: Final = (

@@ -23,6 +23,7 @@ from hubbub.tables.discovery import smallest_threshold
 from hubbub.tables.histogram import Histogram
 from hubbub.tables.manifest import MOST_PARTS
 from hubbub.tables.unit import Collected, Unit
+from hubbub.tables.unlisted import UNLISTED, declared
 
 
 def histogram(
@@ -43,6 +44,7 @@ def histogram(
     at_delta: Exact = "1e-9",
     coverage: Exact = "0.95",
     scale_up: bool = False,
+    unlisted: Exact | None = None,
     parts: int | str | None = None,
 ) -> Histogram:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
@@ -99,6 +101,7 @@ def histogram(
         coverage=level,
         scale_up=scale_up,
         lowered=bool(made.remarks),
+        unlisted=declared(unlisted, axes),
         parts=None if parts is None else _parts(parts),
     )
 
@@ -224,6 +227,7 @@ _OWN: Final = (
     Option(name="scale_up", takes=None, help="With `sample`: estimates and intervals for everybody."),
     *_COLLECTED,
     Option(name="coverage", takes="C", default="0.95", help="How often an interval is right."),
+    UNLISTED,
     Option(
         name="parts",
         takes="N",

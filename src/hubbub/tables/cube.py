@@ -29,7 +29,7 @@ from hubbub.kind import Check, Kind, Spec, Together, Words
 from hubbub.measurement import Measurement
 from hubbub.noise.source import Source
 from hubbub.published_files import Files
-from hubbub.tables import cube_words, description, margins, promises
+from hubbub.tables import cube_words, description, margins, promises, unlisted
 from hubbub.tables.bins import Axis, Discovered, size
 from hubbub.tables.histogram import Histogram, columns
 from hubbub.tables.levels import best_split, reaches
@@ -156,6 +156,7 @@ class Cube(Spec):
     def measure(self, data: Engine, source: Source) -> Measurement:
         from hubbub.tables import cube_run
 
+        unlisted.check(data, self.axes, self.cells.unit.person, self.cells.unlisted)
         return cube_run.measure(self, data, source)
 
     def present(self, measurement: Measurement) -> Tables:

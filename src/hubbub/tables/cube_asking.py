@@ -17,6 +17,7 @@ from hubbub.tables.cube_result import CONSISTENT
 from hubbub.tables.histogram import columns
 from hubbub.tables.margins import asked
 from hubbub.tables.unit import Unit
+from hubbub.tables.unlisted import UNLISTED
 
 
 def cube(
@@ -82,6 +83,7 @@ Before, and without the data: hubbub plan cube says which refinements survive.""
         Option(name="consistent", takes=None, help="Also whole numbers of at least 0 that add up."),
         *SAMPLING,
         Option(name="coverage", takes="C", default="0.95", help="How often an interval is right."),
+        UNLISTED,
     ),
     ask=ask,
     read=read,

@@ -164,6 +164,10 @@ class Engine(Protocol):
         """Exact counts; `source` gives the secret choices among a person's rows."""
         ...
 
+    def unlisted(self, axes: tuple[Countable, ...], person: str | None) -> tuple[int, int]:
+        """How many people are in no bin, by none of their rows, and how many there are. Private, as all counts."""
+        ...
+
     def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:
         """The rows with the ranks that `chosen` gives, told how many people there are, in the order of these ranks; the
         numbering is any, made without looking at them. One row for each person, or one sentence."""

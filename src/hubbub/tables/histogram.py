@@ -25,7 +25,7 @@ from hubbub.kind import Check, Deferred, Kind, Result, Spec, Together, Words
 from hubbub.measurement import Measurement
 from hubbub.noise.source import Source
 from hubbub.published_files import Files
-from hubbub.tables import description, promises, sparse, wording
+from hubbub.tables import description, promises, sparse, unlisted, wording
 from hubbub.tables.bins import MOST_BINS, Axis, Discovered, declared_size
 from hubbub.tables.schema import Schema, column, resolved
 from hubbub.tables.unit import EACH_ROW, Collected, Unit
@@ -52,6 +52,7 @@ class Histogram(Spec):
     coverage: Fraction = Fraction(19, 20)
     scale_up: bool = False
     lowered: bool = False  # whether the curve is not the one asked for, but the largest below it that never falls
+    unlisted: Fraction | None = None  # the share of people who may be in no bin; None: not looked at
     parts: int | None = None  # in how many the machines of a cluster write it; no promise rests on it
 
     @property
@@ -148,6 +149,7 @@ class Histogram(Spec):
     def measure(self, data: Engine, source: Source) -> Measurement:
         from hubbub.tables import counting
 
+        unlisted.check(data, self.axes, self.unit.person, self.unlisted)
         return counting.measure(self, data, source)
 
     def present(self, measurement: Measurement) -> Result:
@@ -169,6 +171,7 @@ class Histogram(Spec):
     def prepare(self, data: Engine, source: Source) -> Deferred:
         from hubbub.tables import spread
 
+        unlisted.check(data, self.axes, self.unit.person, self.unlisted)
         return spread.prepared(self, data, source)
 
     def load_parts(self, files: Sequence[Path], rows: Sequence[int]) -> Iterator[tuple[Path, Measurement]]:

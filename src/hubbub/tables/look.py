@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from hubbub.binomial_law import at_least
 from hubbub.exact import ball
 
+FEW: Final = 20  # values that are named
 CROWDS: Final = (5, 10, 20, 50)
 RATES: Final = (Fraction(1), Fraction(1, 2), Fraction(1, 10))
 
@@ -25,6 +26,8 @@ class Cells:
     """The cells of a column: how many are missing, cannot be read, or are in no bin; `spec` is None if none was asked.
 
     `shapes` say how unreadable cells look, letters and digits masked; `reads` is a way in which nearly all can be read.
+    `nearly` has the listed values that other cells differ from in capitals or blanks alone, with how many do; `unused`
+    the listed values that no cell has.
     """
 
     column: str
@@ -35,6 +38,8 @@ class Cells:
     shapes: tuple[tuple[str, int], ...] = ()
     reads: str | None = None
     values: int | None = None  # about how many there are
+    nearly: tuple[tuple[str, int], ...] = ()
+    unused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +77,26 @@ class Look:
     persons: Persons | None
     bins: int | None = None
     fares: tuple[Fare, ...] = ()
+    met: int | None = None  # people (rows, where no column says who) who meet the condition, by any of their rows
+    measured: Cells | None = None  # of the column that is measured; what is in no bin is outside of the range
+
+    def misses(self) -> tuple[str, ...]:
+        """Where what is declared and what is there do not meet: zeros would be published, and paid for."""
+        found: list[str] = []
+        for cells in self.columns:
+            found += _misses(cells, self.rows)
+        if self.measured is not None and (there := self._readable(self.measured)):
+            cells = self.measured
+            if cells.outside == there:
+                found.append(f"{cells.spec}: every value lies outside of this range, and would count as an end of it.")
+            elif cells.outside:
+                found.append(f"{cells.spec}: {cells.outside:,} of {there:,} values lie outside of this range.")
+        if self.met == 0:
+            found.append("Nobody meets the condition: zeros would be published, and paid for.")
+        return tuple(found)
+
+    def _readable(self, cells: Cells) -> int:
+        return self.rows - cells.missing - cells.unreadable
 
     def as_json(self) -> dict[str, Any]:
         """For JSON, marked as private."""
@@ -94,11 +119,30 @@ class Look:
                 "people_by_rows": {str(rows): people for rows, people in persons.rows},
             },
             "bins": self.bins,
+            "met": self.met,
+            "measured": None if self.measured is None else {"outside": self.measured.outside},
+            "misses": list(self.misses()),
             "shown": [
                 {"crowd": fare.crowd, "sample": str(fare.rate), "bins": fare.bins, "people": fare.people}
                 for fare in self.fares
             ],
         }
+
+
+def _misses(cells: Cells, rows: int) -> list[str]:
+    if cells.spec is None:
+        return []
+    found = [
+        f"{cells.spec}: {many:,} cells differ from {value} in capitals or blanks alone, and are not counted there."
+        for value, many in cells.nearly
+    ]
+    there = rows - cells.missing - cells.unreadable
+    if there and cells.outside == there:
+        return [*found, f"{cells.spec}: no cell lies in any of these bins."]
+    if cells.unused:
+        listed = ", ".join(cells.unused[:FEW]) + (" ..." if len(cells.unused) > FEW else "")
+        found.append(f"{cells.spec}: no cell is {listed}.")
+    return found
 
 
 def fares(counts: NDArray[np.int64], bins: int) -> tuple[Fare, ...]:

@@ -37,7 +37,7 @@ from hubbub.guarantees.derivation import DMNS, HERE, Assumption, Derivation, The
 from hubbub.guarantees.implications import outlier_to_differential, simple_outlier_to_crowd_blending, to_outlier
 from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.thinned_curve import on_a_sample
-from hubbub.tables import sparse
+from hubbub.tables import sparse, unlisted
 from hubbub.tables.bins import rule
 from hubbub.tables.discovery import discovery_cost
 from hubbub.tables.unit import Collected
@@ -120,6 +120,7 @@ def _own(spec: Histogram) -> Derivation:
     assumptions = (
         PARTITION,
         *(rule(axis) for axis in spec.axes),
+        *unlisted.assumed(spec.unlisted),
         spec.unit.assumption,
         *((KEPT_ROWS,) if spec.unit.one_row_per_person and crowds else ()),
         *(() if spec.discovered else (sparse.NOT_LISTED if sparse.is_sparse(spec) else EVERY_BIN,)),

@@ -29,7 +29,7 @@ from hubbub.noise.sampler import SMALLEST_EPSILON
 from hubbub.noise.source import Source
 from hubbub.published_files import Files
 from hubbub.sampling.sanitize import Blank
-from hubbub.tables import condition, expected_rows, statistic_promises, statistic_words
+from hubbub.tables import condition, expected_rows, statistic_promises, statistic_words, unlisted
 from hubbub.tables.bins import Axis, Discovered, declared_size
 from hubbub.tables.condition import Condition
 from hubbub.tables.description import is_partition
@@ -58,8 +58,10 @@ class Statistic(Spec):
     protection: Protection
     unit: Unit = EACH_ROW
     coverage: Fraction = Fraction(19, 20)
+    unlisted: Fraction | None = None  # the share of people who may be in no bin; None: not looked at
 
     def __post_init__(self) -> None:
+        unlisted.declared(self.unlisted, self.axes)
         if len({axis.column for axis in self.axes}) < len(self.axes):
             raise WrongUse("each column can be used once; combine its bins into one `by`")
         if self.bins > MOST_BINS:
@@ -201,7 +203,8 @@ class Statistic(Spec):
     def described(self) -> dict[str, Plain]:
         told = plain(self)
         assert isinstance(told, dict)
-        return {name: value for name, value in told.items() if name != "is"}
+        unsaid = ("is", "unlisted") if self.unlisted is None else ("is",)
+        return {name: value for name, value in told.items() if name not in unsaid}
 
     def room(self) -> int:
         return (1 << 20) + _BYTES_PER_BIN * self.bins
@@ -209,6 +212,7 @@ class Statistic(Spec):
     def measure(self, data: Engine, source: Source) -> Measurement:
         from hubbub.tables import statistic_run
 
+        unlisted.check(data, self.axes, self.unit.person, self.unlisted)
         return statistic_run.measure(self, data, source)
 
     def present(self, measurement: Measurement) -> Result:
@@ -372,10 +376,10 @@ def _needs_epsilon(protection: Protection) -> None:
 
 def read(kind: type[Statistic], given: Any) -> Statistic:
     """The release that a description says, checked as if somebody had asked for it."""
-    if not isinstance(given, dict) or set(given) != {field.name for field in fields(kind)}:
+    if not isinstance(given, dict) or {*given, "unlisted"} != {field.name for field in fields(kind)}:
         raise CheckFailed("the description of the release is not one; get the original certificate")
     try:
-        spec: Statistic = restored(kind, {"is": kind.__name__, **given})
+        spec: Statistic = restored(kind, {"is": kind.__name__, "unlisted": None, **given})
         check_found(spec)
     except CheckFailed:
         raise

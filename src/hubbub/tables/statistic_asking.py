@@ -20,6 +20,8 @@ from hubbub.tables.protection import Crowd, Knowledge, Noise, Protection
 from hubbub.tables.statistic import Count, Mean, Quantile, Share, Statistic, read
 from hubbub.tables.statistic_routes import better, by_bins
 from hubbub.tables.unit import Unit, of_numbers
+from hubbub.tables.unlisted import UNLISTED
+from hubbub.tables.unlisted import declared as of_bins
 
 MOST_PEOPLE: Final = 10**12
 WAYS: Final = (
@@ -43,6 +45,7 @@ def statistic(
     sample: Exact | None = None,
     at_delta: Exact = "1e-9",
     coverage: Exact = "0.95",
+    unlisted: Exact | None = None,
     unit: Unit | None = None,
 ) -> Statistic:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
@@ -63,6 +66,7 @@ def statistic(
     )
     common: dict[str, Any] = {
         "axes": axes, "where": rule, "protection": protection, "unit": unit or Unit(), "coverage": level,
+        "unlisted": of_bins(unlisted, axes),
     }  # fmt: skip
     match name:
         case "count":
@@ -165,6 +169,7 @@ _PROTECTED: Final = (
     Option(name="sample", takes="P", help="With `crowd`: a fresh secret sample, each person with probability P."),
     Option(name="at_delta", takes="D", default="1e-9", help="The delta of what that sample buys."),
     Option(name="coverage", takes="C", default="0.95", help="How often an interval is right."),
+    UNLISTED,
 )
 
 

@@ -53,6 +53,7 @@ from hubbub.tables.promises import EVERY_BIN, KEPT_ROWS, PARTITION, of_people, w
 from hubbub.tables.protection import Crowd, Knowledge, Noise, Route
 from hubbub.tables.quantile_draw import Target, shares, weights
 from hubbub.tables.statistic_intervals import targets
+from hubbub.tables.unlisted import assumed
 
 if TYPE_CHECKING:
     from hubbub.tables.statistic import Statistic
@@ -97,7 +98,7 @@ def promises(spec: Statistic) -> tuple[Derivation, ...]:
 def granted(spec: Statistic) -> tuple[Assumption, ...]:
     """What is taken for granted about bins, values, conditions and people."""
     told = [PARTITION, *(() if spec.discovered else (EVERY_BIN,))] if spec.axes else []
-    told += [rule(axis) for axis in spec.axes]
+    told += [*(rule(axis) for axis in spec.axes), *assumed(spec.unlisted)]
     if isinstance(spec.measured, Measure):
         told.append(spec.measured.rule)
     if spec.where is not None:

@@ -27,15 +27,16 @@ class Table(Statistics):
         who = "each row is a person" if self.person is None else f"people by {self.person}"
         return f"<a table with the columns {', '.join(self.engine.columns())}; {who}>"
 
-    def check(self, by: Sequence[str] = ()) -> Look:
+    def check(self, by: Sequence[str] = (), *, where: str | None = None, of: str | None = None) -> Look:
         """A private look before anything is published, as ``hubbub check`` prints it: how many rows there are and how
-        many of each person, what cannot be read as declared, how much would be shown; without `by`, how each column
-        could be read. It is made from the data as they are: publish none of it, and make no bins from it. Nothing is
+        many of each person, what cannot be read as declared, how much would be shown, and where bins, a condition
+        `where` or the range `of` a measure and the data do not meet; without `by`, how each column could be read. It is
+        made from the data as they are: publish none of it, and make no bins from it. Nothing is
         entered in the ledger.
 
         Guarantee: none.
         """
-        return self.look(by)
+        return self.look(by, where=where, of=of)
 
     def histogram(
         self,
@@ -58,6 +59,7 @@ class Table(Statistics):
         exempt: Exact = 0,
         at_delta: Exact = "1e-9",
         coverage: Exact = "0.95",
+        unlisted: Exact | None = None,
         parts: int | None = None,
         accept_weak: bool = False,
     ) -> Release:
@@ -67,10 +69,11 @@ class Table(Statistics):
         protected by `crowd` (exact counts of at least so many, the others hidden), `crowd` and `epsilon` (noise below),
         `epsilon` (plain noise), `epsilon` and `delta` (bins found in the data: noise, shown above the smallest
         threshold that delta allows), `outlier` (a loss for each crowd size) or a `channel` with its `options`. `sample`
-        draws a fresh secret sample first; `collected` declares that the table is one. With `parts`, for a table in
-        Spark, its executors draw the noise and write so many Parquet files when the release is saved, into a folder
-        that they share with this machine; counts and rows never come together here. A promise so weak that somebody
-        has to confirm it (:mod:`hubbub.weakness`) is refused without `accept_weak`, before anything is spent.
+        draws a fresh secret sample first; `collected` declares that the table is one. If `unlisted` is given, a table
+        of which a larger share of the people is in no bin is refused before anything is drawn. With `parts`, for a
+        table in Spark, its executors draw the noise and write so many Parquet files when the release is saved, into a
+        folder that they share with this machine; counts and rows never come together here. A promise so weak that
+        somebody has to confirm it (:mod:`hubbub.weakness`) is refused without `accept_weak`, before anything is spent.
 
         Guarantee: the promises of the release, derived before the table is read and entered in the ledger, durably,
         before any noise is drawn; noise and samples come from the operating system, fresh for this call. With the
@@ -99,6 +102,7 @@ class Table(Statistics):
                 exempt=exempt,
                 at_delta=at_delta,
                 coverage=coverage,
+                unlisted=unlisted,
                 parts=parts,
             ),
             accept_weak=accept_weak,
@@ -153,6 +157,7 @@ class Table(Statistics):
         exempt: Exact = 0,
         at_delta: Exact = "1e-9",
         coverage: Exact = "0.95",
+        unlisted: Exact | None = None,
         accept_weak: bool = False,
     ) -> Release:
         """Count people by several columns at once, and by fewer of them, under one promise.
@@ -177,6 +182,7 @@ class Table(Statistics):
                 exempt=exempt,
                 at_delta=at_delta,
                 coverage=coverage,
+                unlisted=unlisted,
             ),
             accept_weak=accept_weak,
         )

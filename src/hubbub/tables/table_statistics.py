@@ -16,7 +16,7 @@ from hubbub.tables.statistic_asking import statistic
 from hubbub.tables.unit import of_numbers
 
 
-def _elsewhere(by: Sequence[str]) -> Look:
+def _elsewhere(by: Sequence[str], **how: str | None) -> Look:
     raise WrongUse("a look needs a table that was opened by hubbub.open; open it so")
 
 
@@ -28,7 +28,7 @@ class Statistics:
     engine: Engine
     person: str | None
     publish: Publish
-    look: Callable[[Sequence[str]], Look] = _elsewhere
+    look: Callable[..., Look] = _elsewhere
 
     def count(
         self,
@@ -46,6 +46,7 @@ class Statistics:
         sample: Exact | None = None,
         at_delta: Exact = "1e-9",
         coverage: Exact = "0.95",
+        unlisted: Exact | None = None,
         accept_weak: bool = False,
     ) -> Release:
         """Count the people who meet a condition, in all or by bins.
@@ -73,6 +74,7 @@ class Statistics:
                 sample=sample,
                 at_delta=at_delta,
                 coverage=coverage,
+                unlisted=unlisted,
                 unit=of_numbers(
                     self.person, one_row_per_person=one_row_per_person, any_row=any_row, expected_rows=expected_rows
                 ),
@@ -96,6 +98,7 @@ class Statistics:
         sample: Exact | None = None,
         at_delta: Exact = "1e-9",
         coverage: Exact = "0.95",
+        unlisted: Exact | None = None,
         accept_weak: bool = False,
     ) -> Release:
         """Publish the share of people, of all or of each bin, who meet the condition `where`.
@@ -123,6 +126,7 @@ class Statistics:
                 sample=sample,
                 at_delta=at_delta,
                 coverage=coverage,
+                unlisted=unlisted,
                 unit=of_numbers(
                     self.person, one_row_per_person=one_row_per_person, any_row=any_row, expected_rows=expected_rows
                 ),
@@ -146,6 +150,7 @@ class Statistics:
         sample: Exact | None = None,
         at_delta: Exact = "1e-9",
         coverage: Exact = "0.95",
+        unlisted: Exact | None = None,
         accept_weak: bool = False,
     ) -> Release:
         """Publish the mean of a column, of all or by bins; `of` is its range and step, like ``salary:0..300000:100``.
@@ -174,6 +179,7 @@ class Statistics:
                 sample=sample,
                 at_delta=at_delta,
                 coverage=coverage,
+                unlisted=unlisted,
                 unit=of_numbers(self.person, one_row_per_person=one_row_per_person, expected_rows=expected_rows),
             ),
             accept_weak=accept_weak,
@@ -195,6 +201,7 @@ class Statistics:
         sample: Exact | None = None,
         at_delta: Exact = "1e-9",
         coverage: Exact = "0.95",
+        unlisted: Exact | None = None,
         accept_weak: bool = False,
     ) -> Release:
         """Publish a quantile of a column (its range and step declared), of all or by bins; 0.5 is the median.
@@ -223,6 +230,7 @@ class Statistics:
                 sample=sample,
                 at_delta=at_delta,
                 coverage=coverage,
+                unlisted=unlisted,
                 unit=of_numbers(self.person, one_row_per_person=one_row_per_person),
             ),
             accept_weak=accept_weak,

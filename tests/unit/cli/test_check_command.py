@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -106,3 +107,73 @@ def test_parquet_and_several_files_are_looked_at_where_they_are(tmp_path: Path) 
     told = json.loads(look(tmp_path / "p.parquet", "--by", "age:0..100:10", "--by", "town", "--json").stdout)
     assert [each.get("missing") for each in told["columns"]] == [1, 1]
     assert told["columns"][0]["outside"] == 1
+
+
+def test_61_the_steward_is_told_the_line_of_an_open_quotation_mark(tmp_path: Path) -> None:
+    """The refusal reads the same for every file; the look says where."""
+    rows = [f"{i},Bath" for i in range(600)]
+    rows[500] = '500,"Bath'
+    (tmp_path / "people.csv").write_text("id,town\n" + "\n".join(rows) + "\n")
+    told = look(tmp_path / "people.csv")
+    assert told.exit_code == 3
+    assert "on line 502 of" in told.output
+    words = ["release", "histogram", str(tmp_path / "people.csv"), "--person", "id", "--by", "town=Bath"]
+    made = CliRunner().invoke(commands, [*words, "--epsilon", "1", "--out", str(tmp_path / "o")])
+    assert made.exit_code == 3
+    assert "502" not in made.output
+    assert not Ledger().entries()
+
+
+SPELT = "id,town,pay,born\n" + "".join(
+    f"{i},{town},{i},{1950 + i % 50}-05-01\n"
+    for i, town in enumerate(["bath"] * 5 + ["Bath "] * 3 + ["BA TH"] * 2 + ["York"] * 30 + ["Oslo"])
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--by", "town=Bath,York"), "10 cells differ from Bath in capitals or blanks alone"),
+        (("--by", "town=Bath,York,other"), "10 cells differ from Bath in capitals or blanks alone"),
+        (("--by", "town=York,Ely,Wells"), "town=York,Ely,Wells: no cell is Ely, Wells."),
+        (("--by", "town=Ely"), "town=Ely: no cell lies in any of these bins."),
+        (("--by", "pay:1000..2000:100"), "pay:1000..2000:100: no cell lies in any of these bins."),
+        (("--by", "born:year:2024..2025"), "born:year:2024..2025: no cell lies in any of these bins."),
+        (("--of", "pay:1000..2000:1"), "every value lies outside of this range"),
+        (("--of", "pay:0..20:1"), "20 of 41 values lie outside of this range."),
+        (("--where", "town = bATH"), "Nobody meets the condition"),
+        (("--where", "town = York", "--person", "id"), "30 people meet the condition."),
+        (("--where", "pay >= 11", "--by", "town=York"), "30 rows meet the condition."),
+    ],
+)  # fmt: skip
+def test_where_what_is_declared_and_the_data_do_not_meet_the_steward_is_told(
+    tmp_path: Path, words: tuple[str, ...], says: str
+) -> None:
+    done = look(written(tmp_path, SPELT), *words)
+    assert done.exit_code == 0, done.output
+    assert says in " ".join(done.stdout.split())
+    assert "Oslo" not in done.stdout, "a value that nobody declared"
+    told = json.loads(look(written(tmp_path, SPELT), *words, "--json").stdout)
+    assert told["private"] is True
+
+
+def test_where_all_meets_nothing_is_said(tmp_path: Path) -> None:
+    words = ("--by", "town=York,Oslo", "--of", "pay:0..100:1", "--where", "town = York", "--json")
+    assert json.loads(look(written(tmp_path, SPELT), *words).stdout)["misses"] == []
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize("by", ["town", "town=Bath,York,other"])
+def test_what_is_proposed_can_be_followed_by_other_releases(tmp_path: Path, rows: int, by: str) -> None:
+    """And is promised to people, not to the rows that were kept of them; crowds are named as the choice they are."""
+    file = written(tmp_path, table(rows=rows))
+    told = json.loads(look(file, "--person", "id", "--by", by, "--json").stdout)
+    assert "--crowd" not in told["command"]
+    assert "--crowd K" in look(file, "--person", "id", "--by", by).stdout
+    for out in ("one", "two"):
+        words = [*shlex.split(told["command"])[1:-1], str(tmp_path / out)]
+        made = CliRunner().invoke(commands, [*words, "--json"])
+        assert made.exit_code == 0, made.output
+        promised = json.loads(made.stdout)["guarantees"]
+        assert any("differential" in str(each) and "kept rows" not in str(each) for each in promised)
+    assert len(Ledger().account("people").spent) == 2

@@ -36,11 +36,11 @@ RH pipes.csv --by town +K => 2 the first line has no comma in it but a pipe,
 RH people.csv --delimiter ; --by town +K => 2 there is no column 'town'; the first line of
 RH people.csv --delimiter :: --by town +K => 2 cells are separated by one of , ; | or tab and
 RH people.csv --delimiter  --by town +K => 2 cells are separated by one of , ; | or tab and
-RH latin.csv --by town +K => 3 more rows than --unreadable allows cannot be
+RH latin.csv --by town +K => 3 more people than --unreadable allows
 RH latin.csv --by town --crowd 5 --encoding klingon --out o => 2 encoding must be utf-8, utf-16 or one of single
 RH latin.csv --by town --crowd 5 --encoding utf-32 --out o => 2 encoding must be utf-8, utf-16 or one of single
 RH utf16.csv --by town +K => 2 the first line of a CSV names its columns, in
-RH short.csv --by town +K => 3 more rows than --unreadable allows cannot be
+RH short.csv --by town +K => 3 more people than --unreadable allows
 RH twice.csv --by town +K => 2 columns 2 and 3 of the CSV have one name,
 RH fake.csv.gz --by town +K => 2 the file 'fake.csv.gz' cannot be read as what
 RH fake.csv.zst --by town +K => 2 the file 'fake.csv.zst' cannot be read as what
@@ -80,18 +80,18 @@ RH people.csv --by hired:month:2013..2012 +K => 2 the span of hired must not end
 RH people.csv --by hired:month:2013-13..2014-01 +K => 2 a date of hired is written 2024, 2024-01 or
 RH people.csv --by hired:month:March +K => 2 a span of dates is written
 RH people.csv --by hired:month,null +K => 2 hired:month without a span finds its bins in
-RH people.csv --by hired:month:2013..2014 +K => 3 more rows than --unreadable allows cannot be
-RH people.csv --by hired:month:2013..2014,date=%d.%m.%Y +K => 3 more rows than --unreadable allows cannot be
+RH people.csv --by hired:month:2013..2014 +K => 3 more people than --unreadable allows
+RH people.csv --by hired:month:2013..2014,date=%d.%m.%Y +K => 3 more people than --unreadable allows
 RH people.csv --by hired:month:2013..2014,date=MM/DD/YYYY +K => 2 the pattern for dates of hired must say the
 RH people.csv --by hired:month:2013..2014,date=%X +K => 2 the pattern for dates of hired may have %d %m
 RH people.csv --by hired:month:2013..2014,money +K => 2 the dates of hired are no money; say how they
-RH people.csv --by pay:0..250000:10000 +K => 3 more rows than --unreadable allows cannot be
-RH people.csv --by pay:0..250000:10000,decimal=, +K => 3 more rows than --unreadable allows cannot be
+RH people.csv --by pay:0..250000:10000 +K => 3 more people than --unreadable allows
+RH people.csv --by pay:0..250000:10000,decimal=, +K => 3 more people than --unreadable allows
 RH people.csv --by pay:0..250000:10000,decimal=; +K => 2 numbers of pay are read as money or with
 RH people.csv --by pay:0..250000:10000,euro +K => 2 numbers of pay are read as money or with
-RH people.csv --by town:0..100:10 +K => 3 more rows than --unreadable allows cannot be
-RH people.csv --by town:month +K => 3 more rows than --unreadable allows cannot be
-RH people.csv --by town:boolean +K => 3 more rows than --unreadable allows cannot be
+RH people.csv --by town:0..100:10 +K => 3 more people than --unreadable allows
+RH people.csv --by town:month +K => 3 more people than --unreadable allows
+RH people.csv --by town:boolean +K => 3 more people than --unreadable allows
 RH people.csv --by smoker:boolean,money +K => 2 booleans are read in every way that is usual;
 RH people.parquet --by age:0..100:10,money +K => 2 the column age holds whole numbers, which are
 RH people.parquet --by age:month +K => 2 the column age holds whole numbers and not
@@ -126,7 +126,7 @@ RH people.csv --by town --crowd 5 --out people.csv => 2 a folder for releases ca
 RH people.csv --by town --crowd 5 --out published => 2 there is a release in 'published' already, and
 RH people.csv --by town --crowd 5 --out published --format parquet => 2 there is a release in 'published' already, and
 RH people.csv --by town --crowd 5 --out o --format xls => 2 format must be csv or parquet, not 'xls'
-RH people.csv --by town --crowd 5 --out o --seed 1 => 2 no such option '--seed'; see hubbub release
+RH people.csv --by town --crowd 5 --out o --seed 1 => 2 no such option '--seed'
 RH people.csv people.parquet --by town +K => 2 got unexpected extra argument (people.parquet);
 release histogramm people.csv --by town +K => 2 no such command 'histogramm'; see hubbub
 relase histogram people.csv --by town +K => 2 no such command 'relase'. Did you mean

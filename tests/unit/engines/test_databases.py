@@ -254,7 +254,7 @@ def test_a_look_at_an_address_from_the_command_line_and_from_python(file: Path, 
     told = CliRunner().invoke(commands, ["check", url, "--table", "people", "--person", "id", "--by", "age:0..60:10"])
     assert told.stdout.splitlines()[:3] == [PRIVATE, "43 rows are read.", "43 people by id, each with one row."]
     assert "age:0..60:10: 2 missing (4.7 %)." in told.stdout
-    again = f"hubbub release histogram {url} --table people --person id --by age:0..60:10 --crowd 20"
+    again = f"hubbub release histogram {url} --table people --person id --by age:0..60:10 --epsilon 1"
     assert again in told.stdout.replace("\n", " ")
     found = open_table(url, table="people", person="id", ledger=ledger).check(["age:0..60:10", "note:0..60:10"])
     assert [(each.missing, each.unreadable, each.outside) for each in found.columns] == [(2, 0, 0), (1, 1, 0)]

@@ -21,7 +21,7 @@ from hubbub.errors import Refused
 from hubbub.ledger.book import Ledger
 from hubbub.ledger.meeting import meet
 from hubbub.ledger.policy import Policy
-from hubbub.ledger.sketch import MOST, Overlap, Sketch, overlap, read, sketch
+from hubbub.ledger.sketch import MOST, Overlap, Sketch, can_tell, overlap, read, sketch
 from hubbub.tables.sketch import EVERYBODY, Chosen
 from tests.fresh import opened as open_table
 
@@ -156,13 +156,59 @@ def copies(folder: Path) -> dict[str, object]:
 def test_39_copies_are_noticed_and_nothing_is_spent(town: Ledger, tmp_path: Path, one_row: bool) -> None:
     for i, (name, source) in enumerate(copies(tmp_path).items()):
         words = {"table": "people"} if name == "connection" else {}
-        with pytest.raises(Refused, match="use dataset=town, or other_people") as error:
+        with pytest.raises(Refused, match=r"add other_people .* or dataset=town") as error:
             release(source, f"copy-{i}", one_row_per_person=one_row, **words)
         assert "more than 5 %" in str(error.value)
+        assert str(error.value).index("other_people") < str(error.value).index("dataset=town"), "merging comes first"
         assert not town.account(f"copy-{i}").spent, name
     assert len(town.account("town").spent) == 1
     release(tmp_path / "copy.csv", "town")  # the way out that the sentence names
     assert town.check()
+
+
+@pytest.mark.parametrize("one_row", [False, True])
+def test_62_running_numbers_of_unlike_tables_are_not_the_same_people(town: Ledger, one_row: bool) -> None:
+    """Ids 1, 2, 3, ... say where a row stood: pupils 0..5999 are not the residents 0..5999."""
+    pupils = {"id": list(range(1, PEOPLE)), "town": TOWNS[1:], "school": ["a"] * (PEOPLE - 1)}
+    release(pa.table(pupils), "pupils", one_row_per_person=one_row)
+    release(pa.table(pupils).slice(0, 100), "few-pupils", other_people=True)
+    sparse = {"id": list(range(0, PEOPLE, 100)), "town": TOWNS[::100], "ward": ["a"] * 60}  # beside a table that runs
+    release(pa.table(sparse), "sparse", one_row_per_person=one_row)
+    assert [len(town.account(name).spent) for name in ("town", "pupils", "sparse")] == [1, 1, 1]
+
+
+def test_62_ids_that_mean_somebody_are_compared_whatever_the_columns(town: Ledger) -> None:
+    numbers = [10_000_000 + 7919 * i for i in range(PEOPLE)]  # far more numbers than people
+    names = [f"member {i}" for i in range(PEOPLE)]
+    for kind, ids in (("numbers", numbers), ("names", names)):
+        release(pa.table({"id": ids, "town": TOWNS}), kind)
+        with pytest.raises(Refused, match=f"ids of this table, or of '{kind}'"):
+            release(pa.table({"id": ids, "town": TOWNS, "school": TOWNS}), f"unlike-{kind}")
+
+
+def test_62_what_counts_as_a_running_number() -> None:
+    """The rule is about most ids, and from where on a share of common ids is no chance."""
+    few = [*range(1, 95), *(10**9 + i for i in range(6))]  # a few that do not run change nothing
+    assert made(range(1, 101)).running
+    assert made(few).running
+    assert made(range(0, 2000, 20)).running
+    assert not made(range(0, 4000, 40)).running
+    assert not made(range(10**6, 10**6 + 100)).running
+    assert made(range(1, 100_000)).running, "seen in a part of the ids too"
+    assert not made(range(10**9, 10**9 + 100_000)).running
+    assert not made([]).running
+    for ids in (("P001", "P002"), ("1" * 5000, "2")):
+        assert not sketch(Chosen("test", ids, (1 << 50, 1 << 60)), KEY).running
+
+
+def test_62_an_earlier_entry_without_a_form_is_compared_as_before(town: Ledger) -> None:
+    old = made(range(PEOPLE)).written()
+    del old["running"], old["forms"]
+    new = sketch(Chosen("test", ("1", "2"), (1 << 50, 1 << 60)), KEY, ("id", "town"))
+    assert new.running
+    assert can_tell(read(old), new)
+    assert not can_tell(new, sketch(Chosen("test", ("1",), (1 << 50,)), KEY, ("id", "school")))
+    assert can_tell(new, sketch(Chosen("test", ("1",), (1 << 50,)), KEY, ("Town", "ID")))
 
 
 def test_other_people_are_entered_and_not_asked_again(town: Ledger) -> None:
