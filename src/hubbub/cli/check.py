@@ -11,6 +11,7 @@ import click
 from hubbub.cli import echo, examples, json_option, page, print_json, shown, waiting
 from hubbub.cli.release import FORM
 from hubbub.errors import WrongUse
+from hubbub.interruption import interruptible
 
 if TYPE_CHECKING:
     from hubbub.tables.look import Cells, Look, Persons
@@ -52,7 +53,7 @@ def check(file: str, person: str | None, by: tuple[str, ...], as_json: bool, **h
     from hubbub.engines.opening import look_at
 
     try:
-        with waiting("Looking"):
+        with waiting("Looking"), interruptible():
             found = look_at(file, by, person, **how)
     except WrongUse:
         if not as_json:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from hubbub.engines.cell_sql import identifier
 from hubbub.engines.scratch import Scratch
 from hubbub.errors import WrongUse
+from hubbub.interruption import stop_if_interrupted
 
 TROUBLE = (duckdb.Error, RuntimeError)
 _BATCH = 1 << 17  # rows
@@ -25,7 +26,7 @@ def rows_of(
     try:
         return connection.execute(sql, list(values)).fetchall()
     except (*TROUBLE, UnicodeDecodeError):
-        pass
+        stop_if_interrupted()
     raise trouble  # out here, where it does not drag along the engine's message, which may quote a cell
 
 
@@ -40,7 +41,7 @@ def batches_of(
         reader = read(_BATCH)
         return reader.schema, _read_on(reader, trouble)
     except (*TROUBLE, pa.ArrowException):
-        pass
+        stop_if_interrupted()
     raise trouble
 
 
@@ -54,7 +55,7 @@ def _read_on(reader: pa.RecordBatchReader, trouble: WrongUse) -> Iterator[pa.Rec
             yield batch
         return
     except (*TROUBLE, UnicodeDecodeError, pa.ArrowException, OSError):
-        pass
+        stop_if_interrupted()
     raise trouble
 
 

@@ -25,7 +25,7 @@ from hubbub.engines.once import Once
 from hubbub.engines.people import told
 from hubbub.engines.portable_look import InDatabase
 from hubbub.errors import Refused, WrongUse
-from hubbub.noise.source import Source
+from hubbub.noise.source import Source, choosing
 from hubbub.tables import condition
 from hubbub.tables.bins import Countable, Discovered, size
 from hubbub.tables.engine import (
@@ -392,4 +392,4 @@ def _forms(parts: Mapping[str, Part]) -> dict[str, Form]:
 
 def _drawn(source: Source) -> str:
     """A key of 256 bits, for one query."""
-    return source.words(4).tobytes().hex()
+    return choosing(source).words(4).tobytes().hex()

@@ -16,6 +16,7 @@ from typing import Any, Final
 import uvicorn
 
 from hubbub.errors import WrongUse
+from hubbub.ledger.book import Ledger
 from hubbub.studio.app import studio
 from hubbub.studio.desk import Desk
 from hubbub.studio.folder import Folder
@@ -56,7 +57,7 @@ def serve(
         put(place)
         ledger = place / "ledger" / "ledger.db" if ledger is None else ledger
     books = None if ledger is None else Path(ledger).resolve()
-    desk = Desk(Folder.at(place, *([] if books is None else [books.parent])), books)
+    desk = Desk(Folder.at(place, Ledger(books).path), books)
     opened = listening(port)
     logging.disable(logging.CRITICAL)  # what went wrong is told on the page; a traceback may hold a cell
     guard = Guard(studio(desk), opened.getsockname()[1])
