@@ -198,11 +198,14 @@ def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None, *, other
     promised = spec.promises()  # refuses here: nothing was read
     place = ledger.reserve(dataset, charge(spec), source=data.identity())
     noise = SystemSource()
-    with _given_up(ledger, place, lambda why: noise.used or (noise.chosen and not isinstance(why, KeyboardInterrupt))):
-        with interruptible():
-            if spec.people.person is not None:
-                data = data.noticing(ledger.notice(place, other_people=other_people))
-            result = spec.run(data, noise)
+
+    def drawn(why: BaseException) -> bool:
+        return noise.used or (noise.chosen and not isinstance(why, KeyboardInterrupt))
+
+    with _given_up(ledger, place, drawn), interruptible():
+        if spec.people.person is not None:
+            data = data.noticing(ledger.notice(place, other_people=other_people))
+        result = spec.run(data, noise)
     return Release(spec, promised, result, place, noise.used or noise.chosen)
 
 

@@ -114,11 +114,9 @@ class Folder:
             )
             for name in sorted(names):
                 place = here / name
-                if (
-                    not name.startswith(".")
-                    and place not in self.shut
-                    and (not place.is_symlink() or self._stays(place))
-                ):
+                if name.startswith(".") or place in self.shut:
+                    continue
+                if not place.is_symlink() or self._stays(place):
                     yield place
 
     def _stays(self, link: Path) -> bool:
