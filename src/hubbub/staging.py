@@ -7,7 +7,7 @@
                              too, and certificate.json. What the machines of a cluster write (release/, and the list
                              of it, release.json) is there before the draft is
     ledger                   commits the digests
-    folder/                  the files get their names, the certificate last; the hidden folder goes
+    folder/                  the files get their names, the certificate last; the hidden folder goes, its draft first
 
 A process that is working on a hidden folder holds a lock on it, and one that gives files their names holds the folder,
 so that two releases never mix. What one that died left behind is finished by :mod:`hubbub.finishing`: the same bytes,
@@ -308,8 +308,22 @@ def _move(staged: Staged) -> dict[str, str]:
             os.chmod(place, (0o777 if place.is_dir() else 0o666) & ~_umask())  # it is published now
         written[_role(name)] = str(target)
     durable.settle_folder(staged.folder)
-    shutil.rmtree(staged.hidden, ignore_errors=True)
+    tidy(staged.hidden)
     return written
+
+
+def tidy(hidden: Path) -> None:
+    """Remove the hidden folder of a release that is out: the draft first, then no kill leaves a release that waits; and
+    last which ledger it is of, by which :mod:`hubbub.finishing` knows what it has found."""
+    with suppress(OSError):
+        (hidden / DRAFT).unlink(missing_ok=True)
+        durable.settle_folder(hidden)
+        for each in hidden.iterdir():
+            if each.is_dir():
+                shutil.rmtree(each)
+            elif each.name != PLACE:
+                each.unlink()
+    shutil.rmtree(hidden, ignore_errors=True)
 
 
 def outputs(body: Mapping[str, Any]) -> tuple[str, ...]:

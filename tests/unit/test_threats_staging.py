@@ -147,6 +147,70 @@ def test_a_choice_of_rows_that_was_made_counts_once_numbers_are_there(tmp_path: 
     assert made.drawn
 
 
+class Killed(BaseException):
+    """A process that goes on no further."""
+
+
+def deletions_until(patch: pytest.MonkeyPatch, out: Path, last: int) -> list[str]:
+    """Once the certificate is out, only so many deletions are done; the next one is a kill. Returns those that were."""
+    done: list[str] = []
+
+    def counted(delete: Callable[..., None]) -> Callable[..., None]:
+        def delete_or_die(path: Any, **more: Any) -> None:
+            if (out / CERTIFICATE).exists():
+                if len(done) == last:
+                    raise Killed
+                done.append(Path(path).name)
+            delete(path, **more)
+
+        return delete_or_die
+
+    for name in ("unlink", "rmdir"):
+        patch.setattr(os, name, counted(getattr(os, name)))
+    return done
+
+
+def test_a_kill_between_two_deletions_of_the_clean_up_leaves_what_finish_clears(
+    town: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = open_table(town).histogram(["dept=a,b,c"], crowd=20)
+    for last in range(20):
+        out = tmp_path / f"out-{last}"
+        with monkeypatch.context() as patch:
+            done = deletions_until(patch, out, last)
+            try:
+                save(made, out)
+            except Killed:
+                pass
+            else:
+                break
+        assert len(done) == last
+        (hidden,) = unfinished(out)
+        assert {*finish(hidden)} >= {"release", "certificate"}
+        assert is_out(out)
+    assert last > 2
+    assert done[0] == DRAFT  # then nothing waits to be finished
+
+
+def test_what_was_left_of_a_clean_up_without_the_name_of_its_ledger_goes(town: Path, tmp_path: Path) -> None:
+    """As earlier versions could leave it: the draft is there, and nothing says of which ledger it is."""
+    made = open_table(town).histogram(["dept=a,b,c"], crowd=20)
+    out = tmp_path / "out"
+    save(made, out)
+    assert made.place is not None
+    hidden = out / f".hubbub-{made.place.nonce}"
+    hidden.mkdir(mode=0o700)
+    (hidden / DRAFT).write_text("{}")
+    assert finish(hidden)["certificate"] == str(out / CERTIFICATE)
+    assert is_out(out)
+    hidden.mkdir(mode=0o700)
+    (hidden / DRAFT).write_text("{}")
+    (out / "release.csv").write_text("other")
+    with pytest.raises(CheckFailed, match="which ledger"):
+        finish(hidden)  # not all of it is out
+    assert hidden.exists()
+
+
 def test_a_folder_in_the_place_of_a_certificate_is_told_which_file_to_give(town: Path, tmp_path: Path) -> None:
     assert publish(town, tmp_path / "out").exit_code == 0
     told = run("verify", tmp_path / "out")
