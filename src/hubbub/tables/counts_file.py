@@ -22,6 +22,7 @@ from hubbub.channels.channel import Channel
 from hubbub.channels.checks import critical
 from hubbub.channels.law import SUPPRESSED, Law
 from hubbub.channels.published import Published
+from hubbub.channels.staircase import Staircase
 from hubbub.errors import HubbubError
 from hubbub.tables.estimands import estimates, has_estimates
 from hubbub.tables.intervals import of_published
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 
 _ROWS: Final = 100_000  # that are looked at
 _WORKED: Final = 200  # different numbers whose laws and intervals are worked out, the smallest first
+_NARROW, _WIDEST = (
+    20_000,
+    600_000,
+)  # values in the tables of a law: beyond the first fewer numbers, beyond the second none
 _NUMBER: Final = re.compile(r"'?(-?\d{1,18})", re.ASCII)  # an earlier version wrote an apostrophe before a sign
 _NUMBERS: Final = ("count", "estimate", "low", "high")
 _BEYOND: Final = (HubbubError, ValueError, ArithmeticError, RecursionError, MemoryError)
@@ -53,8 +58,8 @@ class Row(NamedTuple):
 def impossible(spec: Histogram, file: str | Path, form: str) -> str | None:
     """What among the first hundred thousand rows cannot have been published, in words; None if all can.
 
-    Guarantee: if None, every count there is a whole number, and the two hundred smallest different ones have a chance
-    above 0 of being published for some number of people; hidden bins show none, and are not listed where only shown
+    Guarantee: if None, every count there is a whole number, and the two hundred smallest different ones (fewer where
+    the laws of a staircase are wide) have a chance above 0 of being published for some number of people; hidden bins show none, and are not listed where only shown
     ones are; no bin is there twice; and every interval of these counts holds the one that is worked out today.
     """
     import pyarrow as pa
@@ -83,6 +88,9 @@ def _rows(spec: Histogram, rows: list[Row]) -> str | None:
 def _outcomes(spec: Histogram, rows: list[Row]) -> str | None:
     """Different numbers, the smallest first: whether they can be shown, and what their intervals are."""
     channel = spec.channel
+    wide = channel.table_values(0) if isinstance(channel, Staircase) else 0
+    if wide > _WIDEST:
+        return "its numbers are of laws too wide to be worked out again in a while"
     some = [channel.law(count) for count in critical(channel)]
     tags = {status(tag): tag for law in (channel.law(0), *some) for tag in law.tags}
     open_ended = any(law.order is not None for law in some)  # a channel with more tags than these laws have
@@ -91,7 +99,9 @@ def _outcomes(spec: Histogram, rows: list[Row]) -> str | None:
         if row.status not in tags and not open_ended:
             return "a status is none of this mechanism"
         different.setdefault((row.value or 0, row.status), []).append(row)
-    worked = [(value, tags[said]) for value, said in sorted(different) if said in tags][:_WORKED]
+    worked = [(value, tags[said]) for value, said in sorted(different) if said in tags][
+        : min(_WORKED, _WORKED * _NARROW // max(wide, 1))
+    ]
     if not worked:
         return None
     names = tuple(dict.fromkeys(tag for _, tag in worked))
