@@ -59,8 +59,9 @@ def impossible(spec: Histogram, file: str | Path, form: str) -> str | None:
     """What among the first hundred thousand rows cannot have been published, in words; None if all can.
 
     Guarantee: if None, every count there is a whole number, and the two hundred smallest different ones (fewer where
-    the laws of a staircase are wide) have a chance above 0 of being published for some number of people; hidden bins show none, and are not listed where only shown
-    ones are; no bin is there twice; and every interval of these counts holds the one that is worked out today.
+    the laws of a staircase are wide) have a chance above 0 of being published for some number of people; hidden bins
+    show none, and are not listed where only shown ones are; no bin is there twice; and every interval of these counts
+    holds the one that is worked out today.
     """
     import pyarrow as pa
 
