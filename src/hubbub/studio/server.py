@@ -18,6 +18,7 @@ import uvicorn
 from hubbub.errors import WrongUse
 from hubbub.ledger.book import Ledger
 from hubbub.studio.app import studio
+from hubbub.studio.connections import Patient
 from hubbub.studio.desk import Desk
 from hubbub.studio.folder import Folder
 from hubbub.studio.guard import Guard
@@ -63,7 +64,13 @@ def serve(
     guard = Guard(studio(desk), opened.getsockname()[1])
     tell(guard.link())
     Thread(target=_warm, args=(desk,), daemon=True).start()
-    settings: dict[str, Any] = {"log_config": None, "access_log": False, "server_header": False, "lifespan": "on"}
+    settings: dict[str, Any] = {
+        "http": Patient,
+        "log_config": None,
+        "access_log": False,
+        "server_header": False,
+        "lifespan": "on",
+    }
     server = uvicorn.Server(uvicorn.Config(guard, timeout_graceful_shutdown=5, **settings))
     with tempfile.TemporaryDirectory(prefix="hubbub-studio-") as own:
         if browser:
