@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from hubbub.channels import staircase
+from hubbub.channels.added_noise import add_noise
 from hubbub.errors import WrongUse
 from hubbub.tables import description
 from hubbub.verification import verify
@@ -285,7 +286,7 @@ def test_a_staircase_of_wide_thresholds_is_answered_before_long(
     nested: bool,
 ) -> None:  # fmt: skip
     """Counted in values of tables, of which a million take ten seconds: a certificate of 2.2 kB took 91 seconds."""
-    values, add_noise = 0, staircase.add_noise
+    values = 0
 
     def counted(*given: Any) -> Any:
         nonlocal values
