@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from hubbub.kind import Reservation
 from hubbub.ledger.book import Ledger, released
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.key import signed
-from hubbub.staging import CERTIFICATE, DRAFT, PLACE, PREFIX, Staged, held, publish
+from hubbub.staging import CERTIFICATE, DRAFT, PLACE, PREFIX, Staged, held, publish, tidy
 from hubbub.tables import manifest
 from hubbub.wire.canonical import read
 
@@ -29,12 +30,15 @@ def finish(hidden: Path) -> dict[str, str]:
 
     Guarantee: only bytes for a reservation that the ledger knows come out, signed by the ledger's own key, or signed
     now if they wait in a folder that nobody but the owner of the ledger could write to. Removed is only what has
-    neither a certificate nor the draft of one, and what the ledger has not committed; its reservation counts as spent.
+    neither a certificate nor the draft of one, and what the ledger has not committed; its reservation counts as spent;
+    and what is left of a release whose files all have their names.
     """
     handle = held(hidden)
     if handle is None:
         raise Refused(f"{str(hidden)!r} is in use by a release that is still running, or not yours; wait for it")
     try:
+        if not _is_there(hidden / PLACE) and (body := _out_already(hidden)) is not None:
+            return _tidied(hidden, body)
         if not _is_there(hidden / CERTIFICATE) and not _is_there(hidden / DRAFT):
             return _cleared(hidden)
         staged = _ready(hidden, handle)
@@ -73,14 +77,31 @@ def _cleared(hidden: Path) -> dict[str, str]:
     if files:
         if not out.exists() or sha256(out) not in files.values():
             raise _stays(hidden, "the ledger has committed it, and its certificate is missing")
-        body = read(out.read_bytes(), "the certificate")
-        shutil.rmtree(hidden)
-        return {"release": str(hidden.parent / next(iter(released(body)))), "certificate": str(out)}
+        return _tidied(hidden, read(out.read_bytes(), "the certificate"))
     shutil.rmtree(hidden)
     raise Refused(
         "the release was cut short before it was whole, and nothing of it can be finished; it counts as spent, "
         "and was removed"
     )
+
+
+def _out_already(hidden: Path) -> Mapping[str, Any] | None:
+    """The certificate of this release, if it has its name and all its files have theirs: then a kill came while the
+    hidden folder was cleared away."""
+    out = hidden.parent / CERTIFICATE
+    if not _is_there(out):
+        return None
+    body: dict[str, Any] = read(out.read_bytes(), "the certificate")
+    if f"{PREFIX}{body['ledger']['nonce']}" != hidden.name:
+        return None
+    places = {hidden.parent / name: digest for name, digest in released(body).items()}
+    return body if all(_is_there(place) and sha256(place) == digest for place, digest in places.items()) else None
+
+
+def _tidied(hidden: Path, body: Mapping[str, Any]) -> dict[str, str]:
+    tidy(hidden)
+    release, out = next(iter(released(body))), hidden.parent
+    return {"release": str(out / release), "certificate": str(out / CERTIFICATE)}
 
 
 def _ledger_of(hidden: Path) -> Ledger | None:

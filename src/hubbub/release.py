@@ -20,12 +20,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from hubbub.certificate import draft
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.exact import Exact
 from hubbub.files import check_format, write, write_parquet
+from hubbub.interruption import interruptible
 from hubbub.kind import Deferred, MaybeDistributed, Release, Reservation, Result, RunsCustom, Spec, is_deferred
 from hubbub.ledger import durable
 from hubbub.ledger.book import Ledger
@@ -51,6 +52,9 @@ from hubbub.tables.identity import Identity
 from hubbub.tables.schema import column
 from hubbub.tables.table import Table
 from hubbub.weakness import check_accepted
+
+_STOPPED_FREE: Final = "nothing was drawn or published, and nothing is spent"
+_STOPPED_SPENT: Final = "nothing was published, but noise was drawn already, so it counts as spent"
 
 if TYPE_CHECKING:
     from hubbub.graphs.network import Network
@@ -86,9 +90,10 @@ def open(
     from hubbub.engines import opening  # late: an import of hubbub loads no engine
 
     _say_who(person, rows_are_people)
-    engine = opening.open_source(
-        source, table=table, delimiter=delimiter, encoding=encoding, no_header=no_header, unreadable=unreadable
-    )
+    with interruptible():
+        engine = opening.open_source(
+            source, table=table, delimiter=delimiter, encoding=encoding, no_header=no_header, unreadable=unreadable
+        )
     if person is not None:
         column(engine.columns(), person)
     if dataset is None and isinstance(source, str | os.PathLike) and not (address(source) and table and " " in table):
@@ -119,7 +124,8 @@ def open_graph(
     from hubbub.engines.links import opened as open_links
     from hubbub.graphs.network import Network
 
-    links = open_links(source, columns=columns, header=header, vertex_file=vertex_file)
+    with interruptible():
+        links = open_links(source, columns=columns, header=header, vertex_file=vertex_file)
     if dataset is None and isinstance(source, str | os.PathLike):
         dataset = named_after(source)
     books = Ledger(ledger)
@@ -192,7 +198,8 @@ def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None, *, other
     Guarantee: the promises are derived before the data is read, and are on the disk, covered by a theorem together with
     all earlier releases of the dataset, before any noise is drawn. Where a column says who is who, people who are known
     under another name are refused before any noise is drawn, unless `other_people` is declared. If nothing came out,
-    the place is given up; that is free only if no noise was drawn.
+    the place is given up; that is free only if no noise was drawn, and no rows were chosen in secret either unless
+    it was an interrupt that stopped the count, which knows nothing of the choice.
     """
     if dataset is None:
         raise WrongUse("this has no name in the ledger; give it one, like open(people, dataset='town')")
@@ -200,12 +207,16 @@ def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None, *, other
     promised = spec.promises()  # refuses here: nothing was read
     place = ledger.reserve(dataset, charge(spec), source=data.identity())
     noise = SystemSource()
-    with _given_up(ledger, place, lambda: noise.used):
+
+    def drawn(why: BaseException) -> bool:
+        return noise.used or (noise.chosen and not isinstance(why, KeyboardInterrupt))
+
+    with _given_up(ledger, place, drawn), interruptible():
         if spec.people.person is not None:
             notice = ledger.notice(place, columns=tuple(data.columns()), other_people=other_people)
             data = data.noticing(notice)
         result = _result(spec, data, noise)
-    return Release(spec, promised, result, place, noise.used)
+    return Release(spec, promised, result, place, noise.used or noise.chosen)
 
 
 def _result(spec: Spec, data: Any, source: Source) -> Result:
@@ -274,7 +285,10 @@ def stage(
         raise Refused("this release is in no ledger, so it is not published; make it with hubbub.open(...)")
     ledger, out = Ledger(place.ledger), Path(folder)
     hidden = out / f"{PREFIX}{place.nonce}"
-    with _given_up(ledger, place, lambda: release.drawn, unless=hidden.exists), opened(out, place) as staged:
+    with (
+        _given_up(ledger, place, lambda why: release.drawn, unless=lambda: os.path.lexists(hidden)),
+        opened(out, place) as staged,
+    ):
         digests = _parts(release, staged)
         for sheet in () if digests else release.result.sheets():
             name = f"{sheet.name}.{form}"
@@ -310,13 +324,21 @@ def _page(release: Release, staged: Staged, digests: Mapping[str, str], heading:
 
 @contextmanager
 def _given_up(
-    ledger: Ledger, place: Reservation, drawn: Callable[[], bool], *, unless: Callable[[], bool] = lambda: False
+    ledger: Ledger,
+    place: Reservation,
+    drawn: Callable[[BaseException], bool],
+    *,
+    unless: Callable[[], bool] = lambda: False,
 ) -> Iterator[None]:
     """If what is done inside fails, and leaves nothing behind, the place in the ledger is given up."""
     try:
         yield
-    except BaseException:
+    except BaseException as error:
+        spent = True
         if not unless():
             with suppress(HubbubError):  # then it stays reserved, and counts as spent
-                ledger.abandon(place, drawn=drawn())
+                ledger.abandon(place, drawn=drawn(error))
+                spent = drawn(error)
+            if isinstance(error, KeyboardInterrupt):
+                raise KeyboardInterrupt(_STOPPED_SPENT if spent else _STOPPED_FREE) from None
         raise

@@ -7,7 +7,7 @@
                              too, and certificate.json. What the machines of a cluster write (release/, and the list
                              of it, release.json) is there before the draft is
     ledger                   commits the digests
-    folder/                  the files get their names, the certificate last; the hidden folder goes
+    folder/                  the files get their names, the certificate last; the hidden folder goes, its draft first
 
 A process that is working on a hidden folder holds a lock on it, and one that gives files their names holds the folder,
 so that two releases never mix. What one that died left behind is finished by :mod:`hubbub.finishing`: the same bytes,
@@ -111,7 +111,7 @@ def there(folder: Path) -> tuple[str, ...]:
         files = [str(name) for name in named if Path(str(name)).name == str(name)]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         files = []
-    parts = [manifest.FOLDER] if manifest.NAME in files or (folder / manifest.NAME).exists() else []
+    parts = [manifest.FOLDER] if manifest.NAME in files or os.path.lexists(folder / manifest.NAME) else []
     usual = (*files, "release.csv", "release.parquet", manifest.NAME, *parts, REPORT, CERTIFICATE)
     return tuple(name for name in dict.fromkeys(usual) if os.path.lexists(folder / name))
 
@@ -151,7 +151,7 @@ def prepare(folder: Path, room_needed: int, *, replace: bool = False, parts: boo
             f"{str(folder)!r} is on a drive without locks, where two releases may mix; choose another folder"
         ) from None
     except OSError:
-        raise WrongUse(f"a folder for releases can be written to, not so {str(folder)!r}; choose another") from None
+        raise WrongUse(f"a folder for releases can be written to, not so {_short(folder)}; choose another") from None
     if room < room_needed:
         raise WrongUse(f"the disk of {str(folder)!r} has too little room for the release; make room, or choose another")
     dead = unfinished(folder)
@@ -171,15 +171,31 @@ def prepare(folder: Path, room_needed: int, *, replace: bool = False, parts: boo
 @contextmanager
 def prepared(folder: Path, room_needed: int, *, replace: bool = False, parts: bool = False) -> Iterator[None]:
     """As :func:`prepare`, while a release is made; a folder that was made for one that is refused goes again."""
-    new = [each for each in (folder, *folder.parents) if not each.exists()]
+    new = _not_there(folder)
     try:
         prepare(folder, room_needed, replace=replace, parts=parts)
         yield
     except BaseException:
-        with suppress(OSError):  # something lies in it
-            for each in new:
-                each.rmdir()
+        _take_away(new)
         raise
+
+
+def _short(folder: Path) -> str:
+    """How a folder is called where its name may be the trouble."""
+    name = str(folder)
+    return repr(name) if len(name) <= 200 else f"{name[:60]!r}... ({len(name)} signs)"
+
+
+def _not_there(folder: Path) -> list[Path]:
+    """Of a folder and those above it the ones that would have to be made, the lowest first."""
+    return [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
+
+
+def _take_away(folders: list[Path]) -> None:
+    """Remove folders that were made, as far as nothing lies in them."""
+    for each in folders:
+        with suppress(OSError):
+            each.rmdir()
 
 
 @contextmanager
@@ -199,10 +215,12 @@ def alone(folder: Path) -> Iterator[None]:
 @contextmanager
 def opened(folder: Path, place: Reservation) -> Iterator[Staged]:
     """A hidden folder to write a release into; if that fails before it is whole, it goes, and nothing was visible."""
+    new = _not_there(folder)
     try:
         durable.make_folder(folder, 0o777)
     except OSError:
-        raise WrongUse(f"there is no folder {str(folder)!r} and none can be made; choose another") from None
+        _take_away(new)
+        raise WrongUse(f"there is no folder {_short(folder)} and none can be made; choose another") from None
     staged: Staged | None = None
     try:
         hidden = folder / f"{PREFIX}{place.nonce}"
@@ -217,6 +235,7 @@ def opened(folder: Path, place: Reservation) -> Iterator[Staged]:
             raise _kept(error, folder) from None
         if staged is not None:
             staged.discard()
+        _take_away(new)
         if isinstance(error, OSError):
             told = f"the release could not be written to {str(folder)!r}; check that there is room"
             raise WrongUse(told) from None
@@ -289,8 +308,22 @@ def _move(staged: Staged) -> dict[str, str]:
             os.chmod(place, (0o777 if place.is_dir() else 0o666) & ~_umask())  # it is published now
         written[_role(name)] = str(target)
     durable.settle_folder(staged.folder)
-    shutil.rmtree(staged.hidden, ignore_errors=True)
+    tidy(staged.hidden)
     return written
+
+
+def tidy(hidden: Path) -> None:
+    """Remove the hidden folder of a release that is out: the draft first, then no kill leaves a release that waits; and
+    last which ledger it is of, by which :mod:`hubbub.finishing` knows what it has found."""
+    with suppress(OSError):
+        (hidden / DRAFT).unlink(missing_ok=True)
+        durable.settle_folder(hidden)
+        for each in hidden.iterdir():
+            if each.is_dir():
+                shutil.rmtree(each)
+            elif each.name != PLACE:
+                each.unlink()
+    shutil.rmtree(hidden, ignore_errors=True)
 
 
 def outputs(body: Mapping[str, Any]) -> tuple[str, ...]:

@@ -61,6 +61,156 @@ def test_a_folder_that_was_made_for_a_release_that_is_refused_goes_again(town: P
     assert kept.is_dir()  # it was there before
 
 
+@pytest.mark.parametrize("name", ["x" * 300, f"new/{'x' * 300}", "/".join(["x" * 200] * 30)])
+def test_a_folder_whose_name_is_too_long_gets_one_sentence_and_costs_nothing(
+    town: Path, tmp_path: Path, name: str
+) -> None:
+    told = publish(town, tmp_path / name)
+    assert told.exit_code == 2
+    assert told.stderr.startswith("hubbub: a folder for releases can be written to, not so ")
+    assert len(told.stderr) < 250
+    assert states() == []
+    release = open_table(town).histogram(["dept=a,b,c"], crowd=20)
+    with pytest.raises(WrongUse, match="none can be made"):
+        save(release, tmp_path / name)
+    assert states() == [("abandoned", False)]
+    assert not (tmp_path / "new").exists()
+    assert run("verify", tmp_path / name).exit_code in (2, 4)  # and no traceback
+
+
+def test_a_folder_made_for_files_that_could_not_be_written_goes_again(
+    town: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    made = open_table(town).histogram(["dept=a,b,c"], crowd=20)
+    monkeypatch.setattr(staging.Staged, "add", full)
+    with pytest.raises(WrongUse, match="could not be written"):
+        save(made, tmp_path / "new" / "deep")
+    assert not (tmp_path / "new").exists()
+
+
+STOPPING = """
+import os, signal, threading
+from hubbub.cli.main import main
+from hubbub.engines import duckdb
+"""
+WHILE_COUNTING = """
+whole = duckdb.count_sql.every_row
+def slow(*given):  # a query that DuckDB works at for a second or more, and a signal while it does
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    sql, values = whole(*given)
+    slow = "WITH slow AS (SELECT sum(hash(a.range)) AS h FROM range(300000000) a) "
+    return slow + sql + " HAVING (SELECT h FROM slow) > 0", values
+duckdb.count_sql.every_row = slow
+"""
+WHILE_CHOOSING = """
+drawn = duckdb.stream
+def stopped(rows, name, source):  # when the words that choose a row of each person are being drawn
+    class Stopping:
+        def words(self, size):
+            os.kill(os.getpid(), signal.SIGINT)
+            return source.words(size)
+    return drawn(rows, name, Stopping())
+duckdb.stream = stopped
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        (WHILE_COUNTING, ["--rows-are-people", "--epsilon", "1"]),
+        (WHILE_CHOOSING, ["--person", "id", "--distinct", "2", "--epsilon", "1"]),
+        (WHILE_CHOOSING, ["--person", "id", "--one-row-per-person", "--crowd", "20"]),
+    ],
+    ids=["counting", "distinct", "one row"],
+)
+def test_ctrl_c_while_counting_blames_nobody_and_costs_nothing(tmp_path: Path, how: str, words: list[str]) -> None:
+    """DuckDB makes an error of an interrupt: it was told as one of the file, and a choice of rows as noise."""
+    people = pa.table({"id": [i // 2 for i in range(200)], "dept": ["a", "b"] * 100})
+    pq.write_table(people, tmp_path / "town.parquet")
+    given = ["release", "histogram", tmp_path / "town.parquet", "--by", "dept=a,b", "--out", tmp_path / "out", *words]
+    start = [sys.executable, "-c", f"{STOPPING}{how}main()", *map(str, given)]
+    done = subprocess.run(start, capture_output=True, text=True, timeout=100, check=False)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "hubbub: stopped; nothing was drawn or published, and nothing is spent\n"
+    assert states() == [("abandoned", False)]
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_choice_of_rows_that_was_made_counts_once_numbers_are_there(tmp_path: Path) -> None:
+    """An exact count of rows that were chosen in secret draws no noise, and is another one when it is made again."""
+    people = pa.table({"id": [i // 2 for i in range(200)], "dept": ["a", "b"] * 100})
+    pq.write_table(people, tmp_path / "town.parquet")
+    made = open_table(tmp_path / "town.parquet", person="id").histogram(["dept=a,b"], crowd=20, one_row_per_person=True)
+    assert made.drawn
+
+
+class Killed(BaseException):
+    """A process that goes on no further."""
+
+
+def deletions_until(patch: pytest.MonkeyPatch, out: Path, last: int) -> list[str]:
+    """Once the certificate is out, only so many deletions are done; the next one is a kill. Returns those that were."""
+    done: list[str] = []
+
+    def counted(delete: Callable[..., None]) -> Callable[..., None]:
+        def delete_or_die(path: Any, **more: Any) -> None:
+            if (out / CERTIFICATE).exists():
+                if len(done) == last:
+                    raise Killed
+                done.append(Path(path).name)
+            delete(path, **more)
+
+        return delete_or_die
+
+    for name in ("unlink", "rmdir"):
+        patch.setattr(os, name, counted(getattr(os, name)))
+    return done
+
+
+def test_a_kill_between_two_deletions_of_the_clean_up_leaves_what_finish_clears(
+    town: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = open_table(town).histogram(["dept=a,b,c"], crowd=20)
+    for last in range(20):
+        out = tmp_path / f"out-{last}"
+        with monkeypatch.context() as patch:
+            done = deletions_until(patch, out, last)
+            try:
+                save(made, out)
+            except Killed:
+                pass
+            else:
+                break
+        assert len(done) == last
+        (hidden,) = unfinished(out)
+        assert {*finish(hidden)} >= {"release", "certificate"}
+        assert is_out(out)
+    assert last > 2
+    assert done[0] == DRAFT  # then nothing waits to be finished
+
+
+def test_what_was_left_of_a_clean_up_without_the_name_of_its_ledger_goes(town: Path, tmp_path: Path) -> None:
+    """As earlier versions could leave it: the draft is there, and nothing says of which ledger it is."""
+    made = open_table(town).histogram(["dept=a,b,c"], crowd=20)
+    out = tmp_path / "out"
+    save(made, out)
+    assert made.place is not None
+    hidden = out / f".hubbub-{made.place.nonce}"
+    hidden.mkdir(mode=0o700)
+    (hidden / DRAFT).write_text("{}")
+    assert finish(hidden)["certificate"] == str(out / CERTIFICATE)
+    assert is_out(out)
+    hidden.mkdir(mode=0o700)
+    (hidden / DRAFT).write_text("{}")
+    (out / "release.csv").write_text("other")
+    with pytest.raises(CheckFailed, match="which ledger"):
+        finish(hidden)  # not all of it is out
+    assert hidden.exists()
+
+
 def test_a_folder_in_the_place_of_a_certificate_is_told_which_file_to_give(town: Path, tmp_path: Path) -> None:
     assert publish(town, tmp_path / "out").exit_code == 0
     told = run("verify", tmp_path / "out")

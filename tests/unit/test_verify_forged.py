@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from hubbub.channels import staircase
+from hubbub.channels.added_noise import add_noise
+from hubbub.errors import WrongUse
 from hubbub.tables import description
 from hubbub.verification import verify
 from hubbub.verification.noting import printable
@@ -268,6 +271,42 @@ def test_what_would_take_for_ever_is_answered(
     forger: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any]
 ) -> None:
     assert verify(consistent(forger, monkeypatch, **given)).checks  # a hang is the failure
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "epsilons", "offsets", "nested"),
+    [
+        (["900000", "10"], ["1", "0.9", "0.8"], ["2", "4"], True),  # from 10 people up to 900,000: one table
+        (["400000", "300000", "200"], ["1", "0.9", "0.8", "0.7"], ["2", "4", "6"], False),
+        ([str(99_999 - i) for i in range(30)], [str(31 - i) for i in range(31)], ["1"] * 30, True),
+    ],
+)
+def test_a_staircase_of_wide_thresholds_is_answered_before_long(
+    forger: Path, monkeypatch: pytest.MonkeyPatch, thresholds: list[str], epsilons: list[str], offsets: list[str],
+    nested: bool,
+) -> None:  # fmt: skip
+    """Counted in values of tables, of which a million take ten seconds: a certificate of 2.2 kB took 91 seconds."""
+    values = 0
+
+    def counted(*given: Any) -> Any:
+        nonlocal values
+        added = add_noise(*given)
+        values += len(added.masses)
+        return added
+
+    monkeypatch.setattr(staircase, "add_noise", counted)
+    words = channel(
+        "staircase", thresholds=thresholds, epsilons=epsilons, offsets=offsets, delta="0.000001", nested=nested
+    )
+    done = verify(consistent(forger, monkeypatch, **words))
+    assert wrong(done).startswith("the channel staircase")
+    assert values < 2_000_000
+
+
+def test_a_staircase_that_nobody_could_check_again_is_refused_to_whoever_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(staircase, "_MOST_VALUES", 20_000)
+    with pytest.raises(WrongUse, match="takes too many laws, or too wide ones"):
+        staircase.calibrated(("20000", "10"), ("1", "0.5", "0.1"), "0.000001")
 
 
 @pytest.mark.parametrize(

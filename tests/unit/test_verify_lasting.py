@@ -100,11 +100,41 @@ def test_a_bound_of_a_later_version_is_not_believed_by_this_one(
     assert "it works out to" in wrong(verify(new.data))
 
 
-def test_a_promise_that_was_left_out_is_not_missed(sampled: Saved, forger: Path) -> None:
-    body = sampled.body
-    for rest in ([body["guarantees"][0]], body["guarantees"][1:], body["guarantees"][::-1]):
-        assert verify(sign(forger, body | {"guarantees": rest})).passed
-    assert not verify(sign(forger, body | {"guarantees": []})).passed
+def test_a_promise_that_is_left_out_or_there_twice_or_out_of_its_order_fails(sampled: Saved, forger: Path) -> None:
+    """Each of these held once it was signed anew."""
+    body, every = sampled.body, sampled.body["guarantees"]
+    first, *rest = every
+    for others in ([first], rest, every[::-1], [first, *every], [*every, every[-1]], [first["premises"], *rest], []):
+        assert not verify(sign(forger, body | {"guarantees": others})).passed
+    inner = deepcopy(rest[0])
+    inner["premises"] = [first, first]
+    assert "other premises" in wrong(verify(sign(forger, body | {"guarantees": [first, inner, *rest[1:]]})))
+
+
+def test_a_promise_without_a_field_or_spelt_otherwise_fails(sampled: Saved, forger: Path) -> None:
+    """Nothing false is said by that, and Hubbub never writes it."""
+    changed = 0
+    for number, step in enumerate(sampled.body["guarantees"]):
+        for name, value in step["promise"].items():
+            body = deepcopy(sampled.body)
+            del body["guarantees"][number]["promise"][name]
+            assert not verify(sign(forger, body)).passed, name
+            if isinstance(value, str) and name in ("epsilon", "delta"):
+                for other in (f" {value}", f"0{value}", f"{value}0" if "." in value else f"{value}.0"):
+                    body["guarantees"][number]["promise"][name] = other
+                    assert not verify(sign(forger, body)).passed, other
+                    changed += 1
+    assert changed > 10
+
+
+def test_a_promise_that_is_derived_only_since_may_be_missing(
+    sampled: Saved, forger: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body, every = sampled.body, sampled.body["guarantees"]
+    monkeypatch.setattr(format_3, "ADDED", frozenset({every[1]["theorem"]}))
+    assert verify(sampled.data).passed
+    assert verify(sign(forger, body | {"guarantees": [every[0], *every[2:]]})).passed
+    assert not verify(sign(forger, body | {"guarantees": [every[0], *every[1:], every[1]]})).passed
 
 
 def test_a_theorem_that_a_better_one_replaced_is_still_read(

@@ -48,7 +48,10 @@ def hides(channel: Channel) -> bool:
     """Whether it hides anything."""
     if isinstance(channel, Warped):
         return channel.show_above is not None
-    return isinstance(channel, LowerBound) or any(tag.startswith(SUPPRESSED) for tag in channel.law(0).tags)
+    if isinstance(channel, LowerBound):
+        return True
+    tags = channel.tags if isinstance(channel, Staircase) else channel.law(0).tags  # its law may be a wide table
+    return any(tag.startswith(SUPPRESSED) for tag in tags)
 
 
 @lru_cache(maxsize=65536)

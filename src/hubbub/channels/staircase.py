@@ -48,11 +48,25 @@ from hubbub.noise.source import Source
 _LOWEST_RATE = Fraction(1, 1000)  # of a second noise
 _MOST_LAWS = 1_000  # that are worked out to certify one level of a staircase again
 _MOST_WORK = 8_000  # to find the exact delta of given offsets: for each count, how far the noises of its law reach
+_MOST_VALUES = 600_000  # in all tables of laws that are worked out to one end: some seconds
+_REACH = 74  # a table reaches 74 / epsilon from where its noise begins: beyond that lies less than 10^-32
 
 
 def is_wide(rates: Sequence[Loss]) -> bool:
     """Whether laws are tables too long to be compared in a while: noise upon noise, of a low rate."""
     return any(0 < rate < _LOWEST_RATE for rate in rates)
+
+
+class _Room:
+    """How many values of tables may still be worked out; whoever signs a certificate chooses how wide they are."""
+
+    def __init__(self, values: int) -> None:
+        self._left = values
+
+    def has(self, channel: Staircase, *counts: int) -> bool:
+        """Whether there is room for the laws of these counts; then it is taken."""
+        self._left -= sum(map(channel.table_values, counts))
+        return self._left >= 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +137,23 @@ class Staircase(Channel):
         return max(self.cuts)
 
     def comparable(self, counts: Sequence[int]) -> Sequence[int]:
-        return () if is_wide(self.epsilons[1:]) else counts[:MOST_COMPARED]
+        if is_wide(self.epsilons[1:]):
+            return ()
+        room = _Room(_MOST_VALUES // 2)
+        narrowest = sorted(counts[:MOST_COMPARED], key=self.table_values)
+        return sorted(count for count in narrowest if room.has(self, count, count - 1))
+
+    def table_values(self, count: int) -> int:
+        """How many values the tables of a count's law have, about, and not much less than that: each reaches from where
+        the noises so far may have led up to the cut of its level, however far above the count that lies."""
+        first, total, ways = count - _reach(self.epsilons[0]), 0, 1
+        for rate, cut in zip(self.epsilons[1:], self.cuts, strict=True):
+            if not rate or cut < first:
+                break
+            total += ways * (cut - first + 1 + _reach(rate))
+            first -= _reach(rate)
+            ways *= 1 if self.nested else 2
+        return total
 
     def reconsidered(self, verdict: Verdict) -> Verdict:
         """What neither proofs nor a few counts decide, every count may."""
@@ -178,6 +208,10 @@ class Staircase(Channel):
         """As printed, a hidden bin tells which levels it went through, so that all of them have to be listed."""
         hides = self.nested and self.epsilons[-1] == 0
         return nested(self.epsilons[:-1], self.cuts, self.tags[::-1]) if hides else None
+
+
+def _reach(rate: Loss) -> int:
+    return 0 if isinstance(rate, Infinite) or not rate else math.ceil(_REACH / rate)
 
 
 @lru_cache(maxsize=512)
@@ -277,14 +311,16 @@ def exact_bound(
     each level counts are looked at from the threshold down, until the probability that some test fails, which bounds
     the delta (the staircase lemma) and only falls with the count, is no more than the largest delta found.
     """
-    largest, left = Fraction(0), _MOST_WORK
+    largest, left, room = Fraction(0), _MOST_WORK, _Room(_MOST_VALUES)
     for level in range(1, len(thresholds) + 1):
         ended = Staircase(thresholds[:level], epsilons[: level + 1], offsets[:level], Fraction(1), nested)
         least = 0 if level == len(thresholds) else thresholds[level]
         work = sum(math.ceil(1 / rate) for rate in epsilons[: level + 1] if not isinstance(rate, Infinite) and rate)
+        if not room.has(ended, thresholds[level - 1]):
+            return None
         for count in range(thresholds[level - 1], least, -1):
             left -= work
-            if left < 0:
+            if left < 0 or not room.has(ended, count - 1):  # that of the count itself is kept from before
                 return None
             if _fails(ended, level, count) <= largest:
                 break
@@ -348,10 +384,12 @@ def calibrated(
             return upper(level_delta(trial, level, ks[level - 1])) <= target
 
         offset = _smallest(before, meets, es[level - 1])
-        while not _certified(Staircase(ks[:level], es[: level + 1], (*offsets, offset), target, nested), level, target):
+        while not _certified(Staircase(ks[:level], es[: level + 1], (*offsets, offset), target, nested), level):
             offset += 1
         offsets = (*offsets, offset)
     exact = exact_bound(ks, es, offsets, nested)
+    if exact is None:
+        certified(Staircase(ks, es, offsets, target, nested))  # refuses what nobody could check again in a while
     return Staircase(ks, es, offsets, target if exact is None else min(exact, target), nested)
 
 
@@ -376,24 +414,30 @@ def certified(channel: Staircase) -> bool:
     exact law or the coupling, at every count. Refused where that would take too many laws.
     """
     ks, es, offsets = channel.thresholds, channel.epsilons, channel.offsets
+    room = _Room(_MOST_VALUES)
     for level in range(1, len(ks) + 1):
         ended = Staircase(ks[:level], es[: level + 1], offsets[:level], channel.delta, channel.nested)
-        if not _certified(ended, level, channel.delta, most=_MOST_LAWS):
+        if not _certified(ended, level, room):
             return False
     return True
 
 
-def _certified(channel: Staircase, level: int, target: Fraction, *, most: int | None = None) -> bool:
-    """Whether the exact delta of the last level is at most the target at each of its counts.
+def _certified(channel: Staircase, level: int, room: _Room | None = None) -> bool:
+    """Whether the exact delta of the last level is at most what is claimed at each of its counts.
 
     The coupling bound, the probability that some test fails, only falls as the count falls: once it is small
     enough, every smaller count is done.
     """
-    for count in range(channel.thresholds[level - 1], 0, -1):
-        if most is not None and channel.thresholds[level - 1] - count >= most:
-            raise WrongUse(f"certifying this staircase takes more than {most:,} laws; use alpha or offsets for it")
-        if _fails(channel, level, count) <= target:
+    room, highest = room or _Room(_MOST_VALUES), channel.thresholds[level - 1]
+    for count in range(highest, 0, -1):
+        new = (count, count - 1) if count == highest else (count - 1,)
+        if highest - count >= _MOST_LAWS or not room.has(channel, *new):
+            raise WrongUse(
+                "certifying this staircase takes too many laws, or too wide ones: from a low count up to a threshold "
+                "far above it; use alpha or offsets for it, or thresholds that lie closer"
+            )
+        if _fails(channel, level, count) <= channel.delta:
             return True
-        if upper(level_delta(channel, level, count)) > target:
+        if upper(level_delta(channel, level, count)) > channel.delta:
             return False
     return True

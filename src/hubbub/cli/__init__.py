@@ -7,6 +7,7 @@ else does; words and progress go to stderr. Nothing heavy is imported before a c
 from __future__ import annotations
 
 import codecs
+import errno
 import io
 import json
 import sys
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from hubbub.options import Option
 
 PATIENCE: Final = 2.0  # seconds without a word
+STOPPED: Final = 130  # the exit code of whoever was interrupted, as shells have it
 
 Item = TypeVar("Item")
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -49,6 +51,12 @@ def _in_one_sentence() -> Iterator[None]:
         yield
     except HubbubError as error:
         raise Sentence(in_shell(error.marked), error.exit_code) from error
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        raise Sentence("the name of a file or folder is longer than the disk takes; choose a shorter one", 2) from None
+    except KeyboardInterrupt as error:
+        raise Sentence("; ".join(("stopped", *map(str, error.args))), STOPPED) from None
     except click.UsageError as error:
         wrong = (_meant(error) or error.format_message()).rstrip(".")
         where = "hubbub" if error.ctx is None else error.ctx.command_path

@@ -12,6 +12,7 @@ import click
 from hubbub.cli import echo, examples, json_option, page, print_json, shown, waiting
 from hubbub.cli.release import FORM
 from hubbub.errors import HubbubError, Refused, WrongUse
+from hubbub.interruption import interruptible
 
 if TYPE_CHECKING:
     from hubbub.tables.look import Cells, Look, Persons
@@ -68,7 +69,7 @@ def check(
     from hubbub.engines.opening import look_at
 
     try:
-        with waiting("Looking"):
+        with waiting("Looking"), interruptible():
             found = look_at(file, by, person, where=where, of=of, **how)
     except (WrongUse, Refused):
         if not as_json:

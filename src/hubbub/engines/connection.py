@@ -15,6 +15,7 @@ from hubbub.engines.cell_sql import identifier
 from hubbub.engines.column import Column, column
 from hubbub.engines.scratch import Scratch
 from hubbub.errors import WrongUse
+from hubbub.interruption import stop_if_interrupted
 
 TROUBLE = (duckdb.Error, RuntimeError)
 _BATCH = 1 << 17  # rows
@@ -27,7 +28,7 @@ def rows_of(
     try:
         return connection.execute(sql, list(values)).fetchall()
     except (*TROUBLE, UnicodeDecodeError):
-        pass
+        stop_if_interrupted()
     raise trouble  # out here, where it does not drag along the engine's message, which may quote a cell
 
 
@@ -42,7 +43,7 @@ def batches_of(
         reader = read(_BATCH)
         return reader.schema, _read_on(reader, trouble)
     except (*TROUBLE, pa.ArrowException):
-        pass
+        stop_if_interrupted()
     raise trouble
 
 
@@ -56,7 +57,7 @@ def _read_on(reader: pa.RecordBatchReader, trouble: WrongUse) -> Iterator[pa.Rec
             yield batch
         return
     except (*TROUBLE, UnicodeDecodeError, pa.ArrowException, OSError):
-        pass
+        stop_if_interrupted()
     raise trouble
 
 

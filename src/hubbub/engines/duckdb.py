@@ -28,7 +28,8 @@ from hubbub.engines.measured_sql import answer, are_very_many, asked, bad_cells
 from hubbub.engines.people_sql import are_several, look_at_people, look_at_rows
 from hubbub.engines.unread import Unread
 from hubbub.errors import Refused, WrongUse
-from hubbub.noise.source import Source
+from hubbub.interruption import stop_if_interrupted
+from hubbub.noise.source import Source, choosing
 from hubbub.tables import condition
 from hubbub.tables.bins import Countable
 from hubbub.tables.engine import (
@@ -262,7 +263,7 @@ class DuckDB:
     @contextmanager
     def _words(self, rows: int, source: Source) -> Iterator[None]:
         """A secret word for each row, for one reading."""
-        self._connection.register(_WORDS, stream(rows, self._word, source))
+        self._connection.register(_WORDS, stream(rows, self._word, choosing(source)))
         try:
             yield
         finally:
@@ -313,7 +314,7 @@ class DuckDB:
         try:
             return self._connection.execute(sql, list(parameters)).fetchall()
         except TROUBLE:
-            pass
+            stop_if_interrupted()
         raise WrongUse(_UNCOUNTABLE)
 
     @contextmanager

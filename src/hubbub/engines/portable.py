@@ -27,7 +27,7 @@ from hubbub.engines.portable_bins import looked_up, unlisted
 from hubbub.engines.portable_look import InDatabase
 from hubbub.engines.portable_unread import check_people, is_doubted, is_doubtful
 from hubbub.errors import Refused, WrongUse
-from hubbub.noise.source import Source
+from hubbub.noise.source import Source, choosing
 from hubbub.tables import condition
 from hubbub.tables.bins import Countable, Discovered, size
 from hubbub.tables.engine import (
@@ -387,4 +387,4 @@ def _forms(parts: Mapping[str, Part]) -> dict[str, Form]:
 
 def _drawn(source: Source) -> str:
     """A key of 256 bits, for one query."""
-    return source.words(4).tobytes().hex()
+    return choosing(source).words(4).tobytes().hex()

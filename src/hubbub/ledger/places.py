@@ -37,3 +37,10 @@ def ways(path: str | os.PathLike[str]) -> tuple[Path, ...]:
     except (OSError, RuntimeError):
         raise WrongUse(f"{str(named)!r} leads nowhere: its links go in a circle; name the ledger itself") from None
     return (place,) if place == named else (place, named)
+
+
+def files_of(ledger: Path) -> tuple[Path, ...]:
+    """A ledger's file, and those that SQLite and its keys have beside it."""
+    return tuple(
+        ledger.with_name(f"{ledger.name}{end}") for end in ("", "-wal", "-shm", "-journal", ".key", ".key.old")
+    )

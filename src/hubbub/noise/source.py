@@ -120,11 +120,12 @@ class SystemSource:
     on with the same key until it is replaced.
     """
 
-    __slots__ = ("_here", "used")
+    __slots__ = ("_here", "chosen", "used")
 
     def __init__(self) -> None:
         self._here = _PerThread()
         self.used = False  # whether a word has been given
+        self.chosen = False  # whether rows were chosen in secret (see `choosing`)
 
     def __reduce__(self) -> tuple[type[SystemSource], tuple[()]]:
         return SystemSource, ()  # a copy, here or in another process, starts with a key of its own
@@ -366,6 +367,19 @@ class ReplaySource:
             )
         self._next += 1
         return given.copy()
+
+
+def choosing(source: Source) -> Source:
+    """A source for the secret choice of the rows that count, which comes before any noise.
+
+    Guarantee: its words are as fresh as those of `source`, and independent of them. What was chosen shows nothing
+    until noise is added to it, or it is published as it is: so `used` stays as it was, and `chosen` says that this was
+    done. (A recording has to hold the choice too: of another source it is that source itself.)
+    """
+    if type(source) is not SystemSource:
+        return source
+    source.chosen = True
+    return SystemSource()
 
 
 def is_secure(source: Source) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from hubbub.errors import WrongUse
+from hubbub.ledger.places import files_of
 from hubbub.staging import there
 
 TABLES: Final = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".duckdb")
@@ -24,21 +25,26 @@ _PACKED: Final = (".gz", ".zip", ".bz2", ".xz", ".zst")
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """`root` is a real path, without links in it; `shut` are folders in it that are not for pages, like a ledger's."""
+    """`root` is a real path, without links in it; `shut` are the places in it that are not for pages: the ledger's."""
 
     root: Path
     shut: tuple[Path, ...] = ()
 
     @classmethod
-    def at(cls, path: str | os.PathLike[str], *shut: Path) -> Folder:
-        """The folder of that name, if it is one."""
+    def at(cls, path: str | os.PathLike[str], ledger: Path | None = None) -> Folder:
+        """The folder of that name, if it is one. A ledger's own folder in it is shut; where the tables lie in that
+        too, the files of the ledger are."""
         try:
             root = Path(path).resolve(strict=True)
         except (OSError, RuntimeError):
             raise WrongUse(f"there is no folder {str(path)[:200]!r}; make it, or name another") from None
         if not root.is_dir():
             raise WrongUse(f"{str(path)[:200]!r} is no folder; name the folder that it is in")
-        return cls(root, tuple(each.resolve() for each in shut))
+        if ledger is None:
+            return cls(root)
+        books = ledger.resolve()
+        below = root in books.parent.parents
+        return cls(root, (books.parent,) if below else files_of(books))
 
     def inside(self, name: str) -> Path:
         """The place that a name leads to, links followed; refused if that is outside, hidden, or not for pages."""
@@ -108,7 +114,9 @@ class Folder:
             )
             for name in sorted(names):
                 place = here / name
-                if not name.startswith(".") and (not place.is_symlink() or self._stays(place)):
+                if name.startswith(".") or place in self.shut:
+                    continue
+                if not place.is_symlink() or self._stays(place):
                     yield place
 
     def _stays(self, link: Path) -> bool:

@@ -16,7 +16,9 @@ from typing import Any, Final
 import uvicorn
 
 from hubbub.errors import WrongUse
+from hubbub.ledger.book import Ledger
 from hubbub.studio.app import studio
+from hubbub.studio.connections import Patient
 from hubbub.studio.desk import Desk
 from hubbub.studio.folder import Folder
 from hubbub.studio.guard import Guard
@@ -56,13 +58,19 @@ def serve(
         put(place)
         ledger = place / "ledger" / "ledger.db" if ledger is None else ledger
     books = None if ledger is None else Path(ledger).resolve()
-    desk = Desk(Folder.at(place, *([] if books is None else [books.parent])), books)
+    desk = Desk(Folder.at(place, Ledger(books).path), books)
     opened = listening(port)
     logging.disable(logging.CRITICAL)  # what went wrong is told on the page; a traceback may hold a cell
     guard = Guard(studio(desk), opened.getsockname()[1])
     tell(guard.link())
     Thread(target=_warm, args=(desk,), daemon=True).start()
-    settings: dict[str, Any] = {"log_config": None, "access_log": False, "server_header": False, "lifespan": "on"}
+    settings: dict[str, Any] = {
+        "http": Patient,
+        "log_config": None,
+        "access_log": False,
+        "server_header": False,
+        "lifespan": "on",
+    }
     server = uvicorn.Server(uvicorn.Config(guard, timeout_graceful_shutdown=5, **settings))
     with tempfile.TemporaryDirectory(prefix="hubbub-studio-") as own:
         if browser:

@@ -62,7 +62,7 @@ def work(asked: Mapping[str, Any], tell: Tell, interrupt: Interrupt) -> None:
     from hubbub.files import check_format
     from hubbub.release import save
     from hubbub.report.heading import heading
-    from hubbub.staging import prepare
+    from hubbub.staging import prepared
 
     kind = kinds.kind(asked["kind"])
     out, form = Path(asked["place"]), asked["form"]
@@ -71,19 +71,19 @@ def work(asked: Mapping[str, Any], tell: Tell, interrupt: Interrupt) -> None:
     publish, words = _opened(kind, asked)
     tell({"stage": "preparing"})
     spec = kind.ask(**words)
-    prepare(out, spec.room())
-    tell({"stage": "counting"})
     before = _spent(asked)
     try:
-        done = publish(spec, accept_weak=asked["accept_weak"])
-        interrupt.shield()
+        with prepared(out, spec.room()):
+            tell({"stage": "counting"})
+            done = publish(spec, accept_weak=asked["accept_weak"])
+            interrupt.shield()
+            tell({"stage": "writing"})
+            written = save(done, out, form=form, heading=heading(asked.get("date")))
     except BaseException as error:
         if not (interrupt.came or isinstance(error, KeyboardInterrupt)):
             raise
         tell({STOPPED: True, "spent": _spent(asked) > before})
         return
-    tell({"stage": "writing"})
-    written = save(done, out, form=form, heading=heading(asked.get("date")))
     tell({"done": True, "written": written, "remarks": list(done.spec.words().remarks)})
 
 

@@ -22,6 +22,7 @@ from hubbub.channels.channel import Channel
 from hubbub.channels.checks import critical
 from hubbub.channels.law import SUPPRESSED, Law
 from hubbub.channels.published import Published
+from hubbub.channels.staircase import Staircase
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
 from hubbub.exact import rational
 from hubbub.measurement import Measurement, loaded
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 _COUNT: Final = "count"
 _LONG: Final = 100_000  # bins of a range whose labels are not all made
+_NARROW, _WIDEST = 20_000, 600_000  # values in the tables of a law: beyond these fewer numbers are looked at, and none
 _WORKED: Final = 200  # different numbers whose laws are worked out, the smallest first
 _BEYOND: Final = (HubbubError, ValueError, ArithmeticError, RecursionError, MemoryError)
 
@@ -51,7 +53,8 @@ def load(spec: Histogram, files: Files, more: Columns = ()) -> Measurement:
     """What was drawn for the bins of a published file. `more` are columns that a kind adds after those of a histogram.
 
     Guarantee: every bin is a declared one, or one that was found, and is there once; hidden bins show no number, and
-    are not listed where only shown ones are; and the two hundred smallest different counts have a chance above 0 of
+    are not listed where only shown ones are; and the two hundred smallest different counts (fewer where
+    the laws of a staircase are wide) have a chance above 0 of
     being published for some number of people. Otherwise the file is refused.
     """
     described = pa.schema([*schema(spec), *(pa.field(*each) for each in more)])
@@ -108,6 +111,8 @@ def load_parts(spec: Histogram, files: Sequence[Path], rows: Sequence[int]) -> I
 
 def _outcomes(spec: Histogram, table: pa.Table) -> Published:
     """The value and the tag of every bin, if this mechanism can show them."""
+    if _width(spec.channel) > _WIDEST:
+        raise CheckFailed("its numbers are of laws too wide to be worked out again in a while")
     counts, said = table.column(_COUNT), table.column(STATUS)
     if said.null_count:
         raise CheckFailed("a status is missing")
@@ -126,6 +131,11 @@ def _outcomes(spec: Histogram, table: pa.Table) -> Published:
     return Published(values, which.astype(np.intp), tuple(names))
 
 
+def _width(channel: Channel) -> int:
+    """How many values the tables of its laws have, where that says how long they take."""
+    return channel.table_values(0) if isinstance(channel, Staircase) else 0
+
+
 def _tags(channel: Channel, statuses: Sequence[str]) -> list[str]:
     """The channel's own tags, of the words that a file has for them."""
     some = [channel.law(count) for count in critical(channel)]
@@ -140,7 +150,8 @@ def _tags(channel: Channel, statuses: Sequence[str]) -> list[str]:
 def _check_possible(channel: Channel, values: NDArray[np.int64], which: NDArray[Any], names: Sequence[str]) -> None:
     """Refuse a number that has no chance of being published, the smallest different ones first."""
     some = [channel.law(count) for count in critical(channel)]
-    different = np.unique(np.stack([values, which.astype(np.int64)]), axis=1)[:, :_WORKED].T.tolist()
+    looked_at = min(_WORKED, _WORKED * _NARROW // max(_width(channel), 1))
+    different = np.unique(np.stack([values, which.astype(np.int64)]), axis=1)[:, :looked_at].T.tolist()
     try:
         for value, tag in different:
             if not any(_has(law, value, names[tag]) for law in chain(some, _laws(channel, value))):

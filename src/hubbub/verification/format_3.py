@@ -14,10 +14,13 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.weakening import is_weaker
 from hubbub.kind import Spec
 from hubbub.verification.noting import Notes
-from hubbub.wire.exact_json import agrees, restored
+from hubbub.wire.exact_json import plain, restored
 
 RETIRED: Final[frozenset[str]] = frozenset()
 """Identifiers of theorems that certificates name and that a better one has replaced since."""
+
+ADDED: Final[frozenset[str]] = frozenset()
+"""Identifiers of theorems behind promises that are derived since, and that earlier certificates do not make."""
 
 _FIELDS: Final = {"format", "software", "kind", "release", "files", "ledger", "guarantees"}
 _STEP: Final = {"promise", "people", "unit", "theorem", "given", "assumptions", "premises"}
@@ -48,44 +51,70 @@ def spec(body: Mapping[str, Any]) -> Spec:
 
 
 def promises(notes: Notes, body: Mapping[str, Any], spec: Spec, derived: tuple[Derivation, ...]) -> None:
-    """Every step of every promise, premises first: as it works out today, or implied by that."""
+    """Every promise that is derived today, once and in its order, and under it every step: as it works out, or implied
+    by that. One that rests on a theorem of :data:`ADDED` may be missing."""
     given = body.get("guarantees")
     notes.note("the promises", isinstance(given, list) and bool(given), f"{len(given or ())} of them", wrong="none")
     assert isinstance(given, list)
     known = [step for promise in derived for step in promise.steps()]
+    expected = list(derived)
     for said in given:
-        _steps(notes, said, known)
+        while len(expected) > 1 and expected[0].theorem.id in ADDED and not _is_said(said, expected[0]):
+            del expected[0]
+        wrong = "it is there twice, or stands in another place than Hubbub writes it; get the original"
+        notes.note("a promise more", bool(expected), wrong=wrong)
+        _steps(notes, said, expected.pop(0), known)
+    absent = [step for step in expected if step.theorem.id not in ADDED]
+    wrong = f"{absent[0].conclusion} is left out; get the original" if absent else ""
+    notes.note("each once, in their order", not absent, wrong=wrong)
 
 
-def _steps(notes: Notes, said: Any, known: list[Derivation]) -> None:
+def _steps(notes: Notes, said: Any, step: Derivation, known: list[Derivation]) -> None:
+    """Whether what is said is this step, premises first."""
     right = isinstance(said, dict) and set(said) == _STEP and isinstance(said["premises"], list)
     notes.note("a step", right, wrong="it is not written as Hubbub writes it; get the original")
-    for premise in said["premises"]:
-        _steps(notes, premise, known)
     try:
         promise: Guarantee = restored(Guarantee, said["promise"])
     except CheckFailed as error:
         notes.note("a step", False, str(error))
-    same = [step for step in known if _as_used(said, step)]
-    exact = next((step for step in same if agrees(said["promise"], written(step)["promise"])), None)
-    if exact is not None:
-        premises = len(exact.premises) == len(said["premises"])
-        notes.note(_what(promise, exact), premises, _numbers(exact), wrong="it rests on other premises")
+    notes.note("a step", said["promise"] == plain(promise), wrong="it is not written as Hubbub writes it")
+    if isinstance(said["theorem"], str) and said["theorem"] in RETIRED:
+        _implied(notes, said, promise, [each for each in known if _about(said, each)], known)
         return
-    retired = isinstance(said["theorem"], str) and said["theorem"] in RETIRED
-    others = [step for step in known if _about(said, step)] if retired else same
-    implied = next((step for step in others if is_weaker(promise, step.conclusion)), None)
-    if implied is not None:
-        found = f"follows: {implied.conclusion} is derived today, which promises more"
-        notes.note(_what(promise, implied), True, found)
+    if not _as_used(said, step):
+        notes.note(f"{promise}", False, _why(said, step, known))
+    wrong = "it rests on other premises"
+    notes.note(_what(promise, step), len(step.premises) == len(said["premises"]), wrong=wrong)
+    for each, premise in zip(said["premises"], step.premises, strict=True):
+        _steps(notes, each, premise, known)
+    if promise == step.conclusion:
+        notes.note(_what(promise, step), True, _numbers(step))
+    else:
+        _implied(notes, said, promise, [step], known)
+
+
+def _implied(
+    notes: Notes, said: Mapping[str, Any], promise: Guarantee, steps: list[Derivation], known: list[Derivation]
+) -> None:
+    """Whether a promise follows from what one of these steps concludes."""
+    implied = next((step for step in steps if is_weaker(promise, step.conclusion)), None)
+    if implied is None:
+        notes.note(f"{promise}", False, _why(said, steps[0] if steps else None, known))
         return
-    notes.note(f"{promise}", False, _why(said, known))
+    found = f"follows: {implied.conclusion} is derived today, which promises more"
+    notes.note(_what(promise, implied), True, found)
 
 
 def _as_used(said: Mapping[str, Any], step: Derivation) -> bool:
     """Whether a step uses this theorem, on the same inputs, under the same assumptions, for the same people."""
     mine = written(step)
     return _about(said, step) and all(said[name] == mine[name] for name in ("theorem", "given", "assumptions"))
+
+
+def _is_said(said: Any, step: Derivation) -> bool:
+    """Whether it is this promise that is said, with whatever numbers."""
+    right = isinstance(said, dict) and set(said) == _STEP and isinstance(said["promise"], dict)
+    return right and said["promise"].get("is") == type(step.conclusion).__name__ and _as_used(said, step)
 
 
 def _about(said: Mapping[str, Any], step: Derivation) -> bool:
@@ -100,18 +129,22 @@ def _numbers(step: Derivation) -> str:
     return ", ".join(f"{name.removesuffix('_out')} = {text}" for name, text in step.numbers)
 
 
-def _why(said: Mapping[str, Any], known: list[Derivation]) -> str:
-    """Why no step that is derived today is this one."""
-    named = [step for step in known if step.theorem.id == said["theorem"]]
+def _why(said: Mapping[str, Any], step: Derivation | None, known: list[Derivation]) -> str:
+    """Why what is said is not the step that is derived today in its place."""
+    named = [each for each in known if each.theorem.id == said["theorem"]]
     if not named:
         return f"it rests on {str(said['theorem'])[:40]!r}, which is not used here; update Hubbub, or get the original"
-    near = next((step for step in named if _about(said, step)), None)
+    near = next(
+        (each for each in [*([] if step is None else [step]), *named] if each in named and _about(said, each)), None
+    )
     if near is None:
         return f"it is said about other people than those it holds for, which are {named[0].people}"
     mine = written(near)
     for name in ("given", "assumptions"):
         if said[name] != mine[name]:
             return f"{name} is {str(said[name])[:100]}, and works out to {str(mine[name])[:100]}"
+    if near is not step:
+        return "it is there twice, or stands in another place than Hubbub writes it; get the original"
     return f"it works out to {near.conclusion}, and does not follow from that"
 
 

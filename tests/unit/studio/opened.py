@@ -83,7 +83,7 @@ async def _moment() -> None:
 def opened(folder: Path, ledger: Path | None = None) -> Iterator[Opened]:
     """The studio, opened by its link."""
     folder.mkdir(exist_ok=True)
-    desk = Desk(Folder.at(folder, *([] if ledger is None else [ledger.parent])), ledger)
+    desk = Desk(Folder.at(folder, ledger), ledger)
     guard = Guard(studio(desk), PORT)
     with TestClient(guard, base_url=HOME) as client:
         assert client.get(guard.link().removeprefix(HOME)).status_code == 200

@@ -9,7 +9,8 @@ import pytest
 
 from hubbub.errors import WrongUse
 from hubbub.studio.folder import TABLES, Folder
-from tests.unit.studio.opened import FILLED, Opened, plain
+from tests.unit.studio.opened import CSV, FILLED, Opened, plain
+from tests.unit.studio.opened import opened as open_studio
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def folder(tmp_path: Path) -> Folder:
     (root / "near.csv").symlink_to(root / "people.csv")
     (root / "circle.csv").symlink_to(root / "circle.csv")
     (root / "up").symlink_to(tmp_path, target_is_directory=True)
-    return Folder.at(root, root / "books")
+    return Folder.at(root, root / "books" / "ledger.db")
 
 
 OUTSIDE = ("../secret.csv", "sub/../../secret.csv", "out.csv", "up/secret.csv", "/etc/passwd", "circle.csv")
@@ -44,6 +45,20 @@ def test_what_is_inside_is(folder: Folder) -> None:
     assert folder.files(TABLES) == ["near.csv", "people.csv", "sub/more.parquet"]
 
 
+@pytest.mark.parametrize("books", ["ledger.db", "root/ledger.db"])
+def test_a_ledger_above_the_folder_or_in_it_shuts_its_own_files_alone(folder: Folder, books: str) -> None:
+    ledger = folder.root.parent / books
+    for end in ("", "-wal", ".key", ".key.old"):
+        ledger.with_name(f"{ledger.name}{end}").write_text("secret")
+    here = Folder.at(folder.root, ledger)
+    assert here.file("people.csv") == folder.root / "people.csv"
+    assert here.new("out") == folder.root / "out"
+    for end in ("", "-wal", ".key", ".key.old"):
+        with pytest.raises(WrongUse):
+            here.file(str(ledger) + end)
+    assert not [name for name in here.files((".db", ".key", ".old", "-wal")) if name.startswith("ledger")]
+
+
 def test_pipes_and_devices_are_no_files(folder: Folder) -> None:
     os.mkfifo(folder.root / "pipe.csv")
     with pytest.raises(WrongUse):
@@ -54,6 +69,14 @@ def test_pipes_and_devices_are_no_files(folder: Folder) -> None:
 def test_a_release_goes_into_a_folder_inside(folder: Folder, name: str) -> None:
     with pytest.raises(WrongUse):
         folder.new(name)
+
+
+def test_with_a_ledger_above_the_folder_its_tables_are_open(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "people.csv").write_text(CSV, encoding="utf-8")
+    with open_studio(tmp_path / "tables", tmp_path / "ledger.db") as opened:
+        assert "people.csv" in opened.get("/publish")[1]
+        assert opened.get("/publish/table", params={"file": "people.csv", "named": "1"})[0] == 200
 
 
 def test_pages_say_so_and_do_nothing(opened: Opened, tmp_path: Path) -> None:

@@ -8,7 +8,9 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,9 +18,25 @@ import pytest
 Running = tuple[str, int, "subprocess.Popen[str]"]
 
 
+FEW = 200  # files that the studio may have open
+SHORT = 1.0  # seconds of patience in a test
+STUDIO = f"""
+import resource
+resource.setrlimit(resource.RLIMIT_NOFILE, ({FEW}, {FEW}))
+from hubbub.cli.main import main
+import hubbub.studio.server
+try:
+    import hubbub.studio.connections as connections
+    connections.HEAD = {SHORT}
+except ImportError:
+    pass
+main()
+"""
+
+
 @pytest.fixture
 def running(tmp_path: Path, own_ledger: Path) -> Iterator[Running]:
-    start = [sys.executable, "-c", "from hubbub.cli.main import main; main()", "studio", str(tmp_path), "--no-browser"]
+    start = [sys.executable, "-c", STUDIO, "studio", str(tmp_path), "--no-browser"]
     process = subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
     assert process.stdout is not None
     assert process.stderr is not None
@@ -76,6 +94,35 @@ def test_it_answers_its_link_and_nobody_else(running: Running) -> None:
     assert path not in errors
     assert "Traceback" not in errors
     assert "GET" not in errors  # what was asked is logged nowhere
+
+
+@pytest.mark.parametrize("begun", [b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1", b"POST /publish/release HTTP/1.1\r\n"])
+def test_requests_that_nobody_finishes_do_not_silence_it(running: Running, begun: bytes) -> None:
+    """Half-open ones, more than it may have files: 1,200 of them silenced the studio for as long as they were there."""
+    link, port, _ = running
+    opened = [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(FEW + 50)]
+    try:
+        for each in opened:
+            with suppress(OSError):  # it was let go already
+                each.sendall(begun)
+        started = time.monotonic()
+        assert ask(port, "GET", link.partition(str(port))[2])[0] == 200
+        assert ask(port, "GET", "/ledger")[0] == 403
+        assert time.monotonic() - started < 20
+        assert opened[-1].recv(1) == b""  # and those that wait are let go after a while
+    finally:
+        for each in opened:
+            each.close()
+
+
+def test_who_sends_one_byte_at_a_time_gains_no_time(running: Running) -> None:
+    _, port, _ = running
+    started = time.monotonic()
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as slow, suppress(OSError):
+        while time.monotonic() - started < 30:
+            slow.sendall(b"G")
+            time.sleep(SHORT / 10)
+    assert time.monotonic() - started < 20
 
 
 def _elsewhere(port: int) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from hubbub.engines.duckdb import DuckDB
+from hubbub.errors import Refused
 from hubbub.ledger.book import Ledger
 from hubbub.noise.source import SystemSource
 from hubbub.studio import worker
@@ -62,6 +63,15 @@ def test_stopped_before_noise_is_drawn_it_costs_nothing(folder: Path, monkeypatc
     assert [record.state for record in account.records] == ["abandoned"]
     assert account.spent == []
     assert not (folder / "out" / "release.csv").exists()
+
+
+def test_a_release_that_is_refused_or_stopped_leaves_no_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Refused):
+        worker.work(asked(folder, by=["town"]), lambda told: None, Here())  # found bins need a delta
+    assert not (folder / "out").exists()
+    monkeypatch.setattr("hubbub.tables.histogram.Histogram.run", lambda self, data, source: _drawn(source))
+    worker.work(asked(folder), lambda told: None, Here())
+    assert not (folder / "out").exists()
 
 
 def test_stopped_after_that_it_says_that_it_is_spent(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
