@@ -37,13 +37,17 @@ def safe_path() -> list[str]:
     unless Hubbub itself, or Python, is installed there."""
     installed = {*sysconfig.get_paths().values(), str(Path(__file__).parents[1])}
     shunned = {*map(os.path.realpath, _beside())} - {*map(os.path.realpath, installed)}
-    return [os.path.abspath(each) for each in sys.path if each and os.path.realpath(each) not in shunned]
+    try:
+        known = [os.path.abspath(each) for each in sys.path]
+    except OSError:  # the current folder was removed
+        known = [each for each in sys.path if os.path.isabs(each)]
+    return [each for each in known if os.path.realpath(each) not in shunned]
 
 
 def _beside() -> list[str]:
     """The folders in which Python looks only because somebody is there."""
     script = getattr(sys.modules.get("__main__"), "__file__", None)
-    found = [] if script is None else [os.path.dirname(os.path.abspath(script))]
-    with suppress(OSError):  # the current folder was removed
-        found.append(os.getcwd())
-    return found
+    found = [] if script is None else [os.path.dirname(script)]
+    with suppress(OSError):
+        found = [*map(os.path.abspath, found), os.getcwd()]
+    return [each for each in found if os.path.isabs(each)]

@@ -280,7 +280,10 @@ class _Frame:
                     self._session.catalog.dropTempView(name)
 
     def far(self, asked: Asked) -> FarCounts:
-        """Counts that stay with Spark."""
+        """Counts that stay with Spark. Its tasks in Python look for no module in the folder that Spark was started in;
+        a server of Connect is told nothing, and works where it was set up."""
+        with suppress(Exception):
+            self._session.sparkContext.environment["PYTHONSAFEPATH"] = "1"
         return FarCounts(self, asked)
 
     def stream(

@@ -70,6 +70,22 @@ def reports(engine: Engine, spec: Histogram, given: Task) -> list[Report]:
     return sorted(far.reports(cut(spec), given))
 
 
+def test_tasks_do_not_look_for_modules_in_the_current_folder(tmp_path: Path) -> None:
+    """What lies beside the tables is not run by Spark's own processes of Python either."""
+    people = frame(tmp_path)
+    spec = spec_of(NUMBERS, {"epsilon": 1, "parts": 2}).resolved(open_spark_frame(people).columns())
+    open_spark_frame(people).far(question(spec), ScriptedSource.from_label("same"))
+
+    def safe(parts: Any) -> Any:
+        import sys
+
+        yield from (pa.record_batch({"safe": [sys.flags.safe_path and "" not in sys.path]}) for _ in parts)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Spark, about versions of pandas, which is not used
+        assert {row[0] for row in people.mapInArrow(safe, "safe boolean").collect()} == {True}
+
+
 def plain(told: list[Report]) -> list[Report]:
     return [report._replace(name="") for report in told]
 
