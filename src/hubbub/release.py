@@ -40,10 +40,11 @@ from hubbub.staging import (
     Staged,
     check_free,
     check_free_for_parts,
+    check_ours,
     opened,
     publish,
+    published,
     remove,
-    there,
 )
 from hubbub.tables import manifest
 from hubbub.tables.identity import Identity
@@ -218,22 +219,26 @@ def save(
     """Write the release as CSV or Parquet, its report and its certificate into a folder; returns where they are. One
     that others write (`parts`) is made now, in Parquet.
 
-    A release that is in the folder already stays, unless it is to be replaced. `heading` is what the report says of its
-    publisher and date.
+    A release that is in the folder already stays, unless it is to be replaced; then its files go, if this ledger
+    published them and they are still the same, and anything else in their place is refused. `heading` is what the
+    report says of its publisher and date.
 
     Guarantee: the digests of the files are in the ledger, on the disk, before a file has its name. If this is cut short
     at any moment, the folder holds either nothing new or bytes that are paid for, and :func:`hubbub.finishing.finish`
     brings out the rest of them. If it fails and leaves nothing behind, the place in the ledger is given up.
     """
     out = Path(folder)
-    if not replace:
+    ledger = Ledger(None if release.place is None else release.place.ledger)
+    if replace:
+        check_ours(out, ledger)
+    else:
         check_free(out)
     if release.result.waiting:
-        check_free_for_parts(out, replace=replace)
-    before = there(out)
+        check_free_for_parts(out, ledger, replace=replace)
+    before = published(out, ledger) if replace else {}
     written = publish(stage(release, out, form=form, report=report, heading=heading))
-    for name in {*before} - {Path(place).name for place in written.values()}:
-        remove(out / name)
+    new = {Path(place).name for place in written.values()}
+    remove(out, {name: digest for name, digest in before.items() if name.partition("/")[0] not in new})
     return written
 
 

@@ -156,16 +156,18 @@ def _opened(kind: Kind, file: str, words: dict[str, Any]) -> Callable[[Spec], Re
 
 def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[str, Any]) -> None:
     from hubbub.files import check_format
+    from hubbub.ledger.book import Ledger
     from hubbub.release import save
     from hubbub.report.heading import heading
     from hubbub.staging import prepared
 
     out, form, replace, date = (words.pop(name) for name in ("out", "form", "replace", "date"))
+    ledger = Ledger(words["ledger"])
     publish = _opened(kind, file, words)
     spec = kind.ask(**words)
     check_format(form)
     said = heading(date)
-    with prepared(Path(out), spec.room(), replace=replace, parts=words.get("parts") is not None):
+    with prepared(Path(out), spec.room(), replace=replace, parts=words.get("parts") is not None, ledger=ledger):
         if ahead := spec.ahead():
             say(ahead)
         with waiting("Counting"):

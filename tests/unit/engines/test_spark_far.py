@@ -154,6 +154,11 @@ def test_connect_publishes_the_same(tmp_path: Path) -> None:
         assert plain(reports(open_spark_frame(rows), spec, task(spec, tmp_path / "there"))) == wanted
 
 
+def _rows(counted: Counted) -> list[Any]:
+    found = ([repr(label) for label in labels] for labels in counted.found)
+    return list(zip(counted.codes.tolist(), counted.counts.tolist(), *found, strict=True))
+
+
 @pytest.mark.parametrize("unit", [{"one_row_per_person": True}, {"distinct": 2}])
 def test_people_with_several_rows_are_chosen_as_by_the_driver(unit: dict[str, Any], tmp_path: Path) -> None:
     channel = {"epsilon": 1} if "distinct" in unit else {"crowd": 2}
@@ -161,17 +166,16 @@ def test_people_with_several_rows_are_chosen_as_by_the_driver(unit: dict[str, An
     engine = open_spark_frame(frame(tmp_path))
     spec = spec.resolved(engine.columns())
 
+    def rows(counted: Counted) -> list[Any]:  # in here: the tasks have no tests on their path
+        found = ([repr(label) for label in labels] for labels in counted.found)
+        return list(zip(counted.codes.tolist(), counted.counts.tolist(), *found, strict=True))
+
     def counts(part: int, counted: Counted) -> Report:
-        return Report(part, name=repr(sorted(_rows(counted))))
+        return Report(part, name=repr(sorted(rows(counted))))
 
     told = [row for report in reports(engine, spec, counts) for row in eval(report.name)]
     assert sorted(told) == sorted(_rows(engine.count(question(spec), ScriptedSource.from_label("same"))))
     assert told
-
-
-def _rows(counted: Counted) -> list[Any]:
-    found = ([repr(label) for label in labels] for labels in counted.found)
-    return list(zip(counted.codes.tolist(), counted.counts.tolist(), *found, strict=True))
 
 
 def test_found_bins_are_those_that_the_driver_finds(tmp_path: Path) -> None:

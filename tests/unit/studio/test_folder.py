@@ -41,7 +41,7 @@ def test_what_is_inside_is(folder: Folder) -> None:
     assert folder.file("people.csv") == folder.root / "people.csv"
     assert folder.file(str(folder.root / "people.csv")) == folder.root / "people.csv"
     assert folder.file("near.csv") == folder.root / "people.csv"
-    assert folder.files(TABLES) == ["near.csv", "people.csv", "sub/more.parquet"]
+    assert folder.files(TABLES, lambda folder: ()) == ["near.csv", "people.csv", "sub/more.parquet"]
 
 
 def test_pipes_and_devices_are_no_files(folder: Folder) -> None:
