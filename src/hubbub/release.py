@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -79,10 +80,12 @@ def open(
     the ledger, by which releases about the same people are known; a file is named after itself unless told otherwise.
     `ledger` is the ledger's file, if not the user's own. `delimiter`, `encoding` and `no_header` (the names of the
     columns, like ``"id,town,age"``) say how a CSV is written, if not as usual. A release is refused if a larger share
-    of rows than `unreadable` cannot be read as declared. With `other_people` somebody declares that these are not the
+    of rows than `unreadable` cannot be read as declared. A query with LIMIT or a window function gets a warning: one
+    person may move more than one row of it. With `other_people` somebody declares that these are not the
     people of a dataset that has the same ids.
     """
     from hubbub.engines import opening  # late: an import of hubbub loads no engine
+    from hubbub.engines.query import RowsMove, is_query, remarks
 
     _say_who(person, rows_are_people)
     engine = opening.open_source(
@@ -90,7 +93,9 @@ def open(
     )
     if person is not None:
         column(engine.columns(), person)
-    if dataset is None and isinstance(source, str | os.PathLike) and not (address(source) and table and " " in table):
+    for remark in remarks(table):
+        warnings.warn(remark, RowsMove, stacklevel=2)
+    if dataset is None and isinstance(source, str | os.PathLike) and not (address(source) and is_query(table or "")):
         dataset = named_after(source, table)  # but not after a query
     books = Ledger(ledger)
     return Table(

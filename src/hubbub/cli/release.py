@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -141,10 +142,15 @@ def _opened(kind: Kind, file: str, words: dict[str, Any]) -> Callable[[Spec], Re
     and for a table the person column is put there."""
     named = {name: words.pop(name) for name in ("dataset", "ledger")}
     if kind.data == "table":
+        from hubbub.engines.query import RowsMove, remarks
         from hubbub.release import open as open_table
 
         given = {name: words.pop(name) for name in _TABLE}
-        people = open_table(file, **given, **named)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RowsMove)
+            people = open_table(file, **given, **named)
+        for remark in remarks(given["table"]):
+            say(f"Note: {remark}.")
         words["person"] = people.person
         return people.publish
     from hubbub.release import open_graph
