@@ -19,12 +19,13 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.kind import Release, Reservation
 from hubbub.ledger.book import Ledger
-from hubbub.ledger.key import ALGORITHM
-from hubbub.wire.canonical import Plain, canonical
+from hubbub.ledger.key import ALGORITHM, signed
+from hubbub.wire.canonical import Plain, canonical, read
 from hubbub.wire.exact_json import plain
 
 FORMAT: Final = "hubbub certificate 3"
 SIGNATURE: Final = "signature"
+_ANY_FORMAT: Final = "hubbub certificate "
 
 
 def draft(release: Release, files: Mapping[str, str], place: Reservation) -> dict[str, Any]:
@@ -41,6 +42,19 @@ def sign(body: Mapping[str, Any], ledger: Ledger) -> bytes:
 def signed_bytes(body: Mapping[str, Any]) -> bytes:
     """What is signed: the certificate without its signature, marked as one of its format."""
     return str(body.get("format", FORMAT)).encode() + b"\n" + canonical(dict(body))
+
+
+def signed_by(data: bytes, ledger: Ledger, form: str = _ANY_FORMAT) -> dict[str, Any] | None:
+    """The certificate in these bytes without its signature, if a key of this ledger signed it; else None. `form` is how
+    its format begins."""
+    body: Any = read(data, "the certificate")
+    try:
+        signature = body.pop(SIGNATURE)
+        public, value = str(signature["public_key"]), str(signature["value"])
+        ours = str(body["format"]).startswith(form) and public in ledger.public_keys()
+    except (KeyError, TypeError, AttributeError):
+        return None
+    return dict(body) if ours and signed(public, value, signed_bytes(body)) else None
 
 
 def entry_of(place: Reservation) -> dict[str, Plain]:

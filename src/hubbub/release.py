@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -42,10 +43,11 @@ from hubbub.staging import (
     Staged,
     check_free,
     check_free_for_parts,
+    check_ours,
     opened,
     publish,
+    published,
     remove,
-    there,
 )
 from hubbub.tables import manifest
 from hubbub.tables.identity import Identity
@@ -84,10 +86,12 @@ def open(
     the ledger, by which releases about the same people are known; a file is named after itself unless told otherwise.
     `ledger` is the ledger's file, if not the user's own. `delimiter`, `encoding` and `no_header` (the names of the
     columns, like ``"id,town,age"``) say how a CSV is written, if not as usual. A release is refused if a larger share
-    of people than `unreadable` have a row that cannot be read as declared (of rows, if each row is a person). With
-    `other_people` somebody declares that these are not the people of a dataset that has the same ids.
+    of people than `unreadable` have a row that cannot be read as declared (of rows, if each row is a person). A query
+    with LIMIT or a window function gets a warning: one person may move more than one row of it. With `other_people`
+    somebody declares that these are not the people of a dataset that has the same ids.
     """
     from hubbub.engines import opening  # late: an import of hubbub loads no engine
+    from hubbub.engines.query import RowsMove, is_query, remarks
 
     _say_who(person, rows_are_people)
     with interruptible():
@@ -96,7 +100,9 @@ def open(
         )
     if person is not None:
         column(engine.columns(), person)
-    if dataset is None and isinstance(source, str | os.PathLike) and not (address(source) and table and " " in table):
+    for remark in remarks(table):
+        warnings.warn(remark, RowsMove, stacklevel=2)
+    if dataset is None and isinstance(source, str | os.PathLike) and not (address(source) and is_query(table or "")):
         dataset = named_after(source, table)  # but not after a query
     books = Ledger(ledger)
 
@@ -251,22 +257,26 @@ def save(
     """Write the release as CSV or Parquet, its report and its certificate into a folder; returns where they are. One
     that others write (`parts`) is made now, in Parquet.
 
-    A release that is in the folder already stays, unless it is to be replaced. `heading` is what the report says of its
-    publisher and date.
+    A release that is in the folder already stays, unless it is to be replaced; then its files go, if this ledger
+    published them and they are still the same, and anything else in their place is refused. `heading` is what the
+    report says of its publisher and date.
 
     Guarantee: the digests of the files are in the ledger, on the disk, before a file has its name. If this is cut short
     at any moment, the folder holds either nothing new or bytes that are paid for, and :func:`hubbub.finishing.finish`
     brings out the rest of them. If it fails and leaves nothing behind, the place in the ledger is given up.
     """
     out = Path(folder)
-    if not replace:
+    ledger = Ledger(None if release.place is None else release.place.ledger)
+    if replace:
+        check_ours(out, ledger)
+    else:
         check_free(out)
     if is_deferred(release.result):
-        check_free_for_parts(out, replace=replace)
-    before = there(out)
+        check_free_for_parts(out, ledger, replace=replace)
+    before = published(out, ledger) if replace else {}
     written = publish(stage(release, out, form=form, report=report, heading=heading))
-    for name in {*before} - {Path(place).name for place in written.values()}:
-        remove(out / name)
+    new = {Path(place).name for place in written.values()}
+    remove(out, {name: digest for name, digest in before.items() if name.partition("/")[0] not in new})
     return written
 
 

@@ -16,6 +16,7 @@ paid for once.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -26,14 +27,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
-from hubbub.certificate import sign
+from hubbub.certificate import sign, signed_by
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.kind import Reservation
 from hubbub.ledger import durable, lock
 from hubbub.ledger.book import Ledger, released
 from hubbub.ledger.durable import sha256
 from hubbub.tables import manifest
-from hubbub.wire.canonical import canonical
+from hubbub.wire.canonical import LARGEST, canonical
 
 PREFIX: Final = ".hubbub-"
 CERTIFICATE: Final = "certificate.json"
@@ -93,53 +94,109 @@ def _new_file(path: Path) -> IO[bytes]:
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb")
 
 
-def remove(place: Path) -> None:
-    """Remove a file of a release, or the folder of its parts; what else somebody put into that stays."""
-    if not place.is_dir() or place.is_symlink():
-        place.unlink(missing_ok=True)
-        return
-    for name in filter(manifest.is_part_name, os.listdir(place)):
-        (place / name).unlink(missing_ok=True)
-    with suppress(OSError):
-        place.rmdir()
+def published(folder: Path, ledger: Ledger) -> dict[str, str]:
+    """The files of the release in a folder, with their digests; its parts are called like release/part-00000.parquet.
 
-
-def there(folder: Path) -> tuple[str, ...]:
-    """The files of a release that is in a folder already, and the folder of its parts."""
+    Guarantee: there is a certificate that a key of this ledger signed, and each file is, to the byte, one that it
+    names, or the certificate itself. Whoever can write to the folder can put no other file among them.
+    """
     try:
-        named = released(json.loads((folder / CERTIFICATE).read_bytes()))
-        files = [str(name) for name in named if Path(str(name)).name == str(name)]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        files = []
-    parts = [manifest.FOLDER] if manifest.NAME in files or os.path.lexists(folder / manifest.NAME) else []
-    usual = (*files, "release.csv", "release.parquet", manifest.NAME, *parts, REPORT, CERTIFICATE)
-    return tuple(name for name in dict.fromkeys(usual) if os.path.lexists(folder / name))
+        with open(folder / CERTIFICATE, "rb", opener=_usual) as file:
+            data = file.read(LARGEST + 1)
+        body = signed_by(data, ledger)
+    except (OSError, HubbubError):
+        return {}
+    if body is None:
+        return {}
+    named = {name: digest for name, digest in released(body).items() if Path(name).name == name}
+    found = {name: digest for name, digest in named.items() if _is(folder / name, digest)}
+    if manifest.NAME in found:
+        parts = manifest.parts_of((folder / manifest.NAME).read_bytes())
+        listed = {f"{manifest.FOLDER}/{part.name}": part.sha256 for part in parts}
+        found |= {name: digest for name, digest in listed.items() if _is(folder / name, digest)}
+    return {**found, CERTIFICATE: hashlib.sha256(data).hexdigest()}
+
+
+def _usual(path: str, flags: int) -> int:
+    """Opens a file without waiting for whoever holds the other end of a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _is(place: Path, digest: str) -> bool:
+    """Whether a file is there with these bytes."""
+    try:
+        return place.is_file() and sha256(place) == digest
+    except OSError:
+        return False
+
+
+def remove(folder: Path, files: Mapping[str, str]) -> None:
+    """Remove files that were published, if they are still the same, and the folder of parts if that is empty then."""
+    for name, digest in files.items():
+        if _is(folder / name, digest):
+            (folder / name).unlink()
+    if any("/" in name for name in files):
+        with suppress(OSError):
+            (folder / manifest.FOLDER).rmdir()
+
+
+def _in_the_way(folder: Path) -> list[str]:
+    """What has the name of something that every release writes."""
+    usual = ("release.csv", "release.parquet", manifest.NAME, REPORT, CERTIFICATE)
+    return [name for name in usual if os.path.lexists(folder / name)]
 
 
 def check_free(folder: Path) -> None:
     """Refuse to write over a release."""
-    if there(folder):
+    if _in_the_way(folder):
         raise WrongUse(
             f"there is a release in {str(folder)!r} already, and what was published stays; choose another folder, "
             "or add `replace=True`"
         )
 
 
-def check_free_for_parts(folder: Path, *, replace: bool = False) -> None:
+def check_ours(folder: Path, ledger: Ledger) -> None:
+    """Refuse to replace what this ledger did not publish, or what is not as it was published."""
+    if not folder.is_dir() or any(map(half_out, unfinished(folder))):  # of which :func:`publish` speaks
+        return
+    with alone(folder):
+        ours = published(folder, ledger)
+        other = next((name for name in _in_the_way(folder) if name not in ours), None)
+    if other is not None:
+        raise WrongUse(_not_ours(folder, other, "or choose another folder"))
+
+
+def _not_ours(folder: Path, name: str, then: str) -> str:
+    return (
+        f"only what this ledger published is replaced, and {name!r} in {str(folder)!r} is not by it, or was changed "
+        f"since; move it, {then}"
+    )
+
+
+def check_free_for_parts(folder: Path, ledger: Ledger, *, replace: bool = False) -> None:
     """Refuse to put the folder of parts where something else lies: only parts of a release are replaced."""
     place = folder / manifest.FOLDER
     if not os.path.lexists(place):
         return
-    ours = manifest.FOLDER in there(folder) and place.is_dir() and not place.is_symlink()
-    if not replace or not ours or not all(map(manifest.is_part_name, os.listdir(place))):
+    if not replace or not _only_parts(place, published(folder, ledger)):
         raise WrongUse(
             f"the parts of the release are to lie in {str(place)!r}, where something else is; move that, or choose "
             "another folder"
         )
 
 
-def prepare(folder: Path, room_needed: int, *, replace: bool = False, parts: bool = False) -> None:
-    """See that a release of about so many bytes can be written to a folder, before anything is spent on one."""
+def _only_parts(place: Path, ours: Mapping[str, str]) -> bool:
+    """Whether a folder of parts has published ones in it and nothing else."""
+    if not place.is_dir() or place.is_symlink():
+        return False
+    return all(f"{manifest.FOLDER}/{name}" in ours for name in os.listdir(place))
+
+
+def prepare(
+    folder: Path, room_needed: int, *, replace: bool = False, parts: bool = False, ledger: Ledger | None = None
+) -> None:
+    """See that a release of about so many bytes can be written to a folder, before anything is spent on one. `ledger`
+    is the one whose releases may be replaced, None for the user's own."""
     try:
         durable.make_folder(folder, 0o777)
         with tempfile.TemporaryFile(dir=folder):
@@ -162,18 +219,23 @@ def prepare(folder: Path, room_needed: int, *, replace: bool = False, parts: boo
         )
     if any(_hidden(folder)):
         raise WrongUse(f"another release is being written to {str(folder)!r}; wait for it, or choose another folder")
-    if not replace:
+    books = Ledger() if ledger is None else ledger
+    if replace:
+        check_ours(folder, books)
+    else:
         check_free(folder)
     if parts:
-        check_free_for_parts(folder, replace=replace)
+        check_free_for_parts(folder, books, replace=replace)
 
 
 @contextmanager
-def prepared(folder: Path, room_needed: int, *, replace: bool = False, parts: bool = False) -> Iterator[None]:
+def prepared(
+    folder: Path, room_needed: int, *, replace: bool = False, parts: bool = False, ledger: Ledger | None = None
+) -> Iterator[None]:
     """As :func:`prepare`, while a release is made; a folder that was made for one that is refused goes again."""
     new = _not_there(folder)
     try:
-        prepare(folder, room_needed, replace=replace, parts=parts)
+        prepare(folder, room_needed, replace=replace, parts=parts, ledger=ledger)
         yield
     except BaseException:
         _take_away(new)
@@ -276,6 +338,7 @@ def publish(staged: Staged) -> dict[str, str]:
     try:
         with alone(staged.folder):
             _nobody_between(staged)
+            _nothing_else(staged, ledger)
             first = next(iter(released(staged.body)))
             release, certificate = (sha256(staged.path(name)) for name in (first, CERTIFICATE))
             ledger.commit(staged.place, release, certificate)
@@ -296,6 +359,20 @@ def _nobody_between(staged: Staged) -> None:
             f"another release into {str(staged.folder)!r} was cut short while its files got their names; bring out "
             f"both with hubbub ledger finish {staged.folder}"
         )
+
+
+def _nothing_else(staged: Staged, ledger: Ledger) -> None:
+    """Refuse to write over anything that is no release of this ledger. Once a file has its name, this was seen to."""
+    names = (*outputs(staged.body), CERTIFICATE)
+    if staged.path(names[0]) == staged.folder / names[0]:
+        return
+    ours = published(staged.folder, ledger)
+    for name in names:
+        place = staged.folder / name
+        there = os.path.lexists(place) and staged.path(name) != place
+        if there and not (_only_parts(place, ours) if name == manifest.FOLDER else name in ours):
+            again = f"then run hubbub ledger finish {staged.folder}: the release is ready and paid for"
+            raise WrongUse(_not_ours(staged.folder, name, again))
 
 
 def _move(staged: Staged) -> dict[str, str]:
@@ -333,9 +410,12 @@ def outputs(body: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _replace(source: Path, target: Path) -> None:
-    """Give a file or a folder its name; of a folder that has that name the parts of a release go, and nothing else."""
+    """Give a file or a folder its name; of a folder that has that name the parts of a release go, and nothing else:
+    that they are parts of ours was seen to before the first file got its name."""
     if source.is_dir() and target.is_dir() and not target.is_symlink():
-        remove(target)
+        for name in filter(manifest.is_part_name, os.listdir(target)):
+            (target / name).unlink()
+        target.rmdir()
     os.replace(source, target)  # fails where somebody put something else
 
 

@@ -18,7 +18,8 @@ from hubbub import files
 from hubbub.errors import HubbubError, WrongUse
 from hubbub.finishing import finish
 from hubbub.kind import Release
-from hubbub.staging import unfinished
+from hubbub.release import stage
+from hubbub.staging import publish, unfinished
 from hubbub.tables import counts as counts_module
 from tests.fresh import counts, enter
 from tests.fresh import save_over as save
@@ -174,13 +175,14 @@ def test_when_writing_fails_the_old_files_stand(monkeypatch: pytest.MonkeyPatch,
     assert {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)} == before
 
 
-def test_a_link_in_the_way_is_replaced_and_not_followed(tmp_path: Path) -> None:
+def test_a_link_in_the_way_is_neither_followed_nor_replaced(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_text("untouched")
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "release.csv").symlink_to(tmp_path / "elsewhere")
-    save(release(), tmp_path / "out")
+    with pytest.raises(WrongUse, match=r"'release.csv' in .* is not by it"):
+        save(release(), tmp_path / "out")
     assert (tmp_path / "elsewhere").read_text() == "untouched"
-    assert not (tmp_path / "out" / "release.csv").is_symlink()
+    assert (tmp_path / "out" / "release.csv").is_symlink()
 
 
 def test_wrong_places_and_forms_get_one_sentence(tmp_path: Path) -> None:
@@ -191,8 +193,11 @@ def test_wrong_places_and_forms_get_one_sentence(tmp_path: Path) -> None:
         with pytest.raises(WrongUse, match=r"there is no folder .* and none can be made; choose another"):
             save(release(), place)
     (tmp_path / "taken" / "release.csv").mkdir(parents=True)
-    with pytest.raises(WrongUse, match=r"could not be moved to .*; make room, then run hubbub ledger finish"):
-        save(release(), tmp_path / "taken")
+    made = release()
+    with pytest.raises(WrongUse, match=r"'release.csv' in .* is not by it, or was changed since; move it"):
+        save(made, tmp_path / "taken")
+    with pytest.raises(WrongUse, match=r"'release.csv' in .*, then run hubbub ledger finish"):
+        publish(stage(made, tmp_path / "taken"))
     (hidden,) = unfinished(tmp_path / "taken")
     (tmp_path / "taken" / "release.csv").rmdir()
     finish(hidden)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -155,10 +156,15 @@ def _opened(kind: Kind, file: str, words: dict[str, Any]) -> tuple[Publish, obje
     out of `words`, and for a table the person column is put there."""
     named = {name: words.pop(name) for name in ("dataset", "ledger")}
     if kind.data == "table":
+        from hubbub.engines.query import RowsMove, remarks
         from hubbub.release import open as open_table
 
         given = {name: words.pop(name) for name in _TABLE}
-        people = open_table(file, **given, **named)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RowsMove)
+            people = open_table(file, **given, **named)
+        for remark in remarks(given["table"]):
+            say(f"Note: {remark}.")
         words["person"] = people.person
         return people.publish, people.engine.columns()
     from hubbub.release import open_graph
@@ -172,17 +178,19 @@ def _opened(kind: Kind, file: str, words: dict[str, Any]) -> tuple[Publish, obje
 def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[str, Any]) -> None:
     from hubbub.files import check_format
     from hubbub.kind import TakesLong
+    from hubbub.ledger.book import Ledger
     from hubbub.release import save
     from hubbub.report.heading import heading
     from hubbub.staging import prepared
 
     out, form, replace, date, yes = (words.pop(name) for name in ("out", "form", "replace", "date", "yes"))
+    ledger = Ledger(words["ledger"])
     publish, columns = _opened(kind, file, words)
     spec = kind.ask(**words)
     check_format(form)
     said = heading(date)
     confirm_weak(spec.resolved(columns), yes)
-    with prepared(Path(out), spec.room(), replace=replace, parts=words.get("parts") is not None):
+    with prepared(Path(out), spec.room(), replace=replace, parts=words.get("parts") is not None, ledger=ledger):
         if isinstance(spec, TakesLong) and (ahead := spec.duration_note()):
             say(ahead)
         with waiting("Counting"):

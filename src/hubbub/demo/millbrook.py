@@ -23,6 +23,7 @@ from hubbub.kind import Release
 from hubbub.ledger.book import Ledger
 from hubbub.release import open as open_table
 from hubbub.release import save
+from hubbub.staging import published, remove
 from hubbub.tables.asking import KIND
 from hubbub.tables.counts import Counts
 from hubbub.tables.labels import labels
@@ -164,13 +165,14 @@ def publish(folder: Path) -> Story:
     table, books = folder / "millbrook.parquet", folder / "ledger"
     parquet.write_table(people(), table)
     (folder / "questions.toml").write_text(QUESTIONS, encoding="utf-8")
+    remove(folder, published(folder, Ledger(books / "ledger.db")))
     shutil.rmtree(books, ignore_errors=True)
     ledger = Ledger(books / "ledger.db")
     ledger.new()
     (folder / "publisher.key").write_text(f"{ledger.public_key()}\n", encoding="ascii")  # for those who check
     town = open_table(table, person="resident", ledger=books / "ledger.db")
     made = town.histogram(list(BY), crowd=CROWD, sample=SAMPLE, scale_up=True)
-    return Story(made, {"table": str(table), **save(made, folder, replace=True)})
+    return Story(made, {"table": str(table), **save(made, folder)})
 
 
 def try_next(folder: Path) -> list[str]:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from hubbub.engines.cell_sql import identifier
 from hubbub.engines.column import Column, column
+from hubbub.engines.query import NAMES_ALONE, is_query
 from hubbub.engines.scratch import Scratch
 from hubbub.errors import WrongUse
 from hubbub.interruption import stop_if_interrupted
@@ -116,5 +117,7 @@ def table_name(connection: duckdb.DuckDBPyConnection, table: str, catalog: str, 
     for row in found:
         if row[2] == table:
             return ".".join(map(identifier, row))
+    if is_query(table):
+        raise WrongUse(NAMES_ALONE)
     names = ", ".join(repr(name) for *_, name in found) or "none"
     raise WrongUse(f"there is no table {table!r} that other connections see; there are {names}")

@@ -1,10 +1,11 @@
 """How a CSV is read: by its header and the form it declares, never by what a machine guesses from its rows.
 
 Every cell is text. A record with too few cells, longer than 2 MiB, or with a cell that is read and is not UTF-8, is
-left out; cells beyond the header are ignored; an empty cell is missing and ``""`` is the empty text. Each of these
-rules looks at one record alone, with the blank lines before it. What no such rule can help is a quotation mark out of
-place that has no partner, at the start of a cell, perhaps after a space, or after its end: it makes one cell of what
-follows. A file with one that never closes, or only after many lines, is refused (:mod:`hubbub.engines.csv_records`).
+left out; cells beyond the header are ignored; an empty cell is missing and ``""`` is the empty text. A blank line is no
+record, in a file of one column either. Each of these rules looks at one record alone, with the blank lines before it.
+What no such rule can help is a quotation mark out of place that has no partner, at the start of a cell, perhaps after a
+space, or after its end: it makes one cell of what follows. A file with one that never closes, or only after many lines,
+is refused (:mod:`hubbub.engines.csv_records`).
 
 One thread reads a file from its beginning. DuckDB's parallel reader begins in the middle and guesses whether it is
 inside of quotation marks; where it guesses wrong, one person more moves the counts of others.
@@ -18,7 +19,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Final
 
-from hubbub.engines.cell_sql import literal
+from hubbub.engines.cell_sql import identifier, literal
 from hubbub.engines.csv_form import MARKS, Form
 from hubbub.engines.csv_records import BUFFERED, LONGEST
 from hubbub.engines.plain_copy import first_text
@@ -61,7 +62,10 @@ def csv_relation(patterns: str, header: Sequence[str], mark: str, *, named: bool
     lenient = "strict_mode=false, ignore_errors=true, allow_quoted_nulls=false"
     place = f"parallel=false, max_line_size={LONGEST}, buffer_size={LONGEST * BUFFERED}"
     told = f"store_rejects=true, rejects_limit={MOST_REJECTS}"
-    return f"read_csv({patterns}, auto_detect=false, columns={{{columns}}}, {form}, {lenient}, {place}, {told})"
+    read = f"read_csv({patterns}, auto_detect=false, columns={{{columns}}}, {form}, {lenient}, {place}, {told})"
+    if len(header) > 1:
+        return read
+    return f"(SELECT * FROM {read} WHERE {identifier(header[0])} IS NOT NULL)"  # a blank line is nobody here either
 
 
 def first_names(path: str, mark: str, form: Form = PLAIN) -> list[str]:

@@ -1,6 +1,7 @@
 """A table, a view or a read-only query of PostgreSQL's, counted where it is.
 
-Every count is one transaction that may only read and sees one state of the table. Nothing is set for anybody else: the
+Every count is one transaction that may only read and sees one state of the table, and what has a query of the user's
+in it goes by the extended protocol, which takes one statement. Nothing is set for anybody else: the
 connection is our own. What the server says when something fails may quote a cell, and is not passed on.
 """
 
@@ -19,13 +20,14 @@ import psycopg
 import pyarrow as pa
 from psycopg.adapt import Loader
 from psycopg.conninfo import conninfo_to_dict
-from psycopg.pq import TransactionStatus
+from psycopg.pq import ExecStatus, TransactionStatus
 
 from hubbub.engines.arrow_columns import batches
 from hubbub.engines.column import Number
 from hubbub.engines.dialect import ARROW, BLANKS, LAST_DAY, LAST_MOMENT, Dialect, Field, Form
 from hubbub.engines.portable import UNCOUNTABLE, Portable
 from hubbub.engines.portable_sql import order, pick
+from hubbub.engines.query import ONE_SELECT, bare, called, is_query
 from hubbub.errors import WrongUse
 from hubbub.exact import to_text
 from hubbub.tables.identity import Identity, Part
@@ -188,11 +190,14 @@ class _Server:
         self._connection = _connected(url)
         weakref.finalize(self, self._connection.close)
         self.dialect: Dialect = PostgreSQL(self._connection.info.parameter_status("server_encoding") or "UTF8")
+        if is_query(table):
+            self._check_query(bare(table))
         self.people = _relation(table)
         described: Any = None
         with self.snapshot(), suppress(psycopg.Error, UnicodeError):
             with self._cursor() as cursor:
-                cursor.execute(f"SELECT * FROM {self.people} LIMIT 0", {})
+                # With a parameter it goes by the extended protocol; what is streamed does anyway.
+                cursor.execute(f"SELECT * FROM {self.people} LIMIT %(none)s", {"none": 0})
                 described = cursor.description or []
                 found = cursor.execute(_TEXT_TYPES, {"oids": [each.type_code for each in described]}).fetchall()
             texts = {oid: bool(text) for oid, text in found}
@@ -202,6 +207,26 @@ class _Server:
             "the table cannot be read; check its name (schema.table, if not in the search path) or the query, and that "
             "you may read it"
         )
+
+    def _check_query(self, query: str) -> None:
+        """Refuse what is not one statement, or calls a function that the server takes for one with effects.
+
+        Guarantee: the server has parsed the text by itself, as the one statement that a prepared statement is. It
+        begins with a word that no command begins with; and that it only reads, the transaction sees to.
+        """
+        told: Any = None
+        with self.snapshot(), suppress(psycopg.Error, UnicodeError), self._cursor() as cursor:
+            parsed = self._connection.pgconn.prepare(b"", query.encode())
+            if parsed.status == ExecStatus.COMMAND_OK and not re.search(r'u&\s*"', query, re.IGNORECASE):
+                told = cursor.execute(_VOLATILE, {"names": sorted(called(query))}).fetchall()
+        if told is None:
+            raise WrongUse(ONE_SELECT)
+        if told:
+            raise WrongUse(
+                "a query calls no function that may change something or answers differently each time, and "
+                f"{bytes(told[0][0]).decode()!r} is VOLATILE in this database; leave it out, or declare it STABLE if "
+                "it is"
+            )
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -266,10 +291,14 @@ class _Server:
     def _asked(self, sql: str) -> Any:
         """One row, or None where the server refuses."""
         with self.snapshot(), suppress(psycopg.Error), self._cursor() as cursor:
-            return cursor.execute(sql, {}).fetchone()
+            return next(iter(list(cursor.stream(sql, {}))), None)
         return None
 
 
+_VOLATILE: Final = (
+    "SELECT proname::text FROM pg_catalog.pg_proc WHERE proname = ANY(%(names)s::text[]) AND provolatile = 'v' "
+    "ORDER BY 1 LIMIT 1"
+)
 _TEXT_TYPES: Final = (
     "SELECT oid::bigint, typcategory = 'E' OR typname = 'citext' FROM pg_catalog.pg_type "
     "WHERE oid = ANY(%(oids)s::oid[])"
@@ -300,9 +329,8 @@ def _read(plan: Any) -> Iterator[str]:
 def _relation(table: str) -> str:
     """What stands after FROM: a query in brackets, or a name, with its schema if that is said. Parts that stand in
     quotation marks may have dots in them."""
-    if re.match(r"\s*(select|with|table|values)\b", table, re.IGNORECASE) and " " in table.strip():
-        query = table.strip().rstrip(";").replace("%", "%%")
-        return f"({query}\n) AS hubbub_people"
+    if is_query(table):
+        return f"({bare(table).replace('%', '%%')}\n) AS hubbub_people"
     parts = table.split(".", 1)
     if quoted := re.fullmatch(r"(?:(\w+|\"(?:[^\"]|\"\")+\")[.])?\"((?:[^\"]|\"\")+)\"", table):
         parts = [re.sub(r'^"|"$', "", part).replace('""', '"') for part in quoted.groups() if part]

@@ -29,6 +29,7 @@ from hubbub.engines.far import Asked, FarCounts
 from hubbub.engines.identity import of_files
 from hubbub.engines.portable import UNCOUNTABLE, Portable
 from hubbub.engines.portable_sql import hashed, order, picked
+from hubbub.engines.query import ONE_SELECT, bare, called, is_query
 from hubbub.engines.spark_address import session_at
 from hubbub.engines.spark_arrow import as_arrow, received
 from hubbub.errors import WrongUse
@@ -203,6 +204,9 @@ def _quietly() -> Iterator[None]:
             logger.removeFilter(elsewhere)
 
 
+_EFFECTS: Final = frozenset({"reflect", "java_method", "try_reflect"})
+"""Functions of Spark's that run any code of Java's."""
+
 _numbers = count(1)
 
 
@@ -280,7 +284,10 @@ class _Frame:
                     self._session.catalog.dropTempView(name)
 
     def far(self, asked: Asked) -> FarCounts:
-        """Counts that stay with Spark."""
+        """Counts that stay with Spark. Its tasks in Python look for no module in the folder that Spark was started in;
+        a server of Connect is told nothing, and works where it was set up."""
+        with suppress(Exception):
+            self._session.sparkContext.environment["PYTHONSAFEPATH"] = "1"
         return FarCounts(self, asked)
 
     def stream(
@@ -362,13 +369,19 @@ def open_session(session: Any, table: str | None, *, unreadable: Fraction = Frac
     """A table, a view or a query of a session."""
     if table is None:
         raise WrongUse("a session holds many tables; name one with `table`, or give a query that begins with SELECT")
-    is_query = re.match(r"\s*(select|with|table|values|from)\b", table, re.IGNORECASE) and " " in table.strip()
+    if is_query(table) and called(table) & _EFFECTS:
+        raise WrongUse(ONE_SELECT)
     try:
         with _quietly():
-            frame = session.sql(table) if is_query else session.table(table)
+            if is_query(table):
+                session.sql(f"EXPLAIN {bare(table)}")  # it is whole by itself, and is not run
+            # In brackets Spark's parser takes a query and nothing else; alone, WITH and FROM may begin an INSERT.
+            frame = session.sql(f"SELECT * FROM (\n{bare(table)}\n)") if is_query(table) else session.table(table)
             frame.schema  # noqa: B018  # Connect looks only now
     except Exception:  # of Spark, of Java, of a channel: the message may quote a cell
         frame = None
+    if frame is None and is_query(table):
+        raise WrongUse(ONE_SELECT)
     if frame is None:
         raise WrongUse("the table cannot be read; check its name or the query, and that you may read it")
     return open_frame(frame, unreadable=unreadable)

@@ -28,6 +28,7 @@ from hubbub.engines.column import Number
 from hubbub.engines.dialect import ARROW, BLANKS, KEY, Dialect, Field, Form
 from hubbub.engines.identity import of_files
 from hubbub.engines.portable import UNCOUNTABLE, Portable
+from hubbub.engines.query import NAMES_ALONE, is_query
 from hubbub.errors import WrongUse
 from hubbub.tables.bins import period_start
 from hubbub.tables.identity import Identity
@@ -143,6 +144,8 @@ class _File:
             f"SELECT name, type FROM pragma_table_xinfo({self.dialect.literal(table)}) WHERE hidden <> 1"
         )
         if not described:
+            if is_query(table):
+                raise WrongUse(NAMES_ALONE)
             raise WrongUse(f"there is no table {table!r} in the database; name one of those that it has with `table`")
         known = [field(each.decode(), kind.decode()) for each, kind in described]
         self.fields = tuple(each for each, _ in known)

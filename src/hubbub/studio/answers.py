@@ -6,20 +6,18 @@ depends on data: what is kept are promises and expectations, from public words a
 
 from __future__ import annotations
 
-import signal
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from importlib import import_module
-from multiprocessing import get_context
 from threading import Lock
 from typing import Any, Final, Generic, TypeVar
 
 from hubbub.errors import HubbubError, Refused
+from hubbub.studio.beside import Beside, Died
 
 T = TypeVar("T")
 
@@ -47,7 +45,7 @@ class Answers:
         self._known: OrderedDict[Hashable, Future[Any]] = OrderedDict()
         self._lock = Lock()
         self._hands = ThreadPoolExecutor(2, thread_name_prefix="answers")
-        self._slow: ProcessPoolExecutor | None = None  # a process: a search of designs would slow every page down
+        self._slow: Beside | None = None  # a process: a search of designs would slow every page down
         self._died = 0
         self._waiting: list[Hashable] = []  # what is slow and may not have begun
 
@@ -73,21 +71,21 @@ class Answers:
             return Answer(error=error)
         except (NotYet, CancelledError):
             return Answer()
-        except BrokenProcessPool:
+        except Died:
             return self._broken(key)
 
     def _broken(self, key: Hashable) -> Answer[Any]:
         """The process beside has died: another one tries again, a few times."""
         with self._lock:
             self._known.pop(key, None)
-            self._slow, self._died = None, self._died + 1
+            self._died += 1
         if self._died < _DEATHS:
             return Answer()
         return Answer(error=Refused("this could not be worked out here; ask hubbub plan in a terminal"))
 
-    def _beside(self) -> ProcessPoolExecutor:
+    def _beside(self) -> Beside:
         if self._slow is None:
-            self._slow = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_deaf)
+            self._slow = Beside()
         return self._slow
 
     def warm(self) -> None:
@@ -106,12 +104,7 @@ class Answers:
         """Begin nothing more."""
         self._hands.shutdown(wait=False, cancel_futures=True)
         if self._slow is not None:
-            self._slow.shutdown(wait=False, cancel_futures=True)
-
-
-def _deaf() -> None:
-    """An interrupt is for the studio, which then closes this process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+            self._slow.shutdown()
 
 
 def _ready() -> None:

@@ -9,6 +9,7 @@ from starlette.requests import Request
 
 from hubbub.errors import HubbubError, WrongUse
 from hubbub.ledger.book import Ledger
+from hubbub.staging import published
 from hubbub.studio.answers import Answers
 from hubbub.studio.folder import Folder
 from hubbub.studio.work import Work
@@ -31,6 +32,10 @@ class Desk:
     def ledger_name(self) -> str | None:
         """How a command is told which ledger."""
         return None if self.ledger is None else str(self.ledger)
+
+    def published(self, folder: Path) -> dict[str, str]:
+        """What this ledger published in a folder, with digests; nothing else there is hidden or handed out."""
+        return published(folder, self.book)
 
 
 def desk_of(request: Request) -> Desk:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from hubbub.errors import WrongUse
 from hubbub.ledger.places import files_of
-from hubbub.staging import there
 
 TABLES: Final = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".duckdb")
 BALLOTS: Final = (".soc", ".soi", ".toc", ".toi", ".cat", ".blt", ".abif", ".csv")
@@ -86,17 +85,17 @@ class Folder:
         """How a place inside is called."""
         return place.relative_to(self.root).as_posix()
 
-    def files(self, endings: tuple[str, ...]) -> list[str]:
-        """Files with one of these endings, packed or not, that are not themselves published."""
+    def files(self, endings: tuple[str, ...], published: Callable[[Path], Container[str]]) -> list[str]:
+        """Files with one of these endings, packed or not, that are not among those `published` in their folder."""
         found = []
-        published: dict[Path, tuple[str, ...]] = {}
+        out: dict[Path, Container[str]] = {}
         for place in self._walk():
-            if place.parent not in published:
-                published[place.parent] = there(place.parent)
+            if place.parent not in out:
+                out[place.parent] = published(place.parent)
             name = place.name.lower()
             for packed in _PACKED:
                 name = name.removesuffix(packed)
-            if name.endswith(endings) and place.name not in published[place.parent]:
+            if name.endswith(endings) and place.name not in out[place.parent]:
                 found.append(self.named(place))
         return sorted(found, key=lambda name: (name.count("/"), name.lower()))[:_MOST]
 

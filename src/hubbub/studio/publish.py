@@ -53,7 +53,7 @@ async def form_of(request: Request) -> dict[str, str]:
 async def choose(request: Request) -> Response:
     """Which file."""
     desk = desk_of(request)
-    files = await run_in_threadpool(desk.folder.files, TABLES)
+    files = await run_in_threadpool(desk.folder.files, TABLES, desk.published)
     links = [(name, urlencode(FILLED if name == TABLE else {"file": name})) for name in files]
     return page(
         "publish.html",

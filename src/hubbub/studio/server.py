@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import sys
 import tempfile
 import webbrowser
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from typing import Any, Final
 
 import uvicorn
 
+from hubbub import children
 from hubbub.errors import WrongUse
 from hubbub.ledger.book import Ledger
 from hubbub.studio.app import studio
@@ -50,6 +52,7 @@ def serve(
 ) -> None:
     """Open the studio on a folder, and stay until it is stopped. With `example`, Millbrook is put into the folder, with
     a ledger of its own: nobody lives there, and the user's own ledger is not for that."""
+    sys.path[:] = children.safe_path()  # pages are loaded when they are asked for, and never from among the tables
     place = Path(folder)
     if example:
         from hubbub.studio.example import put

@@ -43,7 +43,7 @@ async def vote(request: Request) -> Response:
         "Vote",
         place=PLACE,
         example=EXAMPLE,
-        files=await run_in_threadpool(desk.folder.files, BALLOTS),
+        files=await run_in_threadpool(desk.folder.files, BALLOTS, desk.published),
         rules=RULES,
         places=sorted(PLACES),
         counts=await run_in_threadpool(desk.folder.having, RECORD),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-import sys
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from hubbub import children
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.studio.worker import STAGES, STOPPED
 
@@ -67,12 +67,11 @@ class Work:
             raise Refused("a release is under way, and one is made at a time; wait for it, or stop it")
         self.job = Job(asked=asked)
         self._process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "hubbub.studio.worker",
+            *children.command("hubbub.studio.worker"),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,  # what a library says may be about the data
+            cwd=children.NEUTRAL,
         )
         self._task = asyncio.create_task(self._follow(self._process))
 

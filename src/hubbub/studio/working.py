@@ -8,19 +8,22 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
 
+from hubbub.certificate import signed_by
 from hubbub.errors import HubbubError, WrongUse
-from hubbub.staging import CERTIFICATE, REPORT, there
+from hubbub.staging import CERTIFICATE, REPORT
 from hubbub.studio import typed
 from hubbub.studio.asking import kind_of
-from hubbub.studio.desk import desk_of
+from hubbub.studio.desk import Desk, desk_of
 from hubbub.studio.folder import RECORD, RESULTS
 from hubbub.studio.guard import DOCUMENT
 from hubbub.studio.pages import page, sentence_of, trouble
 from hubbub.studio.work import Job
 from hubbub.studio.worker import STAGES
+from hubbub.wire.canonical import LARGEST
 
 _AGAIN: Final = '<noscript><meta http-equiv="refresh" content="2"></noscript>\n'
 _PLAIN: Final = "text/plain; charset=utf-8"
@@ -76,9 +79,11 @@ async def release(request: Request) -> Response:
     desk = desk_of(request)
     try:
         place = desk.folder.inside(request.query_params.get("folder", ""))
-        names = there(place)
+        names = await run_in_threadpool(desk.published, place)
         if CERTIFICATE not in names:
-            raise WrongUse("there is no release in this folder; look at the list under Check")
+            raise WrongUse(
+                "there is no release of the ledger that is open here in this folder; look at the list under Check"
+            )
     except HubbubError as error:
         return trouble(error, place="publish", back="/publish")
     job = desk.work.job
@@ -89,7 +94,7 @@ async def release(request: Request) -> Response:
         f"Published: {desk.folder.named(place)}",
         place="publish",
         folder=desk.folder.named(place),
-        files=[name for name in names if (place / name).is_file()],
+        files=[name for name in names if "/" not in name],
         report=REPORT in names,
         remarks=() if mine is None else mine.remarks,
         command="" if mine is None or kind is None else typed.command(kind, mine.asked, desk.folder),
@@ -101,7 +106,7 @@ async def release(request: Request) -> Response:
 async def document(request: Request) -> Response:
     """A report or a page of results as it is, in a frame that lets nothing out."""
     try:
-        place = _published(request)
+        place = await run_in_threadpool(_published, request)
     except HubbubError as error:
         return trouble(error)
     if place.name not in (REPORT, RESULTS):
@@ -112,7 +117,7 @@ async def document(request: Request) -> Response:
 async def file(request: Request) -> Response:
     """A published file, to be saved. Files that were not published are not handed out."""
     try:
-        place = _published(request)
+        place = await run_in_threadpool(_published, request)
     except HubbubError as error:
         return trouble(error)
     return FileResponse(place, media_type=_PLAIN, filename=place.name)
@@ -122,6 +127,19 @@ def _published(request: Request) -> Path:
     desk = desk_of(request)
     folder = desk.folder.inside(request.query_params.get("folder", ""))
     name = request.query_params.get("name", "")
-    if name not in (*there(folder), RECORD, RESULTS):
+    if "/" in name or name not in (*desk.published(folder), *_counted(desk, folder)):
         raise WrongUse("there is no such published file in this folder; look at the list")
     return desk.folder.file(desk.folder.named(folder / name))
+
+
+def _counted(desk: Desk, folder: Path) -> tuple[str, ...]:
+    """The result of a count, if a key of this ledger signed it, and its page, which no signature covers: it is shown
+    in a frame that lets nothing out."""
+    from hubbub.voting.record import FORMAT
+
+    try:
+        data = desk.folder.file(desk.folder.named(folder / RECORD)).read_bytes()[: LARGEST + 1]
+        known = signed_by(data, desk.book, FORMAT) is not None
+    except (OSError, HubbubError):
+        known = False
+    return (RECORD, RESULTS) if known else ()

@@ -140,6 +140,13 @@ def test_a_file_that_may_not_be_read_gets_one_sentence(tmp_path: Path, monkeypat
         open_file(path)
 
 
+@pytest.mark.parametrize("content", [b"town\nBath\n\n\nYork\n\n\n", b"town\r\nBath\r\n\r\nYork\r\n\r\n\r\n"])
+def test_a_blank_line_is_nobody_in_a_file_of_one_column_either(tmp_path: Path, content: bytes) -> None:
+    assert towns(written(tmp_path, content)) == {"Bath": 1, "York": 1}
+    quoted = content.replace(b"Bath", b'""')
+    assert towns(written(tmp_path, quoted), "town=York,null,other") == {"York": 1, "other": 1}
+
+
 def test_a_column_without_a_name_is_numbered(tmp_path: Path) -> None:
     assert list(open_file(written(tmp_path, b",town\n0,Bath\n")).columns()) == ["column0", "town"]
 

@@ -6,7 +6,6 @@ import gzip
 import os
 import sqlite3
 import stat
-import zipfile
 from collections.abc import Callable
 from contextlib import closing
 from fractions import Fraction
@@ -26,6 +25,7 @@ from hubbub.tables.condition import parse as condition
 from hubbub.tables.engine import Question, Repeats
 from hubbub.tables.schema import resolved
 from hubbub.tables.sketch import Chosen, Notice
+from tests.unit.workbooks import workbook
 
 
 def counted(
@@ -234,44 +234,17 @@ def test_a_wrong_form_gets_one_sentence(tmp_path: Path, name: str, raw: bytes, h
     assert says in str(wrong.value)
 
 
-def workbook(place: Path) -> Path:
-    """The smallest file that Excel would open: one sheet with texts, numbers, a date and booleans."""
-    main, office = "http://schemas.openxmlformats.org/", "officeDocument/2006/relationships"
-    text = '<c t="inlineStr"><is><t>{}</t></is></c>'
-    rows = [
-        "".join(text.format(name) for name in ("town", "pay", "hired", "ok")),
-        text.format("Bath") + '<c><v>55314</v></c><c s="1"><v>41347</v></c><c t="b"><v>1</v></c>',
-        text.format("York") + '<c><v>0.5</v></c><c/><c t="b"><v>0</v></c>',
-    ]
-    spread, package = f"{main}spreadsheetml/2006/main", f"{main}package/2006/"
-    link = '<Relationship Id="{}" Type="' + main + office + '/{}" Target="{}"/>'
-    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.{}+xml"
-    parts = {
-        "[Content_Types].xml": f'<Types xmlns="{package}content-types"><Default Extension="rels" '
-        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-        f'<Override PartName="/xl/workbook.xml" ContentType="{kind.format("sheet.main")}"/>'
-        f'<Override PartName="/xl/styles.xml" ContentType="{kind.format("styles")}"/>'
-        f'<Override PartName="/xl/sheet.xml" ContentType="{kind.format("worksheet")}"/></Types>',
-        "_rels/.rels": f'<Relationships xmlns="{package}relationships">'
-        f"{link.format('a', 'officeDocument', 'xl/workbook.xml')}</Relationships>",
-        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}relationships">'
-        f"{link.format('a', 'worksheet', 'sheet.xml')}{link.format('b', 'styles', 'styles.xml')}</Relationships>",
-        "xl/workbook.xml": f'<workbook xmlns="{spread}" xmlns:r="{main}{office}">'
-        '<sheets><sheet name="People" sheetId="1" r:id="a"/></sheets></workbook>',
-        "xl/styles.xml": f'<styleSheet xmlns="{spread}"><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>'
-        "</styleSheet>",
-        "xl/sheet.xml": f'<worksheet xmlns="{spread}"><sheetData>'
-        f"{''.join(f'<row>{row}</row>' for row in rows)}</sheetData></worksheet>",
-    }
-    with zipfile.ZipFile(place, "w") as file:
-        for name, content in parts.items():
-            file.writestr(name, f'<?xml version="1.0" encoding="UTF-8"?>{content}')
-    return place
+CELL = '<c t="inlineStr"><is><t>{}</t></is></c>'
+SHEET = (
+    "".join(CELL.format(name) for name in ("town", "pay", "hired", "ok")),
+    CELL.format("Bath") + '<c><v>55314</v></c><c s="1"><v>41347</v></c><c t="b"><v>1</v></c>',
+    CELL.format("York") + '<c><v>0.5</v></c><c/><c t="b"><v>0</v></c>',
+)
 
 
 def test_an_excel_sheet_is_a_table_of_text(tmp_path: Path) -> None:
     pytest.importorskip("python_calamine")
-    place = workbook(tmp_path / "people.xlsx")
+    place = workbook(tmp_path / "people.xlsx", "".join(f"<row>{row}</row>" for row in SHEET))
     assert counted(place, "town") == {"Bath": 1, "York": 1}
     assert counted(place, "pay:[0,1,100000)") == {"[0,1)": 1, "[1,100000)": 1}
     assert counted(place, "hired:month:2013-03..2013-03,null") == {"2013-03": 1, None: 1}

@@ -70,6 +70,22 @@ def reports(engine: Engine, spec: Histogram, given: Task) -> list[Report]:
     return sorted(far.reports(cut(spec), given))
 
 
+def test_tasks_do_not_look_for_modules_in_the_current_folder(tmp_path: Path) -> None:
+    """What lies beside the tables is not run by Spark's own processes of Python either."""
+    people = frame(tmp_path)
+    spec = spec_of(NUMBERS, {"epsilon": 1, "parts": 2}).resolved(open_spark_frame(people).columns())
+    open_spark_frame(people).far(question(spec), ScriptedSource.from_label("same"))
+
+    def safe(parts: Any) -> Any:
+        import sys
+
+        yield from (pa.record_batch({"safe": [sys.flags.safe_path and "" not in sys.path]}) for _ in parts)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Spark, about versions of pandas, which is not used
+        assert {row[0] for row in people.mapInArrow(safe, "safe boolean").collect()} == {True}
+
+
 def plain(told: list[Report]) -> list[Report]:
     return [report._replace(name="") for report in told]
 
@@ -138,6 +154,11 @@ def test_connect_publishes_the_same(tmp_path: Path) -> None:
         assert plain(reports(open_spark_frame(rows), spec, task(spec, tmp_path / "there"))) == wanted
 
 
+def _rows(counted: Counted) -> list[Any]:
+    found = ([repr(label) for label in labels] for labels in counted.found)
+    return list(zip(counted.codes.tolist(), counted.counts.tolist(), *found, strict=True))
+
+
 @pytest.mark.parametrize("unit", [{"one_row_per_person": True}, {"distinct": 2}])
 def test_people_with_several_rows_are_chosen_as_by_the_driver(unit: dict[str, Any], tmp_path: Path) -> None:
     channel = {"epsilon": 1} if "distinct" in unit else {"crowd": 2}
@@ -145,17 +166,16 @@ def test_people_with_several_rows_are_chosen_as_by_the_driver(unit: dict[str, An
     engine = open_spark_frame(frame(tmp_path))
     spec = spec.resolved(engine.columns())
 
+    def rows(counted: Counted) -> list[Any]:  # in here: the tasks have no tests on their path
+        found = ([repr(label) for label in labels] for labels in counted.found)
+        return list(zip(counted.codes.tolist(), counted.counts.tolist(), *found, strict=True))
+
     def counts(part: int, counted: Counted) -> Report:
-        return Report(part, name=repr(sorted(_rows(counted))))
+        return Report(part, name=repr(sorted(rows(counted))))
 
     told = [row for report in reports(engine, spec, counts) for row in eval(report.name)]
     assert sorted(told) == sorted(_rows(engine.count(question(spec), ScriptedSource.from_label("same"))))
     assert told
-
-
-def _rows(counted: Counted) -> list[Any]:
-    found = ([repr(label) for label in labels] for labels in counted.found)
-    return list(zip(counted.codes.tolist(), counted.counts.tolist(), *found, strict=True))
 
 
 def test_found_bins_are_those_that_the_driver_finds(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_what_is_inside_is(folder: Folder) -> None:
     assert folder.file("people.csv") == folder.root / "people.csv"
     assert folder.file(str(folder.root / "people.csv")) == folder.root / "people.csv"
     assert folder.file("near.csv") == folder.root / "people.csv"
-    assert folder.files(TABLES) == ["near.csv", "people.csv", "sub/more.parquet"]
+    assert folder.files(TABLES, lambda folder: ()) == ["near.csv", "people.csv", "sub/more.parquet"]
 
 
 @pytest.mark.parametrize("books", ["ledger.db", "root/ledger.db"])

@@ -1,0 +1,212 @@
+"""A query in the place of a table is one statement that only reads, on every engine (threat 58)."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+from hubbub.cli.main import commands
+from hubbub.engines.opening import open_source
+from hubbub.engines.query import ONE_SELECT, RowsMove, called, remarks
+from hubbub.errors import WrongUse
+from hubbub.noise.source import SystemSource
+from hubbub.release import open as open_table
+from hubbub.tables.columns import axis as parse
+from hubbub.tables.engine import Question
+from tests import servers
+
+PLANTED = (
+    "SELECT 1) AS a; COMMIT; DROP TABLE {canary}; SELECT * FROM (SELECT * FROM {people}",
+    "SELECT 1 AS x; DROP TABLE {canary}",
+    "SELECT 1 AS x; COMMIT; DROP TABLE {canary}; --",
+    "SELECT * FROM {people}) AS a, (SELECT 1 AS y",
+    "WITH gone AS (DELETE FROM {canary} RETURNING *) SELECT * FROM gone",
+    "WITH x AS (SELECT 1 AS a) INSERT INTO {canary} SELECT a FROM x",
+    "FROM {people} INSERT INTO {canary} SELECT id",
+    "SELECT id AS x INTO {canary}_2 FROM {people}",
+    "SELECT * FROM {people} /* ) AS a; DROP TABLE {canary}; --",
+    "SELECT 1; COPY {canary} TO PROGRAM 'touch {mark}'",
+    "SELECT 1; ATTACH DATABASE '{mark}' AS other",
+    "SELECT * FROM {people} FOR UPDATE; TRUNCATE {canary}",
+    "TABLE {canary}; TRUNCATE {canary}",
+)
+
+
+def counted(source: object, table: str, by: str) -> int:
+    found = open_source(source, table=table).count(Question(axes=(parse(by),)), SystemSource())
+    return int(found.counts.sum())
+
+
+# --- PostgreSQL -----------------------------------------------------------------------------------------------------
+
+on_postgresql = pytest.mark.xdist_group("postgresql")
+
+
+@pytest.fixture
+def url() -> str:
+    return str(servers.or_skip(servers.postgresql))
+
+
+@pytest.fixture
+def people(url: str) -> str:
+    return servers.load_postgresql(url, pa.table({"id": list(range(60)), "town": ["Bath", "York", "Ely"] * 20}))
+
+
+def run(url: str, sql: str) -> list[Any]:
+    import psycopg
+
+    with psycopg.connect(url) as connection:
+        cursor = connection.execute(sql)
+        return cursor.fetchall() if cursor.description else []
+
+
+@on_postgresql
+def test_nothing_but_one_select_reaches_postgresql(url: str, people: str, tmp_path: Path) -> None:
+    canary, mark = f"{people}_canary", tmp_path / "mark"
+    run(url, f"CREATE TABLE {canary} AS SELECT 1 AS a")
+    run(url, f"CREATE SEQUENCE {people}_numbers")
+    run(url, f"CREATE FUNCTION {people}_gone() RETURNS int LANGUAGE sql AS 'DELETE FROM {canary} RETURNING 1'")
+    run(url, f"CREATE FUNCTION {people}_lies() RETURNS int STABLE LANGUAGE sql AS 'SELECT {people}_gone()'")
+    functions = (
+        f"SELECT {people}_gone() AS x",
+        f"SELECT {people}_lies() AS x",
+        f"SELECT nextval('{people}_numbers') AS x",
+        f"SELECT NEXTVAL /* a */ ('{people}_numbers') AS x",
+        f"SELECT \"nextval\"('{people}_numbers') AS x",
+        f"SELECT U&\"n\\0065xtval\"('{people}_numbers') AS x",
+        f"SELECT E'\\'', pg_catalog.nextval('{people}_numbers') AS x, ''",
+        f"SELECT query_to_xml('DELETE FROM {canary}', true, true, '')::text AS x",
+        "SELECT set_config('transaction_read_only', 'off', false) AS x",
+        "SELECT lo_create(4711) AS x",
+        f"SELECT * FROM {people} WHERE random() < 0.5",
+    )
+    for query in (*(each.format(canary=canary, people=people, mark=mark) for each in PLANTED), *functions):
+        with pytest.raises(WrongUse):
+            counted(url, query, "x")
+    assert run(url, f"SELECT * FROM {canary}") == [(1,)]
+    assert run(url, f"SELECT last_value, is_called FROM {people}_numbers") == [(1, False)]
+    assert run(url, "SELECT count(*) FROM pg_largeobject_metadata WHERE oid = 4711") == [(0,)]
+    assert run(url, f"SELECT to_regclass('{canary}_2') IS NULL") == [(True,)]
+    assert not mark.exists()
+
+
+@on_postgresql
+def test_every_usual_query_of_postgresql_is_counted(url: str, people: str) -> None:
+    for query in (
+        f"SELECT * FROM {people};",
+        f"select town from {people} -- all of them",
+        f"WITH p AS (SELECT * FROM {people}) SELECT town, id % 2 AS odd FROM p WHERE town LIKE '%a%' OR true",
+        f"TABLE {people}",
+        f"SELECT upper(town) AS town, coalesce(id, 0), now() FROM {people}\n",
+        f"SELECT town FROM {people} WHERE town IN ('Bath', 'York', 'Ely') /* a remark (here) */",
+    ):
+        assert counted(url, query, "town") == 60, query
+    with pytest.raises(WrongUse, match="'random' is VOLATILE in this database; leave it out"):
+        counted(url, f"SELECT * FROM {people} WHERE random() < 0.5", "town")
+
+
+@on_postgresql
+def test_two_statements_are_refused_by_the_protocol_itself(url: str, people: str, monkeypatch: Any) -> None:
+    """Without the look at the query by itself, too."""
+    from hubbub.engines import postgresql
+
+    run(url, f"CREATE TABLE {people}_canary AS SELECT 1 AS a")
+    monkeypatch.setattr(postgresql._Server, "_check_query", lambda self, query: None)
+    with pytest.raises(WrongUse):
+        counted(url, PLANTED[0].format(people=people, canary=f"{people}_canary", mark=""), "town")
+    assert run(url, f"SELECT * FROM {people}_canary") == [(1,)]
+
+
+# --- SQLite and DuckDB: names alone ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("query", [*PLANTED, "SELECT * FROM {people}"])
+def test_files_of_databases_are_asked_by_names_alone(tmp_path: Path, query: str) -> None:
+    given = query.format(people="people", canary="canary", mark=tmp_path / "mark")
+    town, city = tmp_path / "town.sqlite", tmp_path / "city.duckdb"
+    with closing(sqlite3.connect(town)) as lite:
+        lite.executescript("CREATE TABLE people (id INTEGER); CREATE TABLE canary (a INTEGER)")
+    with duckdb.connect(str(city)) as duck:
+        duck.execute("CREATE TABLE people (id INTEGER); CREATE TABLE canary (a INTEGER)")
+    before = town.read_bytes(), city.read_bytes()
+    sources: list[Any] = [f"sqlite:///{town}", city]
+    for source in sources:
+        with pytest.raises(WrongUse, match="make a view of the query"):
+            open_source(source, table=given)
+    assert (town.read_bytes(), city.read_bytes()) == before
+    with duckdb.connect(":memory:") as own:
+        own.execute("CREATE TABLE people (id INTEGER); CREATE TABLE canary (a INTEGER)")
+        with pytest.raises(WrongUse, match="make a view of the query"):
+            open_source(own, table=given)
+        assert own.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == [(2,)]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["city.duckdb", "town.sqlite"]
+
+
+# --- Spark ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize("start", [servers.spark, servers.connect])
+def test_nothing_but_one_select_reaches_spark(start: Any, tmp_path: Path) -> None:
+    session = servers.or_skip(start)
+    session.createDataFrame([(i, "Bath") for i in range(20)], "id int, town string").createOrReplaceTempView("q_people")
+    canary = f"q_canary_{start.__name__}"
+    session.sql(f"CREATE TABLE {canary} (a INT) USING parquet LOCATION '{tmp_path / 'canary'}'")
+    try:
+        session.sql(f"INSERT INTO {canary} VALUES (1)")
+        more = ("SELECT java_method('java.lang.System', 'setProperty', 'hubbub', '1') AS x", "SELECT REFLECT('a', 'b')")
+        for query in (*PLANTED, *more):
+            with pytest.raises(WrongUse) as wrong:
+                open_source(session, table=query.format(people="q_people", canary=canary, mark=tmp_path / "mark"))
+            assert str(wrong.value) == ONE_SELECT
+        assert [row[0] for row in session.table(canary).collect()] == [1]
+        for query in ("SELECT * FROM q_people;", "WITH p AS (SELECT * FROM q_people) SELECT town FROM p -- all"):
+            assert counted(session, query, "town") == 20
+        assert counted(session, "FROM q_people SELECT town", "town") == 20
+    finally:
+        session.sql(f"DROP TABLE IF EXISTS {canary}")
+
+
+# --- what is told ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("SELECT * FROM people LIMIT 100", "LIMIT or the like"),
+        ("SELECT * FROM people ORDER BY age FETCH FIRST 5 ROWS ONLY", "LIMIT or the like"),
+        ("SELECT DISTINCT ON (town) * FROM people", "LIMIT or the like"),
+        ("SELECT town, row_number() OVER(PARTITION BY town) AS n FROM people", "a window function"),
+        ("SELECT sum(x) over w FROM t WINDOW w AS (ORDER BY y) limit 3", "a window function and LIMIT or the like"),
+        ("SELECT limited, overall FROM people WHERE note = 'no limit over (here)' -- limit", ""),
+        ("people", ""),
+        ("limit", ""),
+    ],
+)
+def test_window_functions_and_limits_are_told(query: str, told: str) -> None:
+    assert [told in remark for remark in remarks(query)] == ([True] if told else [])
+
+
+@on_postgresql
+def test_whoever_opens_such_a_query_is_told(url: str, people: str, tmp_path: Path) -> None:
+    query = f"SELECT * FROM {people} ORDER BY id LIMIT 30"
+    with pytest.warns(RowsMove, match="one person may move more than one row"):
+        open_table(url, table=query, person="id", dataset="town")
+    words = ["release", "histogram", url, "--table", query, "--person", "id", "--dataset", "town", "--by", "town=Bath"]
+    done = CliRunner().invoke(commands, [*words, "--epsilon", "1", "--out", str(tmp_path / "out")])
+    assert done.exit_code == 0
+    assert done.stderr.count("Note: the query has LIMIT or the like, so one person may move more than one row") == 1
+
+
+def test_the_functions_of_a_query_are_found_wherever_they_hide() -> None:
+    assert "nextval" in called("SELECT NextVal\n -- why\n ('s')")
+    assert "nextval" in called("SELECT nextval /* /* a */ b */ ('s')")
+    assert "nextval" in called("SELECT E'\\'', nextval('s'), ''")
+    assert 'od"d' in called('SELECT "od""d" (1)')
