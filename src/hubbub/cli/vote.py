@@ -36,6 +36,7 @@ RULES: Final = (
     "random-dictator",
     "punishing",
 )
+RATED: Final = ("approval", "score")  # for ballots that hold no ranks
 STV: Final = "stv"  # for several seats, and so no rule of a comparison
 
 
@@ -63,7 +64,9 @@ def vote() -> None:
     ),
 )
 @click.argument("file")
-@click.option("--rule", type=click.Choice([*RULES, STV]), default=RULES[0], show_default=True, help="The voting rule.")
+@click.option(
+    "--rule", type=click.Choice([*RULES, *RATED, STV]), default=RULES[0], show_default=True, help="The voting rule."
+)
 @click.option("--eta", metavar="E", default="1e-12", show_default=True, help="The gain that a lie may have, at most.")
 @click.option("--margin", metavar="B", help="A number, or n^0.75; without it, the margin that --eta needs.")
 @click.option(
@@ -119,9 +122,11 @@ def tally(file: str, as_json: bool, compare: bool, chart: str | None, **words: A
     eta = share(words["eta"], "--eta")
     dice = _dice(words["dice"])
     with waiting("Reading"):
-        read = read_ballots(file, words)
         _settle(words)
+        read = read_ballots(file, words, words["rule"])
         seats = _seats(words, read)
+    if compare and words["rule"] in RATED:
+        raise WrongUse(f"--compare runs the rules for rankings, and {words['rule']} counts none; leave it out")
     if seats is not None:
         if compare:
             raise WrongUse("--compare runs the rules for one winner, and stv fills seats; leave one of them out")
@@ -257,6 +262,8 @@ def _rule(words: dict[str, Any], eta: Fraction, read: BallotFile) -> Rule:
 
     names = read.ballots.candidates
     name, margin = words["rule"], _margin(words["margin"])
+    if name in RATED:
+        return _rated(words, read)
     if margin is None and name in rules.MARGINED:
         margin = rules.ForGain(eta)
     then: dict[str | None, Rule | None] = {
@@ -292,6 +299,17 @@ def _rule(words: dict[str, Any], eta: Fraction, read: BallotFile) -> Rule:
         truncated=read.ballots.truncated > 0,
     )
     return rules.Mix(rule=rule, probability=q)
+
+
+def _rated(words: dict[str, Any], read: BallotFile) -> Rule:
+    from hubbub.voting.approval import Approval
+    from hubbub.voting.score import Score
+
+    for option in ("margin", "points", "then", "mix"):
+        if words[option] is not None:
+            raise WrongUse(f"--{option} is about rules for rankings, and {words['rule']} counts none; leave it out")
+    ties = _ties(words["ties"], read.ballots.candidates)
+    return Approval(ties=ties) if words["rule"] == Approval.name else Score(top=read.top, ties=ties)
 
 
 def _ties(asked: str, names: tuple[str, ...]) -> Ties:

@@ -47,8 +47,8 @@ def reading_options(command: Command) -> Command:
         (
             "--columns",
             "SPEC",
-            "Columns of a CSV file: ballot=ID,rank=Rank,candidate=Name,count=N or ranks=a/b/c or grid=a/b; "
-            '"quoted, names" and #3 for the third.',
+            "Columns of a CSV file: ballot=ID,rank=Rank,candidate=Name,count=N or ranks=a/b/c or grid=a/b, or "
+            'scores=a/b or approvals=a/b; "quoted, names" and #3 for the third.',
         ),
         ("--contest", "NAME", "Which contest of a CSV file with several; a part of its name will do."),
         ("--encoding", "NAME", "Of the file, like cp1252; without it UTF-8, UTF-16 by its mark, or Windows-1252."),
@@ -76,8 +76,9 @@ def given(name: str) -> bool:
     return source is click.core.ParameterSource.COMMANDLINE
 
 
-def read_ballots(file: str, words: dict[str, Any]) -> BallotFile:
-    """The file, every ballot strict (but those that overvotes=several leaves to the count)."""
+def read_ballots(file: str, words: dict[str, Any], rule: str = "publishing ballots") -> BallotFile:
+    """The file as a rule counts it: every ballot strict (but those that overvotes=several leaves to the count), or
+    approvals or scores as they stand."""
     from hubbub.demo import council
     from hubbub.voting import formats
     from hubbub.voting.ballot_file import BallotFile
@@ -99,7 +100,7 @@ def read_ballots(file: str, words: dict[str, Any]) -> BallotFile:
         contest=words["contest"],
         encoding=words["encoding"],
     )
-    return formats.strict(opened)
+    return formats.for_rule(opened, rule)
 
 
 def _reading(words: dict[str, Any]) -> Reading:

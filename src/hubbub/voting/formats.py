@@ -22,11 +22,12 @@ from typing import Final
 
 from hubbub.errors import WrongUse
 from hubbub.voting import abif, blt, cast_votes, preflib
-from hubbub.voting.ballot_file import BallotFile
+from hubbub.voting.ballot_file import RANKS, RULE_FOR, BallotFile
 from hubbub.voting.ballot_text import BallotText, open_text
 from hubbub.voting.ballots import Ballots
-from hubbub.voting.labels import label_names, near_equal, numbers_for_names
+from hubbub.voting.labels import label_names, near_equal
 from hubbub.voting.reading import Reading, overvoted, settled
+from hubbub.voting.understood import check_voted
 
 FORMATS: Final = (*preflib.ENDINGS, preflib.CATEGORIES, "blt", "abif", "csv")
 
@@ -67,7 +68,7 @@ def read(
         kind = _looks_like(text)
     file = _read(text, kind, rules, columns, candidates, contest)
     names = file.ballots.candidates
-    own = numbers_for_names(names) if kind in ("csv", "abif") else label_names(names)
+    own = () if kind in ("csv", "abif") else label_names(names)
     told = (*text.remarks, *file.remarks, *own, *near_equal(names))
     named = {what: [names] if isinstance(names, str) else list(names) for what, names in (columns or {}).items()}
     asked = {
@@ -128,9 +129,33 @@ def _first_line(text: BallotText) -> str:
     return next((line for piece in text.pieces() for line in piece.decode().split("\n") if line.strip()), "")
 
 
+def for_rule(file: BallotFile, rule: str) -> BallotFile:
+    """The file as the rule of that name counts it, which must be a rule for what its ballots hold.
+
+    Guarantee: what comes back holds a ballot that marks somebody.
+    """
+    if file.marks == RANKS and rule not in RULE_FOR.values():
+        return strict(file)
+    if RULE_FOR.get(file.marks) != rule:
+        holds, wants = f"ballots of {file.marks}", "rankings"
+        counts = f"`rule={RULE_FOR.get(file.marks)}` counts them"
+        if rule in RULE_FOR.values():
+            wants = next(marks for marks, name in RULE_FOR.items() if name == rule)
+        if file.marks == RANKS:
+            holds, counts = "rankings", "choose another rule, or say which columns hold them with `columns`"
+        raise WrongUse(f"the file holds {holds}, and {rule} needs {wants}; {counts}")
+    check_voted(file.ballots)
+    return file
+
+
 def strict(file: BallotFile) -> BallotFile:
     """The file with every ballot strict, by its rules for overvotes and short ballots. (With overvotes=several the
-    count itself settles them.)"""
+    count itself settles them.)
+
+    Guarantee: what comes back holds a ballot that ranks somebody; approvals and scores are refused.
+    """
+    if file.marks != RANKS:
+        return for_rule(file, "a rule for rankings")
     ballots = settled(file.ballots, file.reading.overvotes)
     changed = dict(file.changed)
     if shared := overvoted(file.ballots):
@@ -140,7 +165,7 @@ def strict(file: BallotFile) -> BallotFile:
             f"{ballots.truncated} ballots do not rank all {len(ballots.candidates)} candidates, which the rule "
             "truncation=refuse forbids; choose keep"
         )
-    return replace(file, ballots=ballots, changed=changed)
+    return replace(file, ballots=check_voted(ballots), changed=changed)
 
 
 def write(ballots: Ballots, path: str | Path, *, title: str = "") -> None:
