@@ -108,12 +108,13 @@ class _Ids:
 
     def _all_differ(self) -> bool:
         """Whether that is so at a glance, as it is for almost every long file."""
-        if not self._parts or any(isinstance(cells, list) for cells, _ in self._parts):
+        if all(isinstance(cells, list) for cells, _ in self._parts):
             return not self._parts
         import pyarrow as pa
         from pyarrow import compute
 
-        whole = pa.chunked_array([chunk for cells, _ in self._parts for chunk in cells.chunks])
+        columns = [pa.chunked_array([cells]) if isinstance(cells, list) else cells for cells, _ in self._parts]
+        whole = pa.chunked_array([chunk for column in columns for chunk in column.chunks])
         return bool(compute.count_distinct(compute.utf8_trim_whitespace(whole)).as_py() == len(whole))
 
 
