@@ -115,7 +115,13 @@ class _Ids:
 
         columns = [pa.chunked_array([cells]) if isinstance(cells, list) else cells for cells, _ in self._parts]
         whole = pa.chunked_array([chunk for column in columns for chunk in column.chunks])
-        return bool(compute.count_distinct(compute.utf8_trim_whitespace(whole)).as_py() == len(whole))
+        try:
+            numbers = compute.cast(whole, pa.int64()).to_numpy()
+        except pa.ArrowInvalid:
+            return len(compute.unique(compute.utf8_trim_whitespace(whole))) == len(whole)
+        if (np.diff(numbers) > 0).all():  # as records are numbered
+            return True
+        return len(compute.unique(whole)) == len(whole)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
