@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from hubbub.cli import Commands, examples, json_option, print_json, say, waiting
+from hubbub.cli.vote_configured import tally_configured
 from hubbub.cli.vote_files import repeating, say_written, write_page, write_record
 from hubbub.cli.vote_gain import gain
 from hubbub.cli.vote_guarantee import guarantee
@@ -63,7 +64,8 @@ def vote() -> None:
         "hubbub vote tally millbrook --as oakland --dice three-white-swans",
     ),
 )
-@click.argument("file")
+@click.argument("file", required=False)
+@click.option("--config", metavar="FILE", help="Count as this configuration of RCTab says: files, candidates, rules.")
 @click.option(
     "--rule", type=click.Choice([*RULES, *RATED, STV]), default=RULES[0], show_default=True, help="The voting rule."
 )
@@ -100,7 +102,7 @@ def vote() -> None:
 @click.option("--chart", metavar="PATH", help="Draw how ballots moved: .html, .png or .svg.")
 @reading_options
 @json_option
-def tally(file: str, as_json: bool, compare: bool, chart: str | None, **words: Any) -> None:
+def tally(file: str | None, config: str | None, as_json: bool, compare: bool, chart: str | None, **words: Any) -> None:
     """Count the ballots of FILE: PrefLib (.soc .soi .toc .toi .cat), .blt, .abif or .csv, packed or not. millbrook is
     an invented election.
 
@@ -115,6 +117,11 @@ def tally(file: str, as_json: bool, compare: bool, chart: str | None, **words: A
     from hubbub.voting.pairwise import pairwise
     from hubbub.voting.threshold import share
 
+    if config is not None:
+        tally_configured(config, file, as_json=as_json)
+        return
+    if file is None:
+        raise WrongUse("name the file with the ballots, or millbrook for an invented election, or add --config FILE")
     if chart is not None:
         from hubbub import charts
 

@@ -76,6 +76,13 @@ def given(name: str) -> bool:
     return source is click.core.ParameterSource.COMMANDLINE
 
 
+def typed() -> list[str]:
+    """The options that were typed."""
+    context = click.get_current_context()
+    names = [option.name or "" for option in context.command.params if isinstance(option, click.Option)]
+    return [name for name in names if given(name)]
+
+
 def read_ballots(file: str, words: dict[str, Any], rule: str = "publishing ballots") -> BallotFile:
     """The file as a rule counts it: every ballot strict (but those that overvotes=several leaves to the count), or
     approvals or scores as they stand."""
