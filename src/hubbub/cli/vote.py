@@ -103,8 +103,8 @@ def vote() -> None:
 @reading_options
 @json_option
 def tally(file: str | None, config: str | None, as_json: bool, compare: bool, chart: str | None, **words: Any) -> None:
-    """Count the ballots of FILE: PrefLib (.soc .soi .toc .toi .cat), .blt, .abif or .csv, packed or not. millbrook is
-    an invented election.
+    """Count the ballots of FILE: PrefLib (.soc .soi .toc .toi .cat), .blt, .abif or .csv, packed or not, .xlsx, or
+    the records of a vendor (a folder, .json, .xml, .zip). millbrook is an invented election.
 
     Ties are broken by a fresh draw from the operating system after the ballots are in, or from the public words of
     --dice, and every draw is recorded. The guarantee says how much a lie can gain at most (eta), and for how coarse a

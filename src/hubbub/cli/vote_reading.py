@@ -50,9 +50,13 @@ def reading_options(command: Command) -> Command:
             "Columns of a CSV file: ballot=ID,rank=Rank,candidate=Name,count=N or ranks=a/b/c or grid=a/b, or "
             'scores=a/b or approvals=a/b; "quoted, names" and #3 for the third.',
         ),
-        ("--contest", "NAME", "Which contest of a CSV file with several; a part of its name will do."),
+        ("--contest", "NAME", "Which contest of a file with several; a part of its name will do."),
         ("--encoding", "NAME", "Of the file, like cp1252; without it UTF-8, UTF-16 by its mark, or Windows-1252."),
-        ("--format", "NAME", "soc, soi, toc, toi, cat, blt, abif or csv; without it, the ending of the file says."),
+        (
+            "--format",
+            "NAME",
+            "soc, soi, toc, toi, cat, blt, abif, csv, xlsx, dominion, hart or cdf; if not given, as the ending says.",
+        ),
     ):
         command = click.option(flag, metavar=takes, help=text)(command)
     command = click.option(

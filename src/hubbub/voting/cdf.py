@@ -10,8 +10,10 @@ from typing import Any, Final
 from xml.etree.ElementTree import Element
 
 from hubbub.errors import WrongUse
+from hubbub.voting.labels import WRITE_IN
 from hubbub.voting.rctab_config import UNDECLARED, Source
 from hubbub.voting.safe_xml import elements, text
+from hubbub.voting.vendor_directory import Directory
 
 _MOST_BYTES: Final = 1 << 30
 
@@ -23,6 +25,8 @@ class _Names:
     contests: dict[str, str] = field(default_factory=dict)  # id -> name
     people: dict[str, str] = field(default_factory=dict)  # id -> name
     selections: dict[str, tuple[bool, list[str]]] = field(default_factory=dict)  # id -> write-in, candidates
+    options: dict[str, list[str]] = field(default_factory=dict)  # contest -> its selections
+    seats: dict[str, int] = field(default_factory=dict)
 
     def contest(self, asked: str) -> str:
         found = [number for number, name in self.contests.items() if asked in (name, number)]
@@ -51,7 +55,41 @@ def read_cdf(source: Source) -> Iterator[list[tuple[int, str]]]:
         raise WrongUse(f"{source.path.name} cannot be read: {error.strerror or error}; check the path") from error
 
 
+def cdf_directory(path: Path) -> Directory:
+    """Contests and candidates, by the definitions in the file; marks name candidates themselves."""
+    try:
+        names = _names_of_xml(path) if path.suffix.lower() == ".xml" else _names_of_json(_report(path))
+    except OSError as error:
+        raise WrongUse(f"{path.name} cannot be read: {error.strerror or error}; check the path") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise WrongUse(f"{path.name} has not the form of the common data format; is it whole?") from error
+    people: dict[str, dict[str, str]] = {number: {UNDECLARED: WRITE_IN} for number in names.contests}
+    for number, selections in names.options.items():
+        for selection in selections:
+            write_in, ids = names.selections[selection]
+            if not write_in and len(ids) == 1 and ids[0] in names.people:  # others are refused if they are marked
+                people[number][names.people[ids[0]]] = names.people[ids[0]]
+    return Directory(contests=dict(names.contests), people=people, seats=dict(names.seats))
+
+
+def _report(path: Path) -> Any:
+    if path.stat().st_size > _MOST_BYTES:
+        raise WrongUse(f"{path.name} has more than 1 GB; export the records in several files")
+    return json.loads(path.read_bytes())
+
+
 def _from_xml(path: Path, asked: str) -> Iterator[list[tuple[int, str]]]:
+    names, what = _names_of_xml(path), f"the file {path.name}"
+    contest = names.contest(asked)
+    with path.open("rb") as stream:
+        for record in elements(stream, ("CVR",), what):
+            current = text(record, "CurrentSnapshotId")
+            for snapshot in record.findall("CVRSnapshot"):
+                if snapshot.get("ObjectId", "") == current:
+                    yield from _marks_of_xml(snapshot, contest, names)
+
+
+def _names_of_xml(path: Path) -> _Names:
     names, what = _Names(), f"the file {path.name}"
     with path.open("rb") as stream:
         for part in elements(stream, ("Contest", "Candidate"), what):
@@ -60,16 +98,12 @@ def _from_xml(path: Path, asked: str) -> Iterator[list[tuple[int, str]]]:
                 names.people[number] = text(part, "Name")
                 continue
             names.contests[number] = text(part, "Name")
+            names.seats[number] = _rank(text(part, "VotesAllowed") or text(part, "NumberElected"))
             for option in part.findall("ContestSelection"):
                 people = [one for each in option.findall("CandidateIds") for one in (each.text or "").split()]
+                names.options.setdefault(number, []).append(option.get("ObjectId", ""))
                 names.selections[option.get("ObjectId", "")] = (text(option, "IsWriteIn") == "true", people)
-    contest = names.contest(asked)
-    with path.open("rb") as stream:
-        for record in elements(stream, ("CVR",), what):
-            current = text(record, "CurrentSnapshotId")
-            for snapshot in record.findall("CVRSnapshot"):
-                if snapshot.get("ObjectId", "") == current:
-                    yield from _marks_of_xml(snapshot, contest, names)
+    return names
 
 
 def _marks_of_xml(snapshot: Element, contest: str, names: _Names) -> Iterator[list[tuple[int, str]]]:
@@ -91,18 +125,9 @@ def _marks_of_xml(snapshot: Element, contest: str, names: _Names) -> Iterator[li
 
 
 def _from_json(path: Path, asked: str) -> Iterator[list[tuple[int, str]]]:
-    if path.stat().st_size > _MOST_BYTES:
-        raise WrongUse(f"{path.name} has more than 1 GB; export the records in several files")
     try:
-        report = json.loads(path.read_bytes())
-        names = _Names()
-        for election in report["Election"]:
-            for person in election.get("Candidate", []):
-                names.people[person["@id"]] = str(person.get("Name", ""))
-            for one in election["Contest"]:
-                names.contests[one["@id"]] = str(one.get("Name", ""))
-                for option in one.get("ContestSelection", []):
-                    names.selections[option["@id"]] = (bool(option.get("IsWriteIn")), option.get("CandidateIds") or [])
+        report = _report(path)
+        names = _names_of_json(report)
         contest = names.contest(asked)
         for record in report["CVR"]:
             current = record["CurrentSnapshotId"]
@@ -111,6 +136,20 @@ def _from_json(path: Path, asked: str) -> Iterator[list[tuple[int, str]]]:
                     yield from _marks_of_json(snapshot.get("CVRContest", []), contest, names)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise WrongUse(f"{path.name} has not the form of the common data format; is it whole?") from error
+
+
+def _names_of_json(report: Mapping[str, Any]) -> _Names:
+    names = _Names()
+    for election in report["Election"]:
+        for person in election.get("Candidate", []):
+            names.people[person["@id"]] = str(person.get("Name", ""))
+        for one in election["Contest"]:
+            names.contests[one["@id"]] = str(one.get("Name", ""))
+            names.seats[one["@id"]] = int(one.get("VotesAllowed") or one.get("NumberElected") or 1)
+            for option in one.get("ContestSelection", []):
+                names.options.setdefault(one["@id"], []).append(option["@id"])
+                names.selections[option["@id"]] = (bool(option.get("IsWriteIn")), option.get("CandidateIds") or [])
+    return names
 
 
 def _marks_of_json(

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from hubbub.errors import WrongUse
+from hubbub.voting.labels import WRITE_IN
 from hubbub.voting.rctab_config import Source
+from hubbub.voting.vendor_directory import Directory
 
 _MOST_BYTES: Final = 1 << 30  # of one file
 
@@ -47,9 +49,28 @@ def _bytes(path: Path) -> bytes:
         raise WrongUse(f"{path.name} cannot be read: {error.strerror or error}; check the path") from error
 
 
+def dominion_directory(place: Path) -> Directory:
+    """Contests and candidates, by the manifests beside the records."""
+    folder = place if place.is_dir() else place.parent
+    try:
+        contests = json.loads(_bytes(folder / "ContestManifest.json"))["List"]
+        people = json.loads(_bytes(folder / "CandidateManifest.json"))["List"]
+        standing: dict[str, dict[str, str]] = {str(one["Id"]): {} for one in contests}
+        for one in people:
+            name = WRITE_IN if one.get("Type") == "WriteIn" else str(one["Description"])
+            standing.setdefault(str(one["ContestId"]), {})[str(one["Id"])] = name
+        return Directory(
+            contests={str(one["Id"]): str(one["Description"]) for one in contests},
+            people=standing,
+            seats={str(one["Id"]): int(one.get("VoteFor", 1)) for one in contests},
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise WrongUse("the manifests beside the records have not the form of Dominion's; are they whole?") from error
+
+
 def _invalid(folder: Path) -> int | None:
     """The condition that says that a contest on a ballot does not count, by the manifest beside the records."""
-    manifest = folder / "OutstackConditionManifest.json"
+    manifest = (folder if folder.is_dir() else folder.parent) / "OutstackConditionManifest.json"
     if not manifest.is_file():
         return None
     try:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import BinaryIO, Final
 
 from hubbub.errors import WrongUse
+from hubbub.voting.labels import WRITE_IN
 from hubbub.voting.rctab_config import Source
 from hubbub.voting.safe_xml import elements, text
+from hubbub.voting.vendor_directory import Directory
 
 _MOST_BYTES: Final = 16 << 20  # of one ballot
 
@@ -28,6 +31,20 @@ def read_hart(source: Source) -> Iterator[list[tuple[int, str]]]:
                     if sign == "1":
                         marks.append((rank, text(option, "Id")))
             yield marks
+
+
+def hart_directory(place: Path) -> Directory:
+    """Contests and candidates, by all the records: each names those whom it marks."""
+    contests: dict[str, str] = {}
+    people: dict[str, dict[str, str]] = {}
+    for name, stream in _files(Source(path=place, provider="hart")):
+        for contest in elements(stream, ("Contest",), f"the record {name}"):
+            number = text(contest, "Id")
+            contests[number] = text(contest, "Name")
+            here = people.setdefault(number, {})
+            for option in contest.iterfind("Options/Option"):
+                here[text(option, "Id")] = text(option, "Name") or WRITE_IN
+    return Directory(contests=contests, people=people)
 
 
 def _files(source: Source) -> Iterator[tuple[str, BinaryIO]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +17,7 @@ _SHEET: Final = "xl/worksheets/sheet1.xml"
 _STRINGS: Final = "xl/sharedStrings.xml"
 _MOST_BYTES: Final = 2 << 30  # of a part, unpacked
 _MOST_COLUMNS: Final = 4096
+_MOST_EMPTY: Final = 10_000  # rows in a row
 
 
 def sheet_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -30,6 +33,24 @@ def sheet_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
                     yield at, _cells(row, strings, what)
     except (zipfile.BadZipFile, EOFError, OSError, KeyError, ValueError) as error:
         raise WrongUse(f"{what} cannot be read as .xlsx; is it whole, and is its first sheet the ballots?") from error
+
+
+def sheet_text(path: Path) -> str:
+    """The sheet as CSV, to be read as such; empty rows at its end are left out."""
+    out = io.StringIO(newline="")
+    writer, at, width = csv.writer(out, lineterminator="\n"), 0, 0
+    for number, row in sheet_rows(path):
+        if not any(row):
+            continue
+        if number - at > _MOST_EMPTY:
+            raise WrongUse(
+                f"row {number:,} of the workbook {path.name} follows {number - at - 1:,} empty ones; take them out"
+            )
+        width = width or len(row)
+        out.write("\n" * (number - at - 1))
+        writer.writerow(row + [""] * (width - len(row)))
+        at = number
+    return out.getvalue()
 
 
 def _part(packed: zipfile.ZipFile, name: str, what: str) -> BinaryIO:

@@ -41,8 +41,10 @@ def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
                     read(file(tmp_path, f"wrong-{name}", text))
     with pytest.raises(WrongUse, match="this is none of them"):
         read(file(tmp_path, "b.doc", "x"))
-    with pytest.raises(WrongUse, match="save the sheet with the ballots as CSV"):
+    with pytest.raises(WrongUse, match=r"cannot be read as \.xlsx"):
         read(file(tmp_path, "b.xlsx", "x"))
+    with pytest.raises(WrongUse, match="save the sheet with the ballots as CSV"):
+        read(file(tmp_path, "b.ods", "x"))
     with pytest.raises(WrongUse, match="a workbook or a zip archive"):
         read(file(tmp_path, "b.csv", b"PK\x03\x04..."))
     assert read(file(tmp_path, "b.txt", texts["b.blt"]), format="blt").ballots.voters == 1

@@ -18,9 +18,11 @@ from hubbub.cli.main import commands
 from hubbub.errors import WrongUse
 from hubbub.voting.configured_count import count_configured
 from hubbub.voting.configured_result import ConfiguredCount, ConfiguredRound
+from hubbub.voting.formats import read, strict
 from hubbub.voting.java_dice import JavaDice
 from hubbub.voting.office_records import office_ballots
 from hubbub.voting.rctab_config import read_configuration
+from hubbub.voting.reading import Reading
 from tests.unit.cli.answers import one_object, one_sentence
 
 RCTAB = Path(__file__).resolve().parents[4] / "shared" / "data" / "elections" / "rctab"
@@ -357,3 +359,76 @@ def test_the_command_counts_by_a_configuration(tmp_path: Path) -> None:
     for more in (["--rule", "borda"], ["--record", "r.json"], ["--seats", "2"]):
         one_sentence(run.invoke(commands, ["vote", "tally", "--config", path, *more]), 2, "leave one out")
     one_sentence(run.invoke(commands, ["vote", "tally"]), 2, "name the file with the ballots")
+
+
+def test_a_vendors_records_are_counted_without_a_configuration(tmp_path: Path) -> None:
+    (tmp_path / "CvrExport.json").write_text(json.dumps({"Sessions": [SESSION]}), encoding="utf-8")
+    contests = [{"Id": "Mayor", "Description": "Mayor", "VoteFor": 1}, {"Id": "2", "Description": "Clerk"}]
+    people = [{"Id": code, "Description": code.title(), "ContestId": "Mayor"} for code in ("ann", "bob", "cid")]
+    for name, listed in (("ContestManifest", contests), ("CandidateManifest", people)):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"List": listed}), encoding="utf-8")
+    for place in (tmp_path, tmp_path / "CvrExport.json"):
+        file = strict(read(place, contest="mayor"))
+        assert (file.format, file.title, file.ballots.counts()) == ("dominion", "Mayor", {("Ann", "Cid"): 1})
+        assert file.ballots.candidates == ("Ann", "Bob", "Cid")
+    with pytest.raises(WrongUse, match='contests "Mayor", "Clerk"; say which'):
+        read(tmp_path)
+    with pytest.raises(WrongUse, match="no ballot of the records has this contest"):
+        read(tmp_path, contest="Clerk")
+    (tmp_path / "CandidateManifest.json").write_text(json.dumps({"List": people[1:]}), encoding="utf-8")
+    with pytest.raises(WrongUse, match="mark 'ann', whom no manifest names"):
+        read(tmp_path, contest="Mayor")
+
+
+def test_xml_and_archives_are_counted_without_a_configuration(tmp_path: Path) -> None:
+    bob = '<ContestSelection ObjectId="y"><CandidateIds>q</CandidateIds></ContestSelection></Contest>'
+    two = CDF.replace("</Contest>", bob + '<Candidate ObjectId="q"><Name>Bob</Name></Candidate>')
+    (tmp_path / "c.xml").write_text(two, encoding="utf-8")
+    assert read(tmp_path / "c.xml").ballots.counts() == {("Ann",): 1}
+    named = HART
+    for name in ("Ann", "Bob"):
+        named = named.replace(f"<Id>{name.lower()}</Id>", f"<Name>{name}</Name><Id>{name.lower()}</Id>")
+    (tmp_path / "h.zip").write_bytes(packed(tmp_path, {"1.xml": named, "2.xml": named}))
+    assert read(tmp_path / "h.zip").ballots.counts() == {("Ann", "Bob"): 2}
+    unranked = named.replace("100", "1").replace("010", "1")
+    (tmp_path / "h.zip").write_bytes(packed(tmp_path, {"1.xml": unranked}))
+    with pytest.raises(WrongUse, match="without ranking them"):
+        read(tmp_path / "h.zip")
+
+
+def test_a_workbook_is_read_as_its_first_sheet(tmp_path: Path) -> None:
+    rows = [["Cast Vote Record", "Mayor Choice 1", "Mayor Choice 2"], ["1", "Ann", "Bob"], ["2", "Bob", ""]]
+    (tmp_path / "b.xlsx").write_bytes(workbook(tmp_path, rows))
+    assert strict(read(tmp_path / "b.xlsx")).ballots.counts() == {("Ann", "Bob"): 1, ("Bob",): 1}
+    (tmp_path / "b.xlsx").write_bytes(workbook(tmp_path, [*rows, rows[1]]))
+    with pytest.raises(WrongUse, match="the id of an earlier line"):
+        read(tmp_path / "b.xlsx")
+
+
+@pytest.mark.skipif(not REPORTED, reason="RCTab's suite is not here")
+@pytest.mark.parametrize(
+    ("place", "contest", "folder"),
+    [
+        ("2024_alaska_dominion/partial_cvr", "U.S. Representative", "2024_alaska_dominion"),
+        ("_shared/dominion_alaska/alaska_input_data", None, "dominion_alaska"),
+        ("_shared/hart_cvr_archive", "CEDAR PARK SCHOOL BOARD", "hart_cedar_park_school_board"),
+        (
+            "unisyn_cvrs/101-RCV-CVT_TEST_3_UNIOVS2103-2.xml",
+            "For County Coroner (1/2)",
+            "unisyn_xml_cdf_county_coroner",
+        ),
+        ("clear_ballot_kansas_primary/clear_ballot_kansas_primary.cvr.csv", None, "clear_ballot_kansas_primary"),
+    ],
+)
+def test_both_ways_to_read_a_vendors_records_give_the_same_first_choices(
+    place: str, contest: str | None, folder: str
+) -> None:
+    file = strict(read(RCTAB / place, Reading(skips="skip"), contest=contest))
+    first = theirs(next((RCTAB / folder).glob("*expected_detailed_report.json")))[0][1]
+    tops: dict[str, int] = {}
+    for ranking, weight in file.ballots.counts().items():
+        if ranking:
+            tops[ranking[0]] = tops.get(ranking[0], 0) + weight
+    written = ("Write-in", "Undeclared Write-ins", "(undeclared)")
+    people = {name: votes for name, votes in first.items() if votes and name not in written}
+    assert {name: votes for name, votes in tops.items() if name not in written} == people
