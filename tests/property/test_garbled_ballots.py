@@ -119,6 +119,11 @@ def ratings(table: Table, shape: str, random: Random) -> Table:
     return changed(table, shape, lambda i, j: str(random.randint(0, 9)))
 
 
+def rated(table: Table, shape: str, random: Random) -> Table:
+    """Ratings from 1 to 9 where the ranks of rows of ballot, rank and candidate were."""
+    return [table[0], *([row[0], str(random.randint(1, 9)), row[2]] for row in table[1:])]
+
+
 def identifiers(table: Table, shape: str, random: Random) -> Table:
     return changed(table, shape, lambda i, j: f"id-{i}-{j}")
 
@@ -159,7 +164,8 @@ def doubled(table: Table, shape: str, random: Random) -> Table:
 
 
 DESTROYS = {
-    **dict.fromkeys(("ranks", "long"), (ratings, identifiers, codes, zeros_and_ones, nothing, shifted, headless)),
+    "ranks": (ratings, identifiers, codes, zeros_and_ones, nothing, shifted, headless),
+    "long": (ratings, rated, identifiers, codes, zeros_and_ones, nothing, shifted, headless),
     "grid": (ratings, identifiers, codes, zeros_and_ones, nothing, shifted, headless, short),
     **dict.fromkeys(("dominion", "clear ballot"), (ratings, identifiers, codes, nothing, shifted, headless, short)),
 }

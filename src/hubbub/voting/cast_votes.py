@@ -43,7 +43,7 @@ from hubbub.voting.labels import NOBODY, WRITE_IN, Meanings, NotListed, meanings
 from hubbub.voting.plain_rankings import plain_rankings
 from hubbub.voting.rated_cells import rated_ballots
 from hubbub.voting.reading import Changes, Rank, Reading, ranking_of
-from hubbub.voting.understood import check_grid, check_names, check_rank_columns
+from hubbub.voting.understood import check_grid, check_names, check_rank_columns, check_ranks, check_repeats
 
 __all__ = ["WRITE_IN", "read", "write"]
 
@@ -130,6 +130,8 @@ def _check_columns(table: Coded, columns: Columns, read_as: Meanings, header: Se
     rows = table.rows if columns.ranks else table.rows[:, list(here)]
     named = [read_as.ranks.get(cell) for cell in table.cells]
     at = columns.ranks or (columns.candidate or 0,)
+    if len(columns.ranks) > 1:
+        check_repeats(rows, named, [header[i] for i in at])
     check_rank_columns(rows, named, [header[i] for i in at], counted=columns.count is not None)
 
 
@@ -282,6 +284,7 @@ def _one_per_rank(table: Coded, weights: NDArray[np.int64], read_as: Meanings) -
         marks.setdefault(ballot, {}).setdefault(places[place], []).append(read_as.ranks[table.cells[candidate]])
         if first.setdefault(ballot, (weight, line))[0] != weight:
             raise WrongUse(f"line {line}: another count than on an earlier line of the same ballot; they must agree")
+    check_ranks((tuple(ranks), first[ballot][0]) for ballot, ranks in marks.items())
     for ballot, ranks in marks.items():
         yield (tuple(_in_order(ranks)), *first[ballot])
 

@@ -30,7 +30,7 @@ from hubbub.voting.ballots import Ballots
 from hubbub.voting.labels import label_names, near_equal
 from hubbub.voting.reading import Reading, overvoted, settled
 from hubbub.voting.sheet_rows import sheet_text
-from hubbub.voting.understood import check_voted
+from hubbub.voting.understood import check_rankings, check_voted
 
 FORMATS: Final = (*preflib.ENDINGS, preflib.CATEGORIES, "blt", "abif", "csv", "xlsx", *vendor_contest.KINDS)
 _TABLES: Final = ("csv", "xlsx", *vendor_contest.KINDS)  # which may hold several contests
@@ -166,6 +166,7 @@ def strict(file: BallotFile) -> BallotFile:
     if file.marks != RANKS:
         return for_rule(file, "a rule for rankings")
     ballots = settled(file.ballots, file.reading.overvotes)
+    check_rankings(file.ballots, ballots)
     changed = dict(file.changed)
     if shared := overvoted(file.ballots):
         changed["overvotes"] = changed.get("overvotes", 0) + shared

@@ -18,6 +18,8 @@ from hubbub.voting.ballots import Ballots
 
 _SHOWN: Final = 4  # names in a sentence
 _FEW: Final = 10  # rows, below which chance may make a column look like another thing
+_SOME: Final = 5  # ballots, from which on a majority of them says something
+_TOGETHER: Final = 1 << 16  # rows that are looked at together
 _VARIED: Final = 3  # different names in a column that shares none with the others
 
 
@@ -74,6 +76,41 @@ def check_rank_columns(
             )
 
 
+def check_repeats(rows: NDArray[np.integer], ranks: Sequence[frozenset[str] | None], columns: Sequence[str]) -> None:
+    """Refuse ranks that say the same again and again, as marks, grades or answers in a column for each candidate do.
+
+    Guarantee: of at least five ballots with two ranks or more that are kept, half at least name nobody twice.
+    """
+    person = {who: i for i, who in enumerate({rank for rank in ranks if rank})}
+    codes = np.array([person[rank] if rank else -1 for rank in ranks], dtype=np.int32)
+    several = twice = 0
+    for start in range(0, len(rows), _TOGETHER):
+        table = np.sort(codes[rows[start : start + _TOGETHER]], axis=1)
+        several += int((table[:, -2] >= 0).sum())
+        twice += int(((table[:, 1:] == table[:, :-1]) & (table[:, 1:] >= 0)).any(axis=1).sum())
+    if several >= _SOME and 2 * twice > several:
+        shown = ", ".join(f'"{name}"' for name in columns[:_SHOWN])
+        raise WrongUse(
+            f"{twice:,} of {several:,} ballots name somebody twice in the columns {shown}, so these are no "
+            "ranks; if each column is a candidate, name them with `columns=grid=A/B/C`, `columns=scores=A/B/C` or "
+            "`columns=approvals=A/B/C`"
+        )
+
+
+def check_rankings(file: Ballots, settled: Ballots) -> None:
+    """Refuse ballots of which most rank several candidates first, so that nothing is left of them once they are strict.
+
+    Guarantee: of ballots that are kept, half at least of those that mark anybody still do.
+    """
+    before, after = file.voters - file.blank, settled.voters - settled.blank
+    if 2 * after < before and before >= _SOME:
+        raise WrongUse(
+            f"{before - after:,} of {before:,} ballots rank several candidates first, so they are approvals or ratings "
+            "and no rankings; count approvals from a .cat file, or a CSV file with a column for each candidate, with "
+            "`rule=approval`"
+        )
+
+
 def check_grid(
     ballots: Iterable[tuple[Mapping[int, Sequence[str]], int, int]], columns: Sequence[str], *, offered: str
 ) -> None:
@@ -112,6 +149,23 @@ def check_grid(
 
 def _single(ranks: Mapping[int, Sequence[str]]) -> bool:
     return all(len(who) == 1 for who in ranks.values())
+
+
+def check_ranks(ballots: Iterable[tuple[Sequence[int], int]]) -> None:
+    """Refuse rows of ballot, rank and candidate whose ranks are ratings: the ranks of each ballot, and its weight.
+
+    Guarantee: of at least five ballots that are kept, half at least leave out no rank before their last.
+    """
+    marked = rankings = 0
+    for ranks, weight in ballots:
+        marked += weight
+        rankings += weight if max(ranks) == len(set(ranks)) else 0
+    if marked >= _SOME and 2 * rankings < marked:
+        raise WrongUse(
+            f"only {rankings:,} of {marked:,} ballots rank somebody first, second and so on to their last rank, so "
+            "these are no ranks; if they are ratings, write a column for each candidate and count them by "
+            "`columns=scores=A/B/C` with `rule=score`"
+        )
 
 
 def check_voted(ballots: Ballots) -> Ballots:

@@ -190,6 +190,27 @@ def test_60_more_than_two_categories_are_no_approvals(tmp_path: Path) -> None:
     assert '"No"' in refusal(tmp_path, swapped, "cat")
 
 
+@pytest.mark.parametrize("words", [("yes", "no"), ("good", "bad"), ("A", "B")])
+def test_60_answers_in_a_column_for_each_candidate_are_no_ranks(tmp_path: Path, words: tuple[str, str]) -> None:
+    rows = "".join(",".join(words[(i >> j) & 1] for j in range(3)) + "\n" for i in range(8))
+    said = refusal(tmp_path, "Ann,Bob,Cid\n" + rows, columns="ranks=Ann/Bob/Cid")
+    assert "columns=approvals=A/B/C" in said
+    vote = understood(tmp_path, "Vote\n" + "yes\nno\nyes\n" * 3, columns="ranks=Vote")  # a question with two answers
+    assert vote.ballots.counts() == {("yes",): 6, ("no",): 3}
+
+
+def test_60_ratings_in_rows_of_ballot_rank_and_candidate_are_no_ranks(tmp_path: Path) -> None:
+    rows = "".join(f"{i},{5 - i % 2},Ann\n{i},3,Bob\n{i},1,Cid\n" for i in range(8))
+    assert "columns=scores=A/B/C" in refusal(tmp_path, "ballot,rank,candidate\n" + rows)
+
+
+def test_60_approvals_written_as_ties_are_no_rankings(tmp_path: Path) -> None:
+    head = "# NUMBER ALTERNATIVES: 3\n# ALTERNATIVE NAME 1: A\n# ALTERNATIVE NAME 2: B\n# ALTERNATIVE NAME 3: C\n"
+    assert "rule=approval" in refusal(tmp_path, head + "40: {1,2},{3}\n30: {2,3},{1}\n9: 3,{1,2}\n", "toc")
+    kept = understood(tmp_path, head + "40: 1,{2,3}\n30: 2,{1,3}\n9: {1,3},2\n", "toc")
+    assert kept.ballots.counts() == {("A",): 40, ("B",): 30, (): 9}
+
+
 NOBODY = [
     ("csv", "rank1,rank2\nundervote,undervote\nskipped,\n"),
     ("blt", '2 1\n3 0\n0\n"Ann"\n"Bob"\n"Ward"\n'),
