@@ -38,6 +38,7 @@ RULES: Final = (
     "punishing",
 )
 RATED: Final = ("approval", "score")  # for ballots that hold no ranks
+PAIRS: Final = ("copeland", "minimax", "schulze")  # which look at pairs of candidates
 STV: Final = "stv"  # for several seats, and so no rule of a comparison
 
 
@@ -67,7 +68,11 @@ def vote() -> None:
 @click.argument("file", required=False)
 @click.option("--config", metavar="FILE", help="Count as this configuration of RCTab says: files, candidates, rules.")
 @click.option(
-    "--rule", type=click.Choice([*RULES, *RATED, STV]), default=RULES[0], show_default=True, help="The voting rule."
+    "--rule",
+    type=click.Choice([*RULES, *PAIRS, *RATED, STV]),
+    default=RULES[0],
+    show_default=True,
+    help="The voting rule.",
 )
 @click.option("--eta", metavar="E", default="1e-12", show_default=True, help="The gain that a lie may have, at most.")
 @click.option("--margin", metavar="B", help="A number, or n^0.75; without it, the margin that --eta needs.")
@@ -269,8 +274,8 @@ def _rule(words: dict[str, Any], eta: Fraction, read: BallotFile) -> Rule:
 
     names = read.ballots.candidates
     name, margin = words["rule"], _margin(words["margin"])
-    if name in RATED:
-        return _rated(words, read)
+    if name in RATED or name in PAIRS:
+        return _without_margin(words, read)
     if margin is None and name in rules.MARGINED:
         margin = rules.ForGain(eta)
     then: dict[str | None, Rule | None] = {
@@ -308,15 +313,20 @@ def _rule(words: dict[str, Any], eta: Fraction, read: BallotFile) -> Rule:
     return rules.Mix(rule=rule, probability=q)
 
 
-def _rated(words: dict[str, Any], read: BallotFile) -> Rule:
+def _without_margin(words: dict[str, Any], read: BallotFile) -> Rule:
+    """A rule of pairs, approvals or scores, of which ties are all that can be chosen."""
     from hubbub.voting.approval import Approval
+    from hubbub.voting.pair_rules import PairRule
     from hubbub.voting.score import Score
 
+    name = words["rule"]
     for option in ("margin", "points", "then", "mix"):
         if words[option] is not None:
-            raise WrongUse(f"--{option} is about rules for rankings, and {words['rule']} counts none; leave it out")
+            raise WrongUse(f"--{option} is about other rules, and {name} has nothing of the kind; leave it out")
     ties = _ties(words["ties"], read.ballots.candidates)
-    return Approval(ties=ties) if words["rule"] == Approval.name else Score(top=read.top, ties=ties)
+    if name in PAIRS:
+        return PairRule(name=name, ties=ties)
+    return Approval(ties=ties) if name == Approval.name else Score(top=read.top, ties=ties)
 
 
 def _ties(asked: str, names: tuple[str, ...]) -> Ties:

@@ -66,7 +66,7 @@ def read(text: str, kind: str, reading: Reading, *, listed: Sequence[str] | None
         weight, separator, order = line.partition(":")
         if not separator:
             raise WrongUse(f"{where}: a ballot is a weight and a ranking, like 3: 1,2; is this another format?")
-        levels = _levels(order, candidates, kind, where)
+        levels = _levels(order, candidates, kind, where, first=0 if 0 in names else 1)
         counts[levels] = counts.get(levels, 0) + weight_of(weight, where)
     everyone = candidates or _named(fields, stated_at, names, kind, listed)
     ballots = _approvals(everyone, counts, fields, stated_at) if kind == CATEGORIES else gather(everyone, counts)
@@ -140,7 +140,8 @@ def _candidates(fields: dict[str, str], stated_at: dict[str, int], names: dict[i
             f"line {stated_at['DATA TYPE']}: the header says that the data type is not {kind}; name the format that "
             "the file has"
         )
-    if len(names) != int(stated) or sorted(names) != list(range(1, len(names) + 1)):
+    first = 0 if 0 in names else 1  # older files count from 0
+    if len(names) != int(stated) or sorted(names) != list(range(first, len(names) + first)):
         raise WrongUse(
             f"line {stated_at['NUMBER ALTERNATIVES']}: the header must name alternatives 1 to {stated}, each once, "
             f"and names {len(names)}"
@@ -149,10 +150,10 @@ def _candidates(fields: dict[str, str], stated_at: dict[str, int], names: dict[i
         raise WrongUse(
             f"line {stated_at['NUMBER ALTERNATIVES']}: an election needs at least 2 candidates, not {stated}"
         )
-    return checked_candidates([names[i] for i in range(1, int(stated) + 1)])
+    return checked_candidates([names[i] for i in sorted(names)])
 
 
-def _levels(order: str, candidates: tuple[str, ...], kind: str, where: str) -> Levels:
+def _levels(order: str, candidates: tuple[str, ...], kind: str, where: str, *, first: int = 1) -> Levels:
     groups: list[list[int]] = []
     at, order = 0, order.strip()
     while at < len(order):
@@ -167,7 +168,7 @@ def _levels(order: str, candidates: tuple[str, ...], kind: str, where: str) -> L
         if sum(map(bool, groups)) > len(candidates):  # a line of megabytes is not read to its end
             raise WrongUse(f"{where}: a candidate is there twice; a ballot ranks each at most once")
     ranked = [i for group in groups for i in group]
-    if any(not 1 <= i <= len(candidates) for i in ranked):
+    if any(not first <= i < len(candidates) + first for i in ranked):
         raise WrongUse(f"{where}: a candidate who is not one of the {len(candidates)} that the header names")
     if len(set(ranked)) != len(ranked):
         raise WrongUse(f"{where}: a candidate is there twice; a ballot ranks each at most once")
@@ -175,7 +176,7 @@ def _levels(order: str, candidates: tuple[str, ...], kind: str, where: str) -> L
         raise WrongUse(f"{where}: candidates in braces, and a .{kind} file holds strict rankings only; is it .toi?")
     if kind in ("soc", "toc") and len(ranked) != len(candidates):
         raise WrongUse(f"{where}: some candidates are missing, and a .{kind} file holds complete rankings only")
-    return tuple(frozenset(candidates[i - 1] for i in group) for group in groups)
+    return tuple(frozenset(candidates[i - first] for i in group) for group in groups)
 
 
 def kind_of(ballots: Ballots) -> str:
