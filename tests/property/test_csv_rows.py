@@ -110,7 +110,7 @@ def test_rows_taken_all_at_once_are_read_as_each_alone_is(rows: list[tuple[str, 
     def ballots(some: list[tuple[str, str, str]]) -> dict[object, int]:
         out = io.StringIO()
         csv.writer(out, lineterminator="\n").writerows(
-            [("id", "rank1", "rank2", "rank3"), *(("x", *row) for row in some)]
+            [("where", "rank1", "rank2", "rank3"), *(("x", *row) for row in some)]
         )
         file = read(TextInHand(out.getvalue()), reading, candidates=names).ballots
         return {**file.counts(), **file.tied_counts()}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from hubbub.cli import Commands, examples, json_option, print_json, say, waiting
+from hubbub.cli.vote_configured import tally_configured
 from hubbub.cli.vote_files import repeating, say_written, write_page, write_record
 from hubbub.cli.vote_gain import gain
 from hubbub.cli.vote_guarantee import guarantee
@@ -36,6 +37,8 @@ RULES: Final = (
     "random-dictator",
     "punishing",
 )
+RATED: Final = ("approval", "score")  # for ballots that hold no ranks
+PAIRS: Final = ("copeland", "minimax", "schulze")  # which look at pairs of candidates
 STV: Final = "stv"  # for several seats, and so no rule of a comparison
 
 
@@ -62,8 +65,15 @@ def vote() -> None:
         "hubbub vote tally millbrook --as oakland --dice three-white-swans",
     ),
 )
-@click.argument("file")
-@click.option("--rule", type=click.Choice([*RULES, STV]), default=RULES[0], show_default=True, help="The voting rule.")
+@click.argument("file", required=False)
+@click.option("--config", metavar="FILE", help="Count as this configuration of RCTab says: files, candidates, rules.")
+@click.option(
+    "--rule",
+    type=click.Choice([*RULES, *PAIRS, *RATED, STV]),
+    default=RULES[0],
+    show_default=True,
+    help="The voting rule.",
+)
 @click.option("--eta", metavar="E", default="1e-12", show_default=True, help="The gain that a lie may have, at most.")
 @click.option("--margin", metavar="B", help="A number, or n^0.75; without it, the margin that --eta needs.")
 @click.option(
@@ -97,9 +107,9 @@ def vote() -> None:
 @click.option("--chart", metavar="PATH", help="Draw how ballots moved: .html, .png or .svg.")
 @reading_options
 @json_option
-def tally(file: str, as_json: bool, compare: bool, chart: str | None, **words: Any) -> None:
-    """Count the ballots of FILE: PrefLib (.soc .soi .toc .toi .cat), .blt, .abif or .csv, packed or not. millbrook is
-    an invented election.
+def tally(file: str | None, config: str | None, as_json: bool, compare: bool, chart: str | None, **words: Any) -> None:
+    """Count the ballots of FILE: PrefLib (.soc .soi .toc .toi .cat), .blt, .abif or .csv, packed or not, .xlsx, or
+    the records of a vendor (a folder, .json, .xml, .zip). millbrook is an invented election.
 
     Ties are broken by a fresh draw from the operating system after the ballots are in, or from the public words of
     --dice, and every draw is recorded. The guarantee says how much a lie can gain at most (eta), and for how coarse a
@@ -112,6 +122,11 @@ def tally(file: str, as_json: bool, compare: bool, chart: str | None, **words: A
     from hubbub.voting.pairwise import pairwise
     from hubbub.voting.threshold import share
 
+    if config is not None:
+        tally_configured(config, file, as_json=as_json)
+        return
+    if file is None:
+        raise WrongUse("name the file with the ballots, or millbrook for an invented election, or add --config FILE")
     if chart is not None:
         from hubbub import charts
 
@@ -119,9 +134,11 @@ def tally(file: str, as_json: bool, compare: bool, chart: str | None, **words: A
     eta = share(words["eta"], "--eta")
     dice = _dice(words["dice"])
     with waiting("Reading"):
-        read = read_ballots(file, words)
         _settle(words)
+        read = read_ballots(file, words, words["rule"])
         seats = _seats(words, read)
+    if compare and words["rule"] in RATED:
+        raise WrongUse(f"--compare runs the rules for rankings, and {words['rule']} counts none; leave it out")
     if seats is not None:
         if compare:
             raise WrongUse("--compare runs the rules for one winner, and stv fills seats; leave one of them out")
@@ -257,6 +274,8 @@ def _rule(words: dict[str, Any], eta: Fraction, read: BallotFile) -> Rule:
 
     names = read.ballots.candidates
     name, margin = words["rule"], _margin(words["margin"])
+    if name in RATED or name in PAIRS:
+        return _without_margin(words, read)
     if margin is None and name in rules.MARGINED:
         margin = rules.ForGain(eta)
     then: dict[str | None, Rule | None] = {
@@ -292,6 +311,22 @@ def _rule(words: dict[str, Any], eta: Fraction, read: BallotFile) -> Rule:
         truncated=read.ballots.truncated > 0,
     )
     return rules.Mix(rule=rule, probability=q)
+
+
+def _without_margin(words: dict[str, Any], read: BallotFile) -> Rule:
+    """A rule of pairs, approvals or scores, of which ties are all that can be chosen."""
+    from hubbub.voting.approval import Approval
+    from hubbub.voting.pair_rules import PairRule
+    from hubbub.voting.score import Score
+
+    name = words["rule"]
+    for option in ("margin", "points", "then", "mix"):
+        if words[option] is not None:
+            raise WrongUse(f"--{option} is about other rules, and {name} has nothing of the kind; leave it out")
+    ties = _ties(words["ties"], read.ballots.candidates)
+    if name in PAIRS:
+        return PairRule(name=name, ties=ties)
+    return Approval(ties=ties) if name == Approval.name else Score(top=read.top, ties=ties)
 
 
 def _ties(asked: str, names: tuple[str, ...]) -> Ties:

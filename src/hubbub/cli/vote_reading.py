@@ -47,12 +47,16 @@ def reading_options(command: Command) -> Command:
         (
             "--columns",
             "SPEC",
-            "Columns of a CSV file: ballot=ID,rank=Rank,candidate=Name,count=N or ranks=a/b/c or grid=a/b; "
-            '"quoted, names" and #3 for the third.',
+            "Columns of a CSV file: ballot=ID,rank=Rank,candidate=Name,count=N or ranks=a/b/c or grid=a/b, or "
+            'scores=a/b or approvals=a/b; "quoted, names" and #3 for the third.',
         ),
-        ("--contest", "NAME", "Which contest of a CSV file with several; a part of its name will do."),
+        ("--contest", "NAME", "Which contest of a file with several; a part of its name will do."),
         ("--encoding", "NAME", "Of the file, like cp1252; without it UTF-8, UTF-16 by its mark, or Windows-1252."),
-        ("--format", "NAME", "soc, soi, toc, toi, cat, blt, abif or csv; without it, the ending of the file says."),
+        (
+            "--format",
+            "NAME",
+            "soc, soi, toc, toi, cat, blt, abif, csv, xlsx, dominion, hart or cdf; if not given, as the ending says.",
+        ),
     ):
         command = click.option(flag, metavar=takes, help=text)(command)
     command = click.option(
@@ -76,8 +80,16 @@ def given(name: str) -> bool:
     return source is click.core.ParameterSource.COMMANDLINE
 
 
-def read_ballots(file: str, words: dict[str, Any]) -> BallotFile:
-    """The file, every ballot strict (but those that overvotes=several leaves to the count)."""
+def typed() -> list[str]:
+    """The options that were typed."""
+    context = click.get_current_context()
+    names = [option.name or "" for option in context.command.params if isinstance(option, click.Option)]
+    return [name for name in names if given(name)]
+
+
+def read_ballots(file: str, words: dict[str, Any], rule: str = "publishing ballots") -> BallotFile:
+    """The file as a rule counts it: every ballot strict (but those that overvotes=several leaves to the count), or
+    approvals or scores as they stand."""
     from hubbub.demo import council
     from hubbub.voting import formats
     from hubbub.voting.ballot_file import BallotFile
@@ -99,7 +111,7 @@ def read_ballots(file: str, words: dict[str, Any]) -> BallotFile:
         contest=words["contest"],
         encoding=words["encoding"],
     )
-    return formats.strict(opened)
+    return formats.for_rule(opened, rule)
 
 
 def _reading(words: dict[str, Any]) -> Reading:

@@ -11,7 +11,7 @@ from hubbub.voting.ballot_file import BallotFile
 EXAMPLE: Final = council.NAME
 
 
-def opened(file: str, place: str | None = None) -> tuple[BallotFile, str | None]:
+def opened(file: str, place: str | None = None, rule: str = "publishing ballots") -> tuple[BallotFile, str | None]:
     """The ballots of a file, read by the rules of a place if one is named; and the path, None if they are invented."""
     from hubbub.voting import formats
     from hubbub.voting.places import rule_set
@@ -20,7 +20,7 @@ def opened(file: str, place: str | None = None) -> tuple[BallotFile, str | None]
     reading = Reading() if place is None else rule_set(place).reading(Reading())
     if file == EXAMPLE:
         return BallotFile(ballots=council.ballots(), format="invented", title=council.TITLE, reading=reading), None
-    return formats.strict(formats.read(file, reading)), file
+    return formats.for_rule(formats.read(file, reading), rule), file
 
 
 def read_again(path: str, record: Mapping[str, Any]) -> BallotFile:

@@ -17,6 +17,7 @@ from hubbub.staging import check_free
 from hubbub.studio.ballots import opened
 from hubbub.studio.folder import RECORD, RESULTS
 from hubbub.voting import rules
+from hubbub.voting.approval import Approval
 from hubbub.voting.ballot_file import BallotFile
 from hubbub.voting.continuing import RunoffByContinuing
 from hubbub.voting.counted import count
@@ -36,6 +37,7 @@ RULES: Final = {
     "plurality": "Plurality: most first choices",
     "borda": "Borda: points by place",
     "random-dictator": "Random dictator: a drawn ballot decides",
+    Approval.name: "Approval: whom the most voters approve of",
     STV: "Single transferable vote, for several seats",
 }
 """The rules that the form offers; the command line has more."""
@@ -52,7 +54,7 @@ def write(asked: Mapping[str, str], path: str, folder: Path, ledger: Ledger) -> 
         raise WrongUse("choose a rule, and a place, of those listed")
     eta = share(asked["eta"], "eta")
     dice = PublicDice(asked["dice"]) if asked["dice"] else None
-    read, _ = opened(path, place)
+    read, _ = opened(path, place, name)
     source: Source = SystemSource() if dice is None else dice
     said = None if dice is None else dice.sentence
     if name == STV:
@@ -96,6 +98,8 @@ def _seats(asked: Mapping[str, str], read: BallotFile, place: str | None) -> Tra
 def _rule(name: str, eta: Any, read: BallotFile) -> rules.Rule:
     from hubbub.voting.ties import RANDOM
 
+    if name == Approval.name:
+        return Approval(ties=RANDOM)
     margin = rules.ForGain(eta) if name in rules.MARGINED else None
     rule = rules.make(name, margin=margin, ties=RANDOM)
     if read.reading.overvotes == "several" and isinstance(rule, rules.InstantRunoff):

@@ -7,7 +7,7 @@
     =DB:[Deb Burns]             a short name and whom it means
     3:Ann>Bob=DB                weight, best first, = or a comma between equals
     2*[Bob B.]>Ann              a name with spaces in brackets
-    1:Ann/5>Bob/3               scores beside a ranking, which are not looked at
+    1:Ann/5>Bob/3               scores beside a ranking, which must not contradict it
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from hubbub.voting.ballot_file import BallotFile, Levels, gather, weight_of
 from hubbub.voting.ballots import checked_candidates
 from hubbub.voting.labels import Meanings, meanings
 from hubbub.voting.reading import Changes, Rank, Reading, ranking_of
+from hubbub.voting.understood import check_names
 
 _BALLOT: Final = re.compile(r"(\d[\d,.]*)\s*[:*]\s*(.*)")
 _MEANS: Final = re.compile(r"=\s*([^:\s]+)\s*:\s*\[(.*)\]\s*")
@@ -41,6 +42,8 @@ def read(text: str, reading: Reading, *, candidates: Sequence[str] | None = None
         found.long.get(name, name) for _, _, ranks in found.ballots for rank in ranks for name in rank
     )
     read_as = meanings(cells, reading, candidates)
+    if candidates is None:
+        check_names(read_as.met, {*found.long.values(), *(new for _, new in reading.aliases)})
     changes, levels = Changes(), dict[Levels, int]()
     for number, weight, ranks in found.ballots:
         marks = [_together([found.long.get(name, name) for name in rank], read_as) for rank in ranks]
@@ -85,6 +88,7 @@ class _Found:
 def _ranks(text: str, where: str) -> list[list[str]]:
     """Names rank by rank."""
     ranks: list[list[str]] = [[]]
+    scores: dict[int, str] = {}  # of each rank
     at = 0
     while at < len(text):
         part = _NAME.match(text, at)
@@ -92,6 +96,11 @@ def _ranks(text: str, where: str) -> list[list[str]]:
         if part is None or not name or part.end() == at:
             raise WrongUse(f"{where}: a ranking is names with > between them, = between equals, like Ann>[Bob B.]=Cid")
         ranks[-1].append(name)
+        if part[4] is not None and scores.setdefault(len(ranks), part[4]) != part[4]:
+            raise WrongUse(
+                f"{where}: candidates at one rank have different scores, so these are scores and no ranking; write the "
+                "ranking with >, or the scores into a CSV file with a column for each candidate"
+            )
         if part[5] == ">":
             ranks.append([])
         at = part.end()

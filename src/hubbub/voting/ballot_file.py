@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.voting.ballots import MOST_VOTERS, Ballots
 from hubbub.voting.reading import Reading
 
 Levels = tuple[frozenset[str], ...]
+
+RANKS: Final = "ranks"
+RULE_FOR: Final[Mapping[str, str]] = {"approvals": "approval", "scores": "score"}
+"""The rule that counts what a ballot holds, where that is no ranks."""
 
 _WEIGHT = re.compile(r"(?:\d{1,17}|\d{1,3}(?:,\d{3}){1,5})(?:\.0{1,9})?", re.ASCII)  # 1200, 1,200, 1200.0
 
@@ -20,8 +24,9 @@ _WEIGHT = re.compile(r"(?:\d{1,17}|\d{1,3}(?:,\d{3}){1,5})(?:\.0{1,9})?", re.ASC
 class BallotFile:
     """Ballots, tied ones as they stand, with the format they came in and the rules they were read by.
 
-    `seats` is how many the file says are to be filled. `remarks` are sentences about what was met on the way: labels
-    taken for no candidates, names that are nearly the same, an encoding that was guessed.
+    `marks` says what a ballot holds: ranks, approvals, or scores up to `top`; approvals and scores are kept as levels
+    (:mod:`hubbub.voting.score`). `seats` is how many the file says are to be filled. `remarks` are sentences about what
+    was met on the way: labels taken for no candidates, names that are nearly the same, an encoding that was guessed.
     """
 
     ballots: Ballots
@@ -29,6 +34,8 @@ class BallotFile:
     title: str
     reading: Reading
     changed: Mapping[str, int] = field(default_factory=dict)  # ballots that each rule changed
+    marks: str = RANKS
+    top: int = 0
     seats: int = 1
     withdrawn: tuple[str, ...] = ()  # candidates who were struck out
     remarks: tuple[str, ...] = ()

@@ -109,6 +109,16 @@ class Ballots:
         return cls._made(names, rankings, counts)
 
     @classmethod
+    def from_levels(cls, candidates: Sequence[str], levels: ArrayLike, weights: ArrayLike) -> Ballots:
+        """From an array of levels, a row for each `weights` ballots: approvals or scores, of which some levels may be
+        empty."""
+        names, rows = checked_candidates(candidates), np.asarray(levels)
+        if rows.ndim != 2 or rows.shape[1] != len(names) or rows.dtype.kind != "i" or rows.min(initial=0) < UNRANKED:
+            raise WrongUse("levels must be a table of whole numbers from -1 on, a column for each candidate")
+        none = np.empty((0, len(names)), dtype=_small(len(names)))
+        return cls._made(names, none, np.empty(0, dtype=np.int64), rows, _whole(weights))
+
+    @classmethod
     def _made(
         cls,
         names: tuple[str, ...],

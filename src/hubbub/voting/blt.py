@@ -40,7 +40,7 @@ def read(text: str, reading: Reading) -> BallotFile:
         raise WrongUse("the ballot file holds comments alone; it must hold candidates and ballots")
     total, seats = _head(lines[0][1].split(), lines[0][0])
     ballots, end, withdrawn = list[tuple[int, list[str]]](), None, set[int]()
-    remarks = list[str]()
+    remarks, own = list[str](), set[str]()
     for position, (number, line) in enumerate(lines[1:], 2):
         words = line.split()
         if words == ["0"]:
@@ -56,6 +56,9 @@ def read(text: str, reading: Reading) -> BallotFile:
                 remarks.append(f"line {number}: the option [{option[1]}] of the file is not followed")
             continue
         if words[0].startswith("(") and (closed := line.find(")")) > 0:
+            if line[: closed + 1] in own:
+                raise WrongUse(f"line {number}: a ballot has the name of an earlier one; take out what is there twice")
+            own.add(line[: closed + 1])
             words = ["1", *line[closed + 1 :].split()]
         if words[-1] != "0" or len(words) < 2:
             raise WrongUse(f"line {number}: a ballot is a weight, candidates and a 0; is this another format?")
@@ -71,6 +74,11 @@ def read(text: str, reading: Reading) -> BallotFile:
         if name in taken:
             raise WrongUse(f"line {number}: a name is there twice; every candidate needs a name of their own")
         taken.add(name)
+    if total <= len(names) != total + 1:
+        raise WrongUse(
+            f"line 1: {total} candidates, so {total} names and a title follow the ballots, {total + 1} texts, and here "
+            f'are {len(names)}; add the name that is missing, or the title (it may be "")'
+        )
     made = _made("blt", total, ballots, names, withdrawn, reading)
     return replace(made, seats=seats, remarks=tuple(remarks))
 

@@ -10,7 +10,7 @@
     3,Ann>Bob=Cid
     Rank them [Ann],[Bob]       one column per candidate, ranks in the cells
     1,2
-    Dominion's exports          one column per candidate and rank, 1 where it was marked
+    Dominion's, Clear Ballot's  one column per candidate and rank, 1 where it was marked
 
 A row with a count stands for so many identical ballots. Columns are found by their names, or named one by one
 (:mod:`hubbub.voting.csv_columns`). Cells may hold labels that are no candidates (:mod:`hubbub.voting.labels`).
@@ -23,24 +23,27 @@ from __future__ import annotations
 
 import csv
 import io
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
-from hubbub.voting import dominion
+from hubbub.voting import clear_ballot, dominion
 from hubbub.voting.ballot_file import BallotFile, Levels, gather, weight_of
 from hubbub.voting.ballot_text import Pieces
 from hubbub.voting.ballots import MOST_VOTERS, Ballots, checked_candidates
 from hubbub.voting.coded_rows import Coded, coded
-from hubbub.voting.csv_columns import Columns, find_columns, rank_in_cell
+from hubbub.voting.csv_columns import Columns, find_columns, id_column, option_text, rank_in_cell
 from hubbub.voting.csv_rows import Block, blocks, delimiter_of
 from hubbub.voting.labels import NOBODY, WRITE_IN, Meanings, NotListed, meanings
 from hubbub.voting.plain_rankings import plain_rankings
+from hubbub.voting.rated_cells import rated_ballots
 from hubbub.voting.reading import Changes, Rank, Reading, ranking_of
+from hubbub.voting.understood import check_grid, check_names, check_rank_columns, check_ranks, check_repeats
 
 __all__ = ["WRITE_IN", "read", "write"]
 
@@ -58,19 +61,30 @@ def read(
     """The ballots of a CSV file. Without a list of candidates, all who are marked are, in alphabetical order."""
     sheet = _opened(text, named or {}, contest)
     columns = sheet.columns
-    table = coded(sheet.blocks, columns.used, columns.count, sheet.width)
+    table = coded(sheet.blocks, columns.used, columns.count, sheet.width, columns.ids)
     if not len(table.rows):
         raise WrongUse("the ballot file holds no ballot; at least one is needed")
+    if table.repeated is not None and columns.ids is not None:
+        raise WrongUse(
+            f"line {table.repeated}: a ballot with the id of an earlier line, by the column "
+            f'"{sheet.header[columns.ids]}"; take out what is there twice, or the column, if it names no ballots'
+        )
     weights = _weights(table)
     remarks = list(sheet.remarks)
     if table.left_out:
         remarks.append(f"{table.left_out:,} rows of empty cells were left out")
+    if columns.cells != "grid":
+        rated = rated_ballots(table, weights, columns, reading, candidates)
+        return replace(rated, title=sheet.title, remarks=(*remarks, *rated.remarks))
     if columns.grid or columns.marks:
-        counts, met = _from_marks(table, weights, columns, remarks)
+        offered = option_text(sheet.header, [i for i, _ in columns.grid])
+        counts, met = _from_marks(table, weights, columns, remarks, offered)
+        if columns.grid:
+            check_grid(counts, met, offered=offered)
         reading = reading.for_marks(counted=columns.count is not None)
         read_as = meanings(met, reading, candidates)
         marked = _renamed(counts, read_as)
-        shape = "csv-grid" if columns.grid else "csv-dominion"
+        shape = sheet.shape
         rows, kept = None, marked
         everyone = tuple(candidates) if candidates else tuple(sorted(read_as.met))
     else:
@@ -78,7 +92,11 @@ def read(
         read_as = _meanings(cells, table, reading, candidates)
         reading = reading.for_marks(counted=columns.count is not None and not read_as.marks)
         everyone = tuple(candidates) if candidates else tuple(sorted(read_as.met))
+        if candidates is None:
+            _check_columns(table, columns, read_as, sheet.header)
         rows, kept, shape = _ranked(table, weights, columns, read_as, everyone)
+    if candidates is None:
+        check_names(read_as.met, {new for _, new in reading.aliases})
     changes = Changes()
     levels: dict[Levels, int] = {}
     for marks, (weight, line) in kept.items():
@@ -104,12 +122,27 @@ def read(
     )
 
 
+def _check_columns(table: Coded, columns: Columns, read_as: Meanings, header: Sequence[str]) -> None:
+    """Refuse columns that tell ballots apart and name nobody."""
+    if columns.ranking is not None:
+        return
+    here = columns.ranks or (columns.used.index(columns.candidate or 0),)
+    rows = table.rows if columns.ranks else table.rows[:, list(here)]
+    named = [read_as.ranks.get(cell) for cell in table.cells]
+    at = columns.ranks or (columns.candidate or 0,)
+    if len(columns.ranks) > 1:
+        check_repeats(rows, named, [header[i] for i in at])
+    check_rank_columns(rows, named, [header[i] for i in at], counted=columns.count is not None)
+
+
 @dataclass(frozen=True, slots=True)
 class _Sheet:
     columns: Columns
+    header: Sequence[str]
     width: int  # columns that the heading names
     blocks: Iterator[Block]  # without the heading
     title: str = ""
+    shape: str = "csv-grid"
     seats: int = 1
     remarks: tuple[str, ...] = ()
 
@@ -126,11 +159,26 @@ def _opened(text: Pieces, named: Mapping[str, str | Sequence[str]], contest: str
         columns, title, seats = dominion.find_columns(top[:deep], contest)
         last = full[deep - 1]
         rest = chain((head.below(last + 1),), parts)
-        return _Sheet(columns, len(top[1]), rest, title, seats)
+        return _marked(columns, top[deep - 1], len(top[1]), rest, title, "csv-dominion", seats)
     first = [cell.strip() for cell in top[0]]
-    columns = find_columns(first, named, contest=contest, first=top[1] if len(top) > 1 else ())
     rest = chain((head.below(full[0] + 1),), parts)
-    return _Sheet(columns, len(first), rest, contest or "")
+    if clear_ballot.is_heading(first) and not named:
+        columns, title, seats = clear_ballot.find_columns(first, contest)
+        return _marked(columns, first, len(first), rest, title, "csv-clear-ballot", seats)
+    columns = find_columns(first, named, contest=contest, first=top[1] if len(top) > 1 else ())
+    return _Sheet(columns, first, len(first), rest, contest or "")
+
+
+def _marked(
+    columns: Columns, header: Sequence[str], width: int, rest: Iterator[Block], title: str, shape: str, seats: int
+) -> _Sheet:
+    """A vendor's export with a column for each candidate at each rank."""
+    if seats > 1 and all(rank == 1 for _, _, rank in columns.marks):
+        raise WrongUse(
+            f'the contest "{title}" has one rank and {seats} seats, so its voters marked several candidates without '
+            "ranking them; ranked contests and contests for one seat can be counted"
+        )
+    return _Sheet(replace(columns, ids=id_column(header)), header, width, rest, title, shape, seats)
 
 
 def _top(head: Block) -> tuple[list[int], list[list[str]]]:
@@ -222,6 +270,7 @@ def _one_per_rank(table: Coded, weights: NDArray[np.int64], read_as: Meanings) -
     marks: dict[int, dict[int, list[Rank]]] = {}
     first: dict[int, tuple[int, int]] = {}  # weight and line
     places: dict[int, int] = {}
+    seen: set[tuple[int, int, int]] = set()
     every = zip(table.rows.tolist(), weights.tolist(), table.lines.tolist(), strict=True)
     for (ballot, place, candidate), weight, line in every:
         if place not in places:
@@ -229,22 +278,26 @@ def _one_per_rank(table: Coded, weights: NDArray[np.int64], read_as: Meanings) -
             if not (digits.isascii() and digits.isdigit() and 1 <= int(digits[:6]) <= 32_000):
                 raise WrongUse(f"line {line}: a rank is a whole number from 1 on")
             places[place] = int(digits)
+        if (ballot, place, candidate) in seen:
+            raise WrongUse(f"line {line}: ballot, rank and candidate of an earlier line; take out what is there twice")
+        seen.add((ballot, place, candidate))
         marks.setdefault(ballot, {}).setdefault(places[place], []).append(read_as.ranks[table.cells[candidate]])
         if first.setdefault(ballot, (weight, line))[0] != weight:
             raise WrongUse(f"line {line}: another count than on an earlier line of the same ballot; they must agree")
+    check_ranks((tuple(ranks), first[ballot][0]) for ballot, ranks in marks.items())
     for ballot, ranks in marks.items():
         yield (tuple(_in_order(ranks)), *first[ballot])
 
 
 def _from_marks(
-    table: Coded, weights: NDArray[np.int64], columns: Columns, remarks: list[str]
+    table: Coded, weights: NDArray[np.int64], columns: Columns, remarks: list[str], offered: str
 ) -> tuple[list[tuple[dict[int, list[str]], int, int]], list[str]]:
     """For each different row the candidates at each rank; and everybody who has a column."""
     first, sums = table.different(None, weights)
     names = list(dict.fromkeys([name for _, name in columns.grid] + [name for _, name, _ in columns.marks]))
     out: list[tuple[dict[int, list[str]], int, int]] = []
     absent = 0
-    rank = _grid_ranks(table) if columns.grid else None
+    rank = _grid_ranks(table, offered) if columns.grid else None
     for row, weight, line in zip(table.rows[first].tolist(), sums.tolist(), table.lines[first].tolist(), strict=True):
         ranks: dict[int, list[str]] = {}
         if rank is not None:
@@ -267,14 +320,18 @@ def _from_marks(
     return out, names
 
 
-def _grid_ranks(table: Coded) -> Callable[[int, int], int | None]:
+def _grid_ranks(table: Coded, offered: str) -> Callable[[int, int], int | None]:
     """What each cell of a grid says."""
     nobody = meanings(table.cells, Reading()).ranks
     known = {code: rank_in_cell(cell.strip()) for code, cell in enumerate(table.cells)}
 
     def rank(code: int, line: int) -> int | None:
         if known[code] is None and nobody[table.cells[code]] != NOBODY:
-            raise WrongUse(f"line {line}: a rank in a grid is a number or a word like 1, 2nd or third choice")
+            raise WrongUse(
+                f"line {line}: a rank in a grid is a number or a word like 1, 2nd or third choice; scores are counted "
+                f"by `columns={shlex.quote('scores=' + offered)}` with `rule=score`, and marks by approvals= in its "
+                "place with `rule=approval`"
+            )
         return known[code]
 
     return rank

@@ -37,6 +37,7 @@ class Coded:
     weights: Numbers | None
     counts: tuple[str, ...]
     left_out: int  # rows of nothing but empty cells
+    repeated: int | None = None  # the line of the first row with an id that was there before
 
     def different(
         self, chosen: NDArray[np.int64] | None, weights: NDArray[np.int64]
@@ -57,14 +58,17 @@ class _Codes(dict[str, int]):
         return code
 
 
-def coded(blocks: Iterator[Block], columns: Sequence[int], count: int | None, width: int) -> Coded:
-    """The rows of these blocks, at these columns. A row of empty cells alone is left out; `width` cells are named."""
+def coded(
+    blocks: Iterator[Block], columns: Sequence[int], count: int | None, width: int, ids: int | None = None
+) -> Coded:
+    """The rows of these blocks, at these columns. A row of empty cells alone is left out; `width` cells are named.
+    Ids, if a column has any, should differ: where the first does not is told."""
     cells, counts = _Codes(), _Codes()
-    parts = list[_Part]()
+    parts, seen = list[_Part](), _Ids(ids)
     for block in blocks:
-        part = _by_arrow(block, columns, count, width, cells, counts)
+        part = _by_arrow(block, columns, count, width, cells, counts, seen)
         if part is None:
-            part = _by_hand(block, columns, count, width, cells, counts)
+            part = _by_hand(block, columns, count, width, cells, counts, seen)
         if part is not None:
             parts.append(part)
     nothing = np.empty((0, len(columns)), dtype=np.uint8)
@@ -76,7 +80,48 @@ def coded(blocks: Iterator[Block], columns: Sequence[int], count: int | None, wi
         weights=weighted,
         counts=tuple(counts),
         left_out=sum(part.left_out for part in parts),
+        repeated=seen.repeated(),
     )
+
+
+class _Ids:
+    """The cells of a column that should differ from row to row, as they come: lists, or columns of Arrow's."""
+
+    def __init__(self, column: int | None) -> None:
+        self.column = column
+        self._parts: list[tuple[Any, Sequence[int]]] = []
+
+    def add(self, cells: Any, begins: Sequence[int]) -> None:
+        self._parts.append((cells, begins))
+
+    def repeated(self) -> int | None:
+        """The line of the first cell that was there before; empty ones do not count."""
+        if self._all_differ():
+            return None
+        seen = set[str]()
+        for cells, begins in self._parts:
+            for cell, line in zip(cells if isinstance(cells, list) else cells.to_pylist(), begins, strict=True):
+                if (name := cell.strip()) in seen:
+                    return line
+                seen |= {name} if name else set()
+        return None
+
+    def _all_differ(self) -> bool:
+        """Whether that is so at a glance, as it is for almost every long file."""
+        if all(isinstance(cells, list) for cells, _ in self._parts):
+            return not self._parts
+        import pyarrow as pa
+        from pyarrow import compute
+
+        columns = [pa.chunked_array([cells]) if isinstance(cells, list) else cells for cells, _ in self._parts]
+        whole = pa.chunked_array([chunk for column in columns for chunk in column.chunks])
+        try:
+            numbers = compute.cast(whole, pa.int64()).to_numpy()
+        except pa.ArrowInvalid:
+            return len(compute.unique(compute.utf8_trim_whitespace(whole))) == len(whole)
+        if (np.diff(numbers) > 0).all():  # as records are numbered
+            return True
+        return len(compute.unique(whole)) == len(whole)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,16 +135,18 @@ class _Part:
 
 
 def _by_hand(
-    block: Block, columns: Sequence[int], count: int | None, width: int, cells: _Codes, counts: _Codes
+    block: Block, columns: Sequence[int], count: int | None, width: int, cells: _Codes, counts: _Codes, ids: _Ids
 ) -> _Part | None:
     rows, begins, left_out = block.rows, block.lines, 0
     if set(map(len, rows)) - {width}:
-        last = max([*columns, count or 0])
+        last = max([*columns, count or 0, ids.column or 0])
         full = [i for i, row in enumerate(rows) if _full(row, begins[i], last, width)]
         left_out = sum(1 for row in rows if len(row) > 1 and not any(map(str.strip, row)))
         rows, begins = [rows[i] for i in full], [begins[i] for i in full]
     if not rows:
         return None
+    if ids.column is not None:
+        ids.add([row[ids.column] for row in rows], begins)
     pick = itemgetter(*columns)
     picked = map(pick, rows) if len(columns) == 1 else chain.from_iterable(map(pick, rows))
     numbers = np.fromiter(map(cells.__getitem__, picked), dtype=np.int32, count=len(rows) * len(columns))
@@ -111,7 +158,7 @@ def _by_hand(
 
 
 def _by_arrow(
-    block: Block, columns: Sequence[int], count: int | None, width: int, cells: _Codes, counts: _Codes
+    block: Block, columns: Sequence[int], count: int | None, width: int, cells: _Codes, counts: _Codes, ids: _Ids
 ) -> _Part | None:
     """The same by Arrow, for long pieces of plain text in which every line has as many cells as the heading."""
     if len(block.plain) < _WORTH_ARROW or width < 2:
@@ -120,7 +167,10 @@ def _by_arrow(
     from pyarrow import csv
 
     names = [str(i) for i in range(width)]
-    wanted = [*columns, *([] if count is None else [count])]
+    wanted = [*columns, *(i for i in (count, ids.column) if i is not None)]
+    kinds = dict.fromkeys(names, pa.dictionary(pa.int32(), pa.string()))
+    if ids.column is not None and ids.column not in columns:
+        kinds[names[ids.column]] = pa.string()
     try:
         table = csv.read_csv(
             pa.BufferReader(block.plain),
@@ -130,7 +180,7 @@ def _by_arrow(
             ),
             convert_options=csv.ConvertOptions(
                 include_columns=[names[i] for i in dict.fromkeys(wanted)],
-                column_types=dict.fromkeys(names, pa.dictionary(pa.int32(), pa.string())),
+                column_types=kinds,
                 strings_can_be_null=False,
             ),
         )
@@ -142,6 +192,8 @@ def _by_arrow(
     for j, i in enumerate(columns):
         found[:, j] = _renumbered(table.column(names[i]), cells)
     weights = np.zeros(0, dtype=np.int32) if count is None else _renumbered(table.column(names[count]), counts)
+    if ids.column is not None:
+        ids.add(table.column(names[ids.column]).cast(pa.string()), block.lines)
     every = list[list[str]]()
 
     def row(i: int) -> list[str]:

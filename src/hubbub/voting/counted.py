@@ -15,6 +15,7 @@ from hubbub.errors import Refused
 from hubbub.exact import to_text
 from hubbub.guarantees.verdict import Undecided, Verdict
 from hubbub.noise.source import Source
+from hubbub.voting.approval import Approval
 from hubbub.voting.ballot_file import BallotFile
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.choices import Choices
@@ -24,7 +25,9 @@ from hubbub.voting.honesty import Honesty, NotPromised, Promised, alternatives, 
 from hubbub.voting.protocol import Lottery, Rule
 from hubbub.voting.punishing import Mix
 from hubbub.voting.result import Draw, Result, Round
+from hubbub.voting.score import Score
 from hubbub.voting.struck_out import nobody_struck_out
+from hubbub.voting.understood import check_voted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +121,7 @@ class Counted:
 
 _UNFORETOLD: Final = "nobody could foretell the public words of the dice while votes were cast"
 _EQUAL: Final = Undecided("some ballots rank candidates equal, and the count settled them")
+_OTHER: Final = Undecided("the ballots hold no rankings")
 
 
 def count(rule: Rule, ballots: Ballots, eta: Fraction, source: Source, *, dice: str | None = None) -> Counted:
@@ -126,7 +130,7 @@ def count(rule: Rule, ballots: Ballots, eta: Fraction, source: Source, *, dice: 
     Guarantee: the promise is that of `honesty` for this electorate, the verdicts those of `efficiency` for this result;
     with public words it holds if nobody could foretell them, which it says.
     """
-    result = rule.run(ballots, source)
+    result = rule.run(check_voted(ballots), source)
     voters, candidates, truncated = ballots.voters, len(ballots.candidates), ballots.truncated > 0
     secure = result.secure or dice is not None
     promised = honesty(rule, voters=voters, candidates=candidates, truncated=truncated, eta=eta, secure=secure)
@@ -135,14 +139,14 @@ def count(rule: Rule, ballots: Ballots, eta: Fraction, source: Source, *, dice: 
     instead = None
     if isinstance(promised, NotPromised) and promised.margin is not None:
         instead = alternatives(rule, voters=voters, candidates=candidates, truncated=truncated, eta=eta)
-    equal = len(ballots.levels) > 0
+    other = _OTHER if isinstance(rule, Approval | Score) else _EQUAL if len(ballots.levels) else None
     return Counted(
         result=result,
         lottery=_lottery(rule, ballots),
         honesty=promised,
         instead=instead,
-        pareto=_EQUAL if equal else pareto(ballots, result.winner),
-        close_to_optimal=_EQUAL if equal else close_to_optimal(result, ballots),
+        pareto=pareto(ballots, result.winner) if other is None else other,
+        close_to_optimal=close_to_optimal(result, ballots) if other is None else other,
         dice=dice,
     )
 

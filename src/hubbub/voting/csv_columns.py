@@ -9,7 +9,8 @@
     ballot, rank, candidate                                         one row per ballot and rank
     count, ranking                                                  one row per ranking
 
-What cannot be told is refused with the header that was seen and the option that settles it.
+What cannot be told is refused with the header that was seen and the option that settles it. Scores and approvals, a
+column for each candidate too, are never guessed: `scores=` and `approvals=` name their columns.
 """
 
 from __future__ import annotations
@@ -29,8 +30,13 @@ KNOWN: Final[Mapping[str, tuple[str, ...]]] = {
     "count": ("count", "counts", "weight", "weights"),
     "ranking": ("ranking",),
 }
-ASKED: Final = (*KNOWN, "ranks", "grid")
+PER_CANDIDATE: Final = ("grid", "scores", "approvals")
+ASKED: Final = (*KNOWN, "ranks", *PER_CANDIDATE)
 """What ``--columns`` can name."""
+
+_VOTES: Final = ("candidate", "ranking", "ranks", *PER_CANDIDATE)
+_IDS: Final = (*KNOWN["ballot"], "id", "ballot number", "cast vote record", "cvrnumber", "response id")
+_RATING: Final = re.compile(r"\b(?:rat(?:e|es|ed|ing|ings)|scores?|stars?|grades?|points?)\b", re.IGNORECASE)
 
 _WORDS: Final = (
     *("first", "second", "third", "fourth", "fifth", "sixth"),
@@ -60,7 +66,8 @@ _SHOWN: Final = 12
 class Columns:
     """Where a CSV file has what, as indices; `ranks` in the order of the ranks, `grid` with a name for each column.
 
-    `marks` are columns that hold a 1 where a candidate was given a rank: index, candidate, rank.
+    `marks` are columns that hold a 1 where a candidate was given a rank: index, candidate, rank. `cells` says what a
+    grid holds: ranks ("grid"), "scores" or "approvals". `ids` is a column that names each ballot.
     """
 
     ranks: tuple[int, ...] = ()
@@ -71,6 +78,8 @@ class Columns:
     ranking: int | None = None
     grid: tuple[tuple[int, str], ...] = ()
     marks: tuple[tuple[int, str, int], ...] = ()
+    cells: str = "grid"
+    ids: int | None = None
 
     @property
     def used(self) -> tuple[int, ...]:
@@ -119,15 +128,20 @@ def shown(header: Sequence[str]) -> str:
     return ", ".join(names) + more
 
 
-def _option(header: Sequence[str], what: str, columns: Sequence[int]) -> str:
-    """The option to type, quoted for a shell."""
+def option_text(header: Sequence[str], columns: Sequence[int]) -> str:
+    """Columns as they are typed, with slashes between them."""
     lowered = [name.casefold() for name in header]
     names = []
-    for i in columns[:_SHOWN]:
+    for i in columns:
         plain = header[i] and lowered.count(lowered[i]) == 1 and not header[i].startswith("#")
         name = header[i] if plain else f"#{i + 1}"
         names.append('"' + name.replace('"', '""') + '"' if re.search(r'[,/"]', name) else name)
-    return f"`columns={shlex.quote(what + '=' + '/'.join(names))}`"
+    return "/".join(names)
+
+
+def _option(header: Sequence[str], what: str, columns: Sequence[int]) -> str:
+    """The option to type, quoted for a shell."""
+    return f"`columns={shlex.quote(what + '=' + option_text(header, columns[:_SHOWN]))}`"
 
 
 def find_columns(
@@ -140,23 +154,27 @@ def find_columns(
     """The columns of a CSV file of ballots, by their names, or as `named` says; `first` is a row of it."""
     head = _Header([" ".join(name.split()) for name in header], first)
     found = head.found(named)
+    head.check_votes(named, found)
     count = found.get("count")
+    ids = None if count is not None else id_column(head.names)
     if "ranks" in named:
-        return Columns(ranks=head.indices("ranks", named["ranks"]), count=count)
-    if "grid" in named:
-        grid = head.indices("grid", named["grid"])
-        return Columns(grid=tuple((i, _in_brackets(head.names[i])) for i in grid), count=count)
+        return Columns(ranks=head.indices("ranks", named["ranks"]), count=count, ids=ids)
+    for what in PER_CANDIDATE:
+        if what in named:
+            grid = tuple((i, _in_brackets(head.names[i])) for i in head.indices(what, named[what]))
+            return Columns(grid=grid, count=count, cells=what, ids=ids)
     if "ranking" in found:
-        return Columns(ranking=found["ranking"], count=count)
+        return Columns(ranking=found["ranking"], count=count, ids=ids)
     if by_name := head.ranks(contest):
-        return replace(by_name, count=count)
+        return replace(by_name, count=count, ids=ids)
     if {"ballot", "rank", "candidate"} <= found.keys():
         return Columns(ballot=found["ballot"], rank=found["rank"], candidate=found["candidate"], count=count)
     free = [i for i, name in enumerate(head.names) if i != count and name and not head.beside(i)]
+    what = "grid" if free and head.holds_ranks(free) else "ranks"
     raise WrongUse(
         "line 1: a CSV file of ballots needs columns rank1, rank2, ..., or ballot, rank and candidate, or count and "
         f"ranking, and this one has {shown(head.names)}; say which is which, like "
-        f"{_option(head.names, 'ranks', free or range(len(head.names)))}, or is this another format?"
+        f"{_option(head.names, what, free or range(len(head.names)))}, or is this another format?"
     )
 
 
@@ -170,6 +188,24 @@ class _Header:
         """Whether a column is about the ballot and not about whom it ranks."""
         known = any(self.lowered[i] in names for what, names in KNOWN.items() if what in ("ballot", "count"))
         return known or bool(_BESIDE.fullmatch(self.lowered[i]))
+
+    def holds_ranks(self, columns: Sequence[int]) -> bool:
+        """Whether these columns of the first row hold ranks, and so are candidates."""
+        cells = [self.first[i].strip() for i in columns if i < len(self.first)]
+        return any(cells) and all(rank_in_cell(cell) is not None for cell in cells if cell)
+
+    def check_votes(self, named: Mapping[str, str | Sequence[str]], found: Mapping[str, int]) -> None:
+        """Refuse a hint that takes a column about the ballot for a vote."""
+        for what in _VOTES:
+            if what not in named:
+                continue
+            chosen = (found[what],) if what in found else self.indices(what, named[what])
+            for i in chosen:
+                if self.beside(i):
+                    raise WrongUse(
+                        f"`columns` takes {self.names[i]!r} for a vote, and that is about the ballot: who is counted "
+                        f"would be what it holds; name for {what} the columns of votes alone"
+                    )
 
     def found(self, named: Mapping[str, str | Sequence[str]]) -> dict[str, int]:
         """The columns that are one each."""
@@ -242,6 +278,14 @@ class _Header:
             if found := _BRACKET.fullmatch(name):
                 questions.setdefault(found[1], []).append((i, found[2].strip()))
         grids = [grid for grid in questions.values() if len(grid) > 1]
+        for question, grid in questions.items():
+            if len(grid) > 1 and len(grids) == 1 and _RATING.search(question):
+                columns = [i for i, _ in grid]
+                raise WrongUse(
+                    f'line 1: "{question}" asks for ratings, which are no ranks; count them by '
+                    f"{_option(self.names, 'scores', columns)} with `rule=score`, or, if they are ranks, say "
+                    f"{_option(self.names, 'grid', columns)}"
+                )
         if len(grids) > 1:
             options = _option(self.names, "grid", [i for i, _ in grids[0]])
             raise WrongUse(f"line 1: several questions have a column for each candidate; say which, like {options}")
@@ -259,6 +303,11 @@ class _Header:
                 f"say which: {_option(self.names, 'ranks', found)} or {_option(self.names, 'grid', found)}"
             )
         return Columns(ranks=tuple(found))
+
+
+def id_column(header: Sequence[str]) -> int | None:
+    """The column that names each ballot, if there is one."""
+    return next((i for i, name in enumerate(header) if " ".join(name.split()).casefold() in _IDS), None)
 
 
 def chosen_contest(contests: Sequence[str], asked: str | None, header: Sequence[str]) -> str:

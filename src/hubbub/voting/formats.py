@@ -7,6 +7,8 @@ format                           endings
 ``blt``                          .blt
 ``abif``                         .abif
 ``csv``                          .csv .tsv: cast-vote records, form exports, rankings with counts, or BLT with commas
+``xlsx``                         .xlsx: the first sheet, as a CSV file
+``dominion`` ``hart`` ``cdf``    a vendor's records: a folder, or .json .xml .zip
 ===============================  ==============================================================
 
 Any of them may be packed (.gz) and in UTF-8, UTF-16 or Windows-1252. A .txt file is what its first line looks like.
@@ -21,24 +23,23 @@ from pathlib import Path
 from typing import Final
 
 from hubbub.errors import WrongUse
-from hubbub.voting import abif, blt, cast_votes, preflib
-from hubbub.voting.ballot_file import BallotFile
-from hubbub.voting.ballot_text import BallotText, open_text
+from hubbub.voting import abif, blt, cast_votes, preflib, vendor_contest
+from hubbub.voting.ballot_file import RANKS, RULE_FOR, BallotFile
+from hubbub.voting.ballot_text import BallotText, TextInHand, open_text
 from hubbub.voting.ballots import Ballots
-from hubbub.voting.labels import label_names, near_equal, numbers_for_names
+from hubbub.voting.labels import label_names, near_equal
 from hubbub.voting.reading import Reading, overvoted, settled
+from hubbub.voting.sheet_rows import sheet_text
+from hubbub.voting.understood import check_rankings, check_voted
 
-FORMATS: Final = (*preflib.ENDINGS, preflib.CATEGORIES, "blt", "abif", "csv")
+FORMATS: Final = (*preflib.ENDINGS, preflib.CATEGORIES, "blt", "abif", "csv", "xlsx", *vendor_contest.KINDS)
+_TABLES: Final = ("csv", "xlsx", *vendor_contest.KINDS)  # which may hold several contests
 
 _TWO_NUMBERS = re.compile(r"\s*\d+\s*,\s*\d+\s*,?\s*")
 _DATA_TYPE = re.compile(r"^#\s*DATA TYPE:\s*(\w+)\s*$", re.MULTILINE)
 _ELSEWHERE: Final = {
-    "json": "Dominion's JSON (CvrExport.json) and the like; export the cast-vote records as CSV",
-    "xml": "the common data format (CDF) and the like; export the cast-vote records as CSV",
-    "xlsx": "a workbook; save the sheet with the ballots as CSV",
     "xls": "a workbook; save the sheet with the ballots as CSV",
     "ods": "a workbook; save the sheet with the ballots as CSV",
-    "zip": "an archive; unpack it",
     "parquet": "a table of another kind; save it as CSV",
 }
 
@@ -56,19 +57,26 @@ def read(
     """The ballots of a file, tied ones as they stand. `columns` and `contest` are for CSV files."""
     rules = reading or Reading()
     kind = _kind(path, format)
-    if kind != "csv" and (columns or contest):
+    if (columns and kind not in ("csv", "xlsx")) or (contest and kind not in _TABLES):
         raise WrongUse(f"columns and contests are named for CSV files alone; a .{kind} file says them itself")
     if kind == "blt" and candidates:
         raise WrongUse(f"candidates are named for CSV files alone; a .{kind} file says them itself")
-    if kind not in ("csv", "abif") and rules.aliases:
+    if kind not in (*_TABLES, "abif") and rules.aliases:
         raise WrongUse(f"aliases are for CSV files; a .{kind} file has a list of its candidates, to be corrected there")
-    text = open_text(path, encoding)
-    if kind == "txt":
-        kind = _looks_like(text)
-    file = _read(text, kind, rules, columns, candidates, contest)
+    seen: tuple[str, ...] = ()
+    if kind in vendor_contest.KINDS:
+        file = vendor_contest.read_vendor(Path(path), kind, rules, contest=contest, candidates=candidates)
+    elif kind == "xlsx":
+        sheet = TextInHand(sheet_text(Path(path)))
+        file = cast_votes.read(sheet, rules, named=columns, candidates=candidates, contest=contest)
+    else:
+        text = open_text(path, encoding)
+        seen = text.remarks
+        kind = _looks_like(text) if kind == "txt" else kind
+        file = _read(text, kind, rules, columns, candidates, contest)
     names = file.ballots.candidates
-    own = numbers_for_names(names) if kind in ("csv", "abif") else label_names(names)
-    told = (*text.remarks, *file.remarks, *own, *near_equal(names))
+    own = () if kind in (*_TABLES, "abif") else label_names(names)
+    told = (*seen, *file.remarks, *own, *near_equal(names))
     named = {what: [names] if isinstance(names, str) else list(names) for what, names in (columns or {}).items()}
     asked = {
         "format": kind,
@@ -103,6 +111,8 @@ def _kind(path: str | Path, format: str | None) -> str:
     """The format by name, or by the ending, a .gz taken off."""
     plain = Path(path).with_suffix("") if Path(path).suffix.lower() == ".gz" else Path(path)
     kind = (format or plain.suffix.removeprefix(".")).lower()
+    if format is None and (vendor := vendor_contest.vendor_of(Path(path))) is not None:
+        return vendor
     if kind in _ELSEWHERE:
         raise WrongUse(f"a .{kind} file is {_ELSEWHERE[kind]}")
     if kind == "tsv":
@@ -128,10 +138,35 @@ def _first_line(text: BallotText) -> str:
     return next((line for piece in text.pieces() for line in piece.decode().split("\n") if line.strip()), "")
 
 
+def for_rule(file: BallotFile, rule: str) -> BallotFile:
+    """The file as the rule of that name counts it, which must be a rule for what its ballots hold.
+
+    Guarantee: what comes back holds a ballot that marks somebody.
+    """
+    if file.marks == RANKS and rule not in RULE_FOR.values():
+        return strict(file)
+    if RULE_FOR.get(file.marks) != rule:
+        holds, wants = f"ballots of {file.marks}", "rankings"
+        counts = f"`rule={RULE_FOR.get(file.marks)}` counts them"
+        if rule in RULE_FOR.values():
+            wants = next(marks for marks, name in RULE_FOR.items() if name == rule)
+        if file.marks == RANKS:
+            holds, counts = "rankings", "choose another rule, or say which columns hold them with `columns`"
+        raise WrongUse(f"the file holds {holds}, and {rule} needs {wants}; {counts}")
+    check_voted(file.ballots)
+    return file
+
+
 def strict(file: BallotFile) -> BallotFile:
     """The file with every ballot strict, by its rules for overvotes and short ballots. (With overvotes=several the
-    count itself settles them.)"""
+    count itself settles them.)
+
+    Guarantee: what comes back holds a ballot that ranks somebody; approvals and scores are refused.
+    """
+    if file.marks != RANKS:
+        return for_rule(file, "a rule for rankings")
     ballots = settled(file.ballots, file.reading.overvotes)
+    check_rankings(file.ballots, ballots)
     changed = dict(file.changed)
     if shared := overvoted(file.ballots):
         changed["overvotes"] = changed.get("overvotes", 0) + shared
@@ -140,7 +175,7 @@ def strict(file: BallotFile) -> BallotFile:
             f"{ballots.truncated} ballots do not rank all {len(ballots.candidates)} candidates, which the rule "
             "truncation=refuse forbids; choose keep"
         )
-    return replace(file, ballots=ballots, changed=changed)
+    return replace(file, ballots=check_voted(ballots), changed=changed)
 
 
 def write(ballots: Ballots, path: str | Path, *, title: str = "") -> None:

@@ -162,13 +162,6 @@ def label_names(names: Sequence[str]) -> Iterator[str]:
         yield f"{_listed(called)} stands for election in this file, and the name is usually a label"
 
 
-def numbers_for_names(names: Sequence[str]) -> Iterator[str]:
-    """A remark where candidates are called by numbers, as offices do that publish the names elsewhere."""
-    numbers = [name for name in names if name.isdigit()]
-    if len(numbers) > 1 and all(name.isdigit() or name == WRITE_IN for name in names):
-        yield f'the candidates are numbers; to name them: --alias "{numbers[0]}=NAME", once for each'
-
-
 def _letters(name: str) -> str:
     bare = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c)).casefold()
     return "".join(c for c in bare if c.isalnum()) or name

@@ -9,14 +9,15 @@
     3: 1,2,3
     2: 2,{1,3}
 
-In a .cat file each group is a category; they are read as ranks, the first the best. Without a header, the candidates
-1, 2, 3, ... can be named by a list.
+In a .cat file each group is a category, which is no rank: two categories are read as approvals, the first being
+approval, and more are refused. Without a header, the candidates 1, 2, 3, ... can be named by a list.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from hubbub.errors import WrongUse
@@ -26,7 +27,8 @@ from hubbub.voting.reading import Reading
 
 ENDINGS: Final = ("soc", "soi", "toc", "toi")
 CATEGORIES: Final = "cat"
-_CATEGORY_REMARK: Final = "the categories of the file were read as ranks, the first the best"
+_CATEGORY_NAME: Final = "CATEGORY NAME 1"
+_AGAINST: Final = re.compile(r"(?:no|not|dis|re?ject|against|bad|un)(?:\b|[a-z]*appro)", re.IGNORECASE)
 
 _NUMBERED = re.compile(r"ALTERNATIVE NAME\s+(\d{1,9})", re.ASCII)
 _PART = re.compile(r"\s*(?:(\d{1,9})|\{\s*(\d{1,9}(?:\s*,\s*\d{1,9})*)?\s*\})\s*(?:,|$)", re.ASCII)
@@ -64,17 +66,50 @@ def read(text: str, kind: str, reading: Reading, *, listed: Sequence[str] | None
         weight, separator, order = line.partition(":")
         if not separator:
             raise WrongUse(f"{where}: a ballot is a weight and a ranking, like 3: 1,2; is this another format?")
-        levels = _levels(order, candidates, kind, where)
+        levels = _levels(order, candidates, kind, where, first=0 if 0 in names else 1)
         counts[levels] = counts.get(levels, 0) + weight_of(weight, where)
-    ballots = gather(candidates or _named(fields, stated_at, names, kind, listed), counts)
+    everyone = candidates or _named(fields, stated_at, names, kind, listed)
+    ballots = _approvals(everyone, counts, fields, stated_at) if kind == CATEGORIES else gather(everyone, counts)
     stated = fields.get("NUMBER VOTERS", "")
     if _WHOLE.fullmatch(stated) and int(stated) != ballots.voters:
         raise WrongUse(
             f"line {stated_at['NUMBER VOTERS']}: the header says {stated} voters and the weights add up to "
             f"{ballots.voters}; they must agree"
         )
-    remarks = (_CATEGORY_REMARK,) if kind == CATEGORIES else ()
-    return BallotFile(ballots=ballots, format=kind, title=fields.get("TITLE", ""), reading=reading, remarks=remarks)
+    file = BallotFile(ballots=ballots, format=kind, title=fields.get("TITLE", ""), reading=reading)
+    if kind != CATEGORIES:
+        return file
+    called = f' ("{fields[_CATEGORY_NAME]}")' if fields.get(_CATEGORY_NAME) else ""
+    remark = f"the first category of the file{called} was read as approval"
+    return replace(file, marks="approvals", remarks=(remark,))
+
+
+def _approvals(
+    candidates: tuple[str, ...], counts: dict[Levels, int], fields: dict[str, str], stated_at: dict[str, int]
+) -> Ballots:
+    """The ballots of a file with two categories: whom each voter approves of."""
+    stated = fields.get("NUMBER CATEGORIES", "")
+    categories = max([int(stated) if _WHOLE.fullmatch(stated) else 0, *map(len, counts)])
+    if categories > 2:
+        raise WrongUse(
+            f"the file sorts candidates into {categories} categories, and categories are no ranks: two of them, "
+            "approved and not, can be counted; write a CSV file with a score for each candidate, and count it by "
+            "`columns=scores=A/B/C` with `rule=score`"
+        )
+    name = fields.get(_CATEGORY_NAME, "")
+    if _AGAINST.match(name):
+        raise WrongUse(
+            f'line {stated_at[_CATEGORY_NAME]}: the first category is called "{name}", and the first is counted as '
+            "approval; write the category of those who are approved of first"
+        )
+    if not sum(counts.values()):
+        raise WrongUse("the ballot file holds no ballot; at least one is needed")
+    approved: dict[Levels, int] = {}
+    for groups, weight in counts.items():
+        if weight:
+            first = groups[:1] if groups and groups[0] else ()
+            approved[first] = approved.get(first, 0) + weight
+    return Ballots.of(candidates, {}, tied=approved)
 
 
 def _named(
@@ -105,7 +140,8 @@ def _candidates(fields: dict[str, str], stated_at: dict[str, int], names: dict[i
             f"line {stated_at['DATA TYPE']}: the header says that the data type is not {kind}; name the format that "
             "the file has"
         )
-    if len(names) != int(stated) or sorted(names) != list(range(1, len(names) + 1)):
+    first = 0 if 0 in names else 1  # older files count from 0
+    if len(names) != int(stated) or sorted(names) != list(range(first, len(names) + first)):
         raise WrongUse(
             f"line {stated_at['NUMBER ALTERNATIVES']}: the header must name alternatives 1 to {stated}, each once, "
             f"and names {len(names)}"
@@ -114,10 +150,10 @@ def _candidates(fields: dict[str, str], stated_at: dict[str, int], names: dict[i
         raise WrongUse(
             f"line {stated_at['NUMBER ALTERNATIVES']}: an election needs at least 2 candidates, not {stated}"
         )
-    return checked_candidates([names[i] for i in range(1, int(stated) + 1)])
+    return checked_candidates([names[i] for i in sorted(names)])
 
 
-def _levels(order: str, candidates: tuple[str, ...], kind: str, where: str) -> Levels:
+def _levels(order: str, candidates: tuple[str, ...], kind: str, where: str, *, first: int = 1) -> Levels:
     groups: list[list[int]] = []
     at, order = 0, order.strip()
     while at < len(order):
@@ -132,7 +168,7 @@ def _levels(order: str, candidates: tuple[str, ...], kind: str, where: str) -> L
         if sum(map(bool, groups)) > len(candidates):  # a line of megabytes is not read to its end
             raise WrongUse(f"{where}: a candidate is there twice; a ballot ranks each at most once")
     ranked = [i for group in groups for i in group]
-    if any(not 1 <= i <= len(candidates) for i in ranked):
+    if any(not first <= i < len(candidates) + first for i in ranked):
         raise WrongUse(f"{where}: a candidate who is not one of the {len(candidates)} that the header names")
     if len(set(ranked)) != len(ranked):
         raise WrongUse(f"{where}: a candidate is there twice; a ballot ranks each at most once")
@@ -140,7 +176,7 @@ def _levels(order: str, candidates: tuple[str, ...], kind: str, where: str) -> L
         raise WrongUse(f"{where}: candidates in braces, and a .{kind} file holds strict rankings only; is it .toi?")
     if kind in ("soc", "toc") and len(ranked) != len(candidates):
         raise WrongUse(f"{where}: some candidates are missing, and a .{kind} file holds complete rankings only")
-    return tuple(frozenset(candidates[i - 1] for i in group) for group in groups if group)
+    return tuple(frozenset(candidates[i - first] for i in group) for group in groups)
 
 
 def kind_of(ballots: Ballots) -> str:

@@ -191,10 +191,10 @@ def settled(ballots: Ballots, overvotes: str = "stop") -> Ballots:
 
 
 def overvoted(ballots: Ballots) -> int:
-    """How many ballots rank candidates equal, other than by putting the rest of them last."""
+    """How many ballots rank candidates equal, other than by putting the rest of them last, below somebody."""
     everyone = len(ballots.candidates)
     return sum(
         weight
         for levels, weight in ballots.tied_counts().items()
-        if any(len(level) > 1 for level in levels[:-1]) or sum(map(len, levels)) < everyone
+        if any(len(level) > 1 for level in levels[:-1]) or len(levels) == 1 or sum(map(len, levels)) < everyone
     )

@@ -28,7 +28,7 @@ from hubbub.noise.source import PublicDice, ReplaySource, Source
 from hubbub.noise.source import Record as Recording
 from hubbub.voting.ballot_file import BallotFile
 from hubbub.voting.ballots import Ballots, merged_rows
-from hubbub.voting.formats import read, strict
+from hubbub.voting.formats import for_rule, read
 from hubbub.voting.reading import Reading
 from hubbub.voting.result import Draw, Result
 from hubbub.voting.row_keys import row_keys
@@ -149,17 +149,16 @@ def record_of(answer: Answer, file: BallotFile, dice: PublicDice | None = None) 
 def read_again(record: Mapping[str, Any], path: str | Path) -> BallotFile:
     """The ballots of a file, read as the record says that they were."""
     asked = record.get("file") or {}
-    return strict(
-        read(
-            path,
-            Reading.from_json(record.get("reading") or {}),
-            format=asked.get("format"),
-            columns=asked.get("columns"),
-            candidates=asked.get("candidates"),
-            contest=asked.get("contest"),
-            encoding=asked.get("encoding"),
-        )
+    file = read(
+        path,
+        Reading.from_json(record.get("reading") or {}),
+        format=asked.get("format"),
+        columns=asked.get("columns"),
+        candidates=asked.get("candidates"),
+        contest=asked.get("contest"),
+        encoding=asked.get("encoding"),
     )
+    return for_rule(file, str((record.get("rule") or {}).get("name")))
 
 
 def count_again(record: Mapping[str, Any], file: BallotFile) -> CountRecord:

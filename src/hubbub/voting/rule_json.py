@@ -9,8 +9,11 @@ from typing import Any
 from hubbub.errors import CheckFailed, WrongUse
 from hubbub.exact import rational, to_text
 from hubbub.voting import rules
+from hubbub.voting.approval import Approval
 from hubbub.voting.continuing import RunoffByContinuing
+from hubbub.voting.pair_rules import PAIR_RULES, PairRule
 from hubbub.voting.protocol import Rule
+from hubbub.voting.score import Score
 from hubbub.voting.stv import RULES, TransferableVote
 from hubbub.voting.threshold import ForGain, Margin, Power
 from hubbub.voting.ties import RANDOM, FixedTies, Ties
@@ -42,7 +45,9 @@ def rule_as_json(rule: Counted) -> dict[str, Any]:
         return {"name": rule.name, "margin": _margin_json(rule.margin), "ties": _ties_json(rule.ties)}
     if isinstance(rule, rules.Positional):
         return {"name": rule.name, "points": list(rule.points), "ties": _ties_json(rule.ties)}
-    if isinstance(rule, rules.InstantRunoff | rules.Plurality | rules.Borda):
+    if isinstance(rule, Score):
+        return {"name": rule.name, "top": rule.top, "ties": _ties_json(rule.ties)}
+    if isinstance(rule, rules.InstantRunoff | rules.Plurality | rules.Borda | Approval | PairRule):
         return {"name": rule.name, "ties": _ties_json(rule.ties)}
     raise WrongUse(f"there is no form for {rule.name} in a record of a count")
 
@@ -63,6 +68,12 @@ def _rule(value: Mapping[str, Any]) -> Counted:
         return rules.Mix(rule=_single(value["rule"]), probability=Fraction(value["probability"]))
     if name == "instant-runoff-by-continuing":
         return RunoffByContinuing(ties=_ties(value["ties"]))
+    if name == "approval":
+        return Approval(ties=_ties(value["ties"]))
+    if name in PAIR_RULES:
+        return PairRule(name=name, ties=_ties(value["ties"]))
+    if name == "score":
+        return Score(top=value["top"], ties=_ties(value["ties"]))
     if name == "first-in-order":
         return rules.FirstInOrder(order=tuple(value["order"]))
     if name == "lot":

@@ -26,6 +26,7 @@ from hubbub.noise.source import Source
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.chance import Chance
 from hubbub.voting.stv_result import Moved, Seats, Stage
+from hubbub.voting.understood import check_voted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +84,7 @@ class TransferableVote:
                 f"{self.seats} seats and {len(ballots.candidates)} candidates: all are elected without a count; give "
                 "the number of seats with `seats`"
             )
-        count = _Count(ballots, self, Chance(source))
+        count = _Count(check_voted(ballots), self, Chance(source))
         count.run()
         return Seats(
             rule=self,

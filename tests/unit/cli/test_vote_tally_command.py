@@ -190,7 +190,7 @@ def test_who_would_win_each_pair(tmp_path: Path) -> None:
 def test_one_voter_is_counted_and_promised_nothing(tmp_path: Path) -> None:
     path = tmp_path / "one.csv"
     path.write_text("rank1,rank2\nBob,Ann\n", encoding="utf-8")
-    path.with_suffix(".blt").write_text("3 1\n1 2 3 0\n0\nAnn\nBob\nCid\n", encoding="utf-8")
+    path.with_suffix(".blt").write_text("3 1\n1 2 3 0\n0\nAnn\nBob\nCid\nA ward\n", encoding="utf-8")
     assert ask(str(path))["winner"] == "Bob"
     for rule in ("repeated-plurality", "approximate-runoff", "scoring-elimination"):
         answer = ask(str(path.with_suffix(".blt")), "--rule", rule)

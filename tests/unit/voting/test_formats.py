@@ -30,7 +30,7 @@ def test_an_empty_file_is_refused(name: str, tmp_path: Path) -> None:
 def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
     texts = {
         "b.soc": "# NUMBER ALTERNATIVES: 2\n# ALTERNATIVE NAME 1: A\n# ALTERNATIVE NAME 2: B\n1: 1,2\n",
-        "b.blt": "2 1\n1 1 0\n0\nA\nB\n",
+        "b.blt": "2 1\n1 1 0\n0\nA\nB\nA ward\n",
         "b.csv": "rank1,rank2\nA,B\n",
     }
     for name in texts:
@@ -41,8 +41,10 @@ def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
                     read(file(tmp_path, f"wrong-{name}", text))
     with pytest.raises(WrongUse, match="this is none of them"):
         read(file(tmp_path, "b.doc", "x"))
-    with pytest.raises(WrongUse, match="save the sheet with the ballots as CSV"):
+    with pytest.raises(WrongUse, match=r"cannot be read as \.xlsx"):
         read(file(tmp_path, "b.xlsx", "x"))
+    with pytest.raises(WrongUse, match="save the sheet with the ballots as CSV"):
+        read(file(tmp_path, "b.ods", "x"))
     with pytest.raises(WrongUse, match="a workbook or a zip archive"):
         read(file(tmp_path, "b.csv", b"PK\x03\x04..."))
     assert read(file(tmp_path, "b.txt", texts["b.blt"]), format="blt").ballots.voters == 1
@@ -71,7 +73,7 @@ def test_what_cannot_be_opened_or_is_no_text_is_refused(tmp_path: Path) -> None:
 def test_no_name_can_rewrite_the_screen(control: str, tmp_path: Path) -> None:
     """Control characters are shown escaped, and names that differ in them stay different."""
     preflib = f"# NUMBER ALTERNATIVES: 2\n# ALTERNATIVE NAME 1: A\n# ALTERNATIVE NAME 2: B{control}\n1: 1,2\n"
-    texts = {"b.csv": f"rank1,rank2\nA,B{control}\n", "b.blt": f"2 1\n1 1 2 0\n0\nA\nB{control}\n", "b.soi": preflib}
+    texts = {"b.csv": f"rank1,rank2\nA,B{control}\n", "b.blt": f"2 1\n1 1 2 0\n0\nA\nB{control}\nW\n", "b.soi": preflib}
     for name, text in texts.items():
         read_back = read(file(tmp_path, name, text))
         a, b = read_back.ballots.candidates
@@ -98,7 +100,7 @@ def test_files_in_other_encodings(encoding: str, tmp_path: Path) -> None:
 
 
 def test_packed_files_and_files_called_txt(tmp_path: Path) -> None:
-    texts = {"csv": "rank1;rank2\nA;B\n", "blt": "2 1\n1 1 2 0\n0\nA\nB\n", "abif": "1:A>B\n"}
+    texts = {"csv": "rank1;rank2\nA;B\n", "blt": "2 1\n1 1 2 0\n0\nA\nB\nW\n", "abif": "1:A>B\n"}
     texts["soi"] = (
         "# DATA TYPE: soi\n# NUMBER ALTERNATIVES: 2\n# ALTERNATIVE NAME 1: A\n# ALTERNATIVE NAME 2: B\n1: 1,2\n"
     )
@@ -115,7 +117,7 @@ def test_lines_may_end_as_on_any_machine(ends: str, tmp_path: Path) -> None:
 
 def test_a_small_file_does_not_fill_the_memory(tmp_path: Path) -> None:
     """As many candidates as ballots: a table of them would be the square of the file."""
-    text = "rank1\n" + "".join(f"A{i}\n" for i in range(17_000))
+    text = "count,rank1\n" + "".join(f"1,A{i}\n" for i in range(17_000))
     with pytest.raises(WrongUse, match="17,000 different ballots of 17,000 candidates are too many"):
         read(file(tmp_path, "b.csv", text))
 

@@ -118,3 +118,13 @@ def test_a_file_too_narrow_for_the_ballots_is_not_written(tmp_path: Path) -> Non
         write(parse("3: 1,{2,3}\n1: 2"), tmp_path / "tiny.soc")
     with pytest.raises(WrongUse, match="one line"):
         preflib.write(Ballots.of(("a\nb", "c"), {("c",): 1}), "soi")
+
+
+def test_alternatives_may_be_numbered_from_0() -> None:
+    head = "# NUMBER ALTERNATIVES: 3\n# ALTERNATIVE NAME 0: A\n# ALTERNATIVE NAME 1: B\n# ALTERNATIVE NAME 2: C\n"
+    file = preflib.read(head + "3: 0,2,1\n2: 1\n", "soi", Reading())
+    assert file.ballots.counts() == {("A", "C", "B"): 3, ("B",): 2}
+    with pytest.raises(WrongUse, match="line 5: a candidate who is not one of the 3"):
+        preflib.read(head + "1: 3\n", "soi", Reading())
+    with pytest.raises(WrongUse, match="must name alternatives"):
+        preflib.read(head.replace("NAME 2", "NAME 3") + "1: 0\n", "soi", Reading())
