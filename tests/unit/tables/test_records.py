@@ -159,9 +159,9 @@ def test_records_and_the_histogram_of_the_same_bins_are_one_partition() -> None:
 
 def test_another_function_of_the_same_people_is_refused() -> None:
     table = opened(pa.table({"a": ["xy"] * 9}), dataset="town")
-    table.records(["a/1"], crowd=4)
+    table.records(["a/1"], crowd=5)
     with pytest.raises(Refused, match="already has release 1"):
-        table.records(["a/2"], crowd=4)
+        table.records(["a/2"], crowd=5)
 
 
 @pytest.mark.parametrize(

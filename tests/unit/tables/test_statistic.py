@@ -157,7 +157,10 @@ def test_the_file_the_json_and_the_page_tell_the_same(tmp_path: Path) -> None:
 
 def test_a_loss_that_promises_nothing_and_a_coverage_next_to_one_are_still_releases(tmp_path: Path) -> None:
     table = opened(PEOPLE, person="id", dataset="town")
-    assert answers(table.quantile("pay:0..49000:1000", epsilon=1000))[0]["value"] in ("24000", "25000")
+    assert answers(table.quantile("pay:0..49000:1000", epsilon=1000, accept_weak=True))[0]["value"] in (
+        "24000",
+        "25000",
+    )
     known = {**KNOWN, "coverage": "0.99999999999999999999"}
     (share,) = answers(table.fraction(where="town = Bath", **known))
     assert 0 <= share["low"] < 2 / 3 < share["high"] <= 1
