@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -65,7 +64,7 @@ def described(connection: duckdb.DuckDBPyConnection, relation: str) -> list[tupl
     return [(row[0], str(row[1])) for row in found]
 
 
-def private_connection() -> tuple[duckdb.DuckDBPyConnection, Path]:
+def private_connection() -> tuple[duckdb.DuckDBPyConnection, Scratch]:
     """A connection that fetches and guesses nothing, and a private folder for copies that goes with it."""
     scratch = Scratch()
     connection = duckdb.connect(
@@ -80,7 +79,7 @@ def private_connection() -> tuple[duckdb.DuckDBPyConnection, Path]:
     )
     weakref.finalize(connection, scratch.clear)
     connection.execute("SET TimeZone = 'UTC'")
-    return connection, scratch.copies
+    return connection, scratch
 
 
 def lock(connection: duckdb.DuckDBPyConnection, paths: list[str]) -> duckdb.DuckDBPyConnection:

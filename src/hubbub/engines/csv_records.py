@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import BinaryIO, Final, TypeAlias
+from typing import IO, BinaryIO, Final, TypeAlias
 
 LONGEST: Final = 1 << 21  # bytes of a record that is counted
 BUFFERED: Final = 16  # such records fit into one buffer of DuckDB
@@ -94,9 +94,9 @@ def _end_of_record(file: BinaryIO, start: int, mark: str, chunk: int) -> int:
     return at
 
 
-def copy_without(path: str, spans: Sequence[Span], to: str) -> None:
+def copy_without(path: str, spans: Sequence[Span], target: IO[bytes]) -> None:
     """A copy of the file without these bytes."""
-    with open(path, "rb") as source, open(to, "wb") as target:
+    with open(path, "rb") as source, target:
         for (_, start), (stop, _) in zip([(0, 0), *spans], [*spans, (os.path.getsize(path), 0)], strict=True):
             source.seek(start)
             while start < stop and (text := source.read(min(stop - start, 1 << 20))):

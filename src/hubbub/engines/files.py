@@ -18,6 +18,7 @@ from hubbub.engines.csv_records import LONGEST, copy_without, giants
 from hubbub.engines.duckdb import Connection, DuckDB, locked
 from hubbub.engines.mended import mend_parquet
 from hubbub.engines.plain_copy import PACKED, kind, plain
+from hubbub.engines.scratch import Scratch
 from hubbub.errors import WrongUse
 
 _ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".xlsx", ".duckdb", ".db")
@@ -65,9 +66,9 @@ def open_file(
 
 def _open_csv(files: Sequence[str], mark: str, form: Form, unreadable: Fraction) -> DuckDB:
     header = csv_header(files, mark, form)
-    connection, folder = private_connection()
-    texts = [plain(file, form, folder / f"{i}-plain.csv") for i, file in enumerate(files)]
-    read = [_without_giants(file, mark, str(folder / f"{i}.csv")) for i, file in enumerate(texts)]
+    connection, scratch = private_connection()
+    texts = [plain(file, form, scratch, f"{i}-plain.csv") for i, file in enumerate(files)]
+    read = [_without_giants(file, mark, scratch, f"{i}.csv") for i, file in enumerate(texts)]
     # Whether the first line holds names or somebody's data, no program can tell: it is not shown.
     named = form.names is None
     return locked(
@@ -81,13 +82,15 @@ def _open_csv(files: Sequence[str], mark: str, form: Form, unreadable: Fraction)
     )
 
 
-def _without_giants(file: str, mark: str, copy: str) -> tuple[str, int]:
+def _without_giants(file: str, mark: str, scratch: Scratch, name: str) -> tuple[str, int]:
     """The file, or a copy of it if DuckDB could lose its place in a record; and how many records are not in it."""
     try:
         spans = giants(file, mark, LONGEST)
-        if spans:
-            copy_without(file, spans, copy)
-        return copy if spans else file, len(spans)
+        if not spans:
+            return file, 0
+        target, copy = scratch.new_file(name)
+        copy_without(file, spans, target)
+        return copy, len(spans)
     except OSError as error:
         wrong = f"the CSV could not be read ({error.strerror}); check the disk and the room for temporary files"
     raise WrongUse(wrong)
@@ -107,9 +110,9 @@ def _open_sheet(files: Sequence[str], table: str | None, unreadable: Fraction) -
 
 
 def _open_parquet(files: Sequence[str], unreadable: Fraction) -> DuckDB:
-    connection, folder = private_connection()
+    connection, scratch = private_connection()
     _check_alike(connection, [escape(file) for file in files])
-    copies = [str(folder / f"{i}.parquet") for i in range(len(files))]
+    copies = [str(scratch.copies / f"{i}.parquet") for i in range(len(files))]
 
     def mend(columns: Sequence[str]) -> str:
         for file, copy in zip(files, copies, strict=True):
