@@ -74,4 +74,4 @@ def test_more_than_the_declared_share_is_refused_before_a_word_is_drawn(opened: 
                 unlisted.check(engine, known.axes, "who", Fraction(share))
                 continue
             with pytest.raises(Refused, match="more people than unlisted allows"):
-                known.run(engine, ScriptedSource())  # which has no words to give
+                known.measure(engine, ScriptedSource())  # which has no words to give

@@ -5,7 +5,6 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -81,7 +80,7 @@ def relation_of(connection: duckdb.DuckDBPyConnection, sql: str) -> Relation:
     return Relation(sql, {name: column(name, kind) for name, kind in described(connection, sql)})
 
 
-def private_connection() -> tuple[duckdb.DuckDBPyConnection, Path]:
+def private_connection() -> tuple[duckdb.DuckDBPyConnection, Scratch]:
     """A connection that fetches and guesses nothing, and a private folder for copies that goes with it."""
     scratch = Scratch()
     connection = duckdb.connect(
@@ -96,7 +95,7 @@ def private_connection() -> tuple[duckdb.DuckDBPyConnection, Path]:
     )
     weakref.finalize(connection, scratch.clear)
     connection.execute("SET TimeZone = 'UTC'")
-    return connection, scratch.copies
+    return connection, scratch
 
 
 def lock(connection: duckdb.DuckDBPyConnection, paths: list[str]) -> duckdb.DuckDBPyConnection:

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import BinaryIO, Final, TypeAlias
+from typing import IO, BinaryIO, Final, TypeAlias
 
 LONGEST: Final = 1 << 21  # bytes of a record that is counted
 BUFFERED: Final = 16  # such records fit into one buffer of DuckDB
@@ -252,11 +252,11 @@ def has_bare_returns(path: str, mark: str) -> bool:
     return False
 
 
-def copy_with_blanks(path: str, mark: str, to: str, longest: int) -> int:
+def copy_with_blanks(path: str, mark: str, target: IO[bytes], longest: int) -> int:
     """A copy with a blank for each carriage return that is in no quotation marks and not right before a line feed,
     without the records that are much too long; returns how many these are."""
     left_out = 0
-    with open(path, "rb") as source, open(to, "wb") as target:
+    with open(path, "rb") as source, target:
         for piece in _pieces(source, mark, longest * BUFFERED // 8, FEEDS):
             if piece.text is None:
                 left_out += 1
@@ -276,9 +276,9 @@ def _blanked(text: bytes, odd: Sequence[Span]) -> bytes:
     return bytes(found)
 
 
-def copy_without(path: str, spans: Sequence[Span], to: str) -> None:
+def copy_without(path: str, spans: Sequence[Span], target: IO[bytes]) -> None:
     """A copy of the file without these bytes."""
-    with open(path, "rb") as source, open(to, "wb") as target:
+    with open(path, "rb") as source, target:
         for (_, start), (stop, _) in zip([(0, 0), *spans], [*spans, (os.path.getsize(path), 0)], strict=True):
             source.seek(start)
             while start < stop and (text := source.read(min(stop - start, 1 << 20))):

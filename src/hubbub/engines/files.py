@@ -81,8 +81,8 @@ def open_file(
 
 def _open_csv(files: Sequence[str], mark: str, form: Form, unreadable: Fraction) -> DuckDB:
     header = csv_header(files, mark, form)
-    connection, folder = private_connection()
-    read = [_prepared(file, mark, form, folder, i) for i, file in enumerate(files)]
+    connection, scratch = private_connection()
+    read = [_prepared(file, mark, form, scratch, i) for i, file in enumerate(files)]
     # Whether the first line holds names or somebody's data, no program can tell: it is not shown.
     named = form.names is None
     return locked(
@@ -97,28 +97,31 @@ def _open_csv(files: Sequence[str], mark: str, form: Form, unreadable: Fraction)
     )
 
 
-def _prepared(file: str, mark: str, form: Form, folder: Path, i: int) -> tuple[str, int]:
+def _prepared(file: str, mark: str, form: Form, scratch: Scratch, i: int) -> tuple[str, int]:
     """The file, or a copy of it that DuckDB reads as we do, and how many records are not in it."""
-    text, lost = _lines(file, mark, form, folder, i)
+    text, lost = _lines(file, mark, form, scratch, i)
     try:
-        found, copy = survey(text, mark, LONGEST), str(folder / f"{i}.csv")
+        found = survey(text, mark, LONGEST)
         if found.open_mark is not None:
             raise Refused(OPEN_MARK)
-        if found.giants:
-            copy_without(text, found.giants, copy)
-        return copy if found.giants else text, lost + len(found.giants)
+        if not found.giants:
+            return text, lost
+        target, copy = scratch.new_file(f"{i}.csv")
+        copy_without(text, found.giants, target)
+        return copy, lost + len(found.giants)
     except OSError as error:
         wrong = _trouble(error)
     raise WrongUse(wrong)
 
 
-def _lines(file: str, mark: str, form: Form, folder: Path, i: int) -> tuple[str, int]:
+def _lines(file: str, mark: str, form: Form, scratch: Scratch, i: int) -> tuple[str, int]:
     """The file as plain text in which a line ends as the first one does, and how many records are not in it."""
-    text, copy = plain(file, form, folder / f"{i}-plain.csv"), str(folder / f"{i}-lines.csv")
+    text = plain(file, form, scratch, f"{i}-plain.csv")
     try:
         if not has_bare_returns(text, mark):
             return text, 0
-        return copy, copy_with_blanks(text, mark, copy, LONGEST)
+        target, copy = scratch.new_file(f"{i}-lines.csv")
+        return copy, copy_with_blanks(text, mark, target, LONGEST)
     except OSError as error:
         wrong = _trouble(error)
     raise WrongUse(wrong)
@@ -136,7 +139,7 @@ def open_marks(path: str, form: Form = _NO_FORM) -> list[tuple[str, int]]:
     try:
         for i, file in enumerate(files):
             mark = form.delimiter or ("\t" if kind(file) == ".tsv" else ",")
-            text, _ = _lines(file, mark, form, scratch.copies, i)
+            text, _ = _lines(file, mark, form, scratch, i)
             place = survey(text, mark, LONGEST).open_mark
             found += [] if place is None else [(file, line_of(text, place))]
     finally:
@@ -158,9 +161,9 @@ def _open_sheet(files: Sequence[str], table: str | None, unreadable: Fraction) -
 
 
 def _open_parquet(files: Sequence[str], unreadable: Fraction) -> DuckDB:
-    connection, folder = private_connection()
+    connection, scratch = private_connection()
     _check_alike(connection, [escape(file) for file in files])
-    copies = [str(folder / f"{i}.parquet") for i in range(len(files))]
+    copies = [str(scratch.copies / f"{i}.parquet") for i in range(len(files))]
 
     def mend(columns: Sequence[str]) -> str:
         for file, copy in zip(files, copies, strict=True):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Final, cast
 
 from hubbub.engines.csv_form import Form
+from hubbub.engines.scratch import Scratch
 from hubbub.errors import WrongUse
 
 PACKED: Final = (".gz", ".zst")
@@ -27,15 +28,16 @@ def kind(path: str) -> str:
     return (Path(place.stem) if place.suffix.lower() in PACKED else place).suffix.lower()
 
 
-def plain(path: str, form: Form, copy: Path) -> str:
-    """The file itself if it is plain already, else a plain copy of it."""
+def plain(path: str, form: Form, scratch: Scratch, name: str) -> str:
+    """The file itself if it is plain already, else the path of a plain copy of it, which is of that name."""
     packed = Path(path).suffix.lower() in PACKED
     if not packed and form.encoding in (None, "utf-8"):
         return path
     try:
-        with _unpacked(path) as source, open(copy, "xb") as target:
-            _copied(source, target, form.encoding or "utf-8", copy.parent)
-        return str(copy)
+        target, copy = scratch.new_file(name)
+        with _unpacked(path) as source, target:
+            _copied(source, target, form.encoding or "utf-8", scratch.copies)
+        return copy
     except WrongUse:
         raise
     except (OSError, EOFError, zlib.error, ValueError):

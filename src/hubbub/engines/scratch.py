@@ -13,7 +13,7 @@ import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from hubbub.errors import WrongUse
 
@@ -21,6 +21,7 @@ if sys.platform != "win32":
     import fcntl
 
 _PREFIX: Final = "hubbub-spill-"
+_OPEN_FILES: Final = "/proc/self/fd"
 _OURS: Final = {"spill", "copies"}
 
 
@@ -33,13 +34,31 @@ class Scratch:
             self.folder, self._held = _made()
             self.copies = self.folder / "copies"
             self.copies.mkdir(mode=0o700)
+            self._nameless: list[int] = []
         except OSError:
             raise WrongUse(
                 "no temporary folder can be made; make room in the one that TMPDIR names, or set TMPDIR to another"
             ) from None
 
+    def new_file(self, name: str) -> tuple[IO[bytes], str]:
+        """A private file to write to, and the path by which this process can read it.
+
+        Where the system knows open files by number (Linux), it has no name in any folder from its first byte on: a
+        process that is killed leaves nothing of it. Elsewhere it lies in the folder.
+        """
+        place = self.copies / name
+        handle = os.open(place, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600)
+        if not os.path.isdir(_OPEN_FILES):
+            return os.fdopen(handle, "wb"), str(place)
+        os.unlink(place)
+        self._nameless.append(handle)
+        return os.fdopen(handle, "wb", closefd=False), f"{_OPEN_FILES}/{handle}"
+
     def clear(self) -> None:
         """Leave nothing behind."""
+        while self._nameless:
+            with suppress(OSError):
+                os.close(self._nameless.pop())
         shutil.rmtree(self.folder, ignore_errors=True)
         if self._held is not None:
             with suppress(OSError):

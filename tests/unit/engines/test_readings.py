@@ -185,8 +185,9 @@ def test_copies_are_private_and_gone_with_the_table(tmp_path: Path, monkeypatch:
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     table = open_source(place, **how)
-    (copy,) = temporary.rglob("*.csv")
-    assert all(not stat.S_IMODE(os.stat(each).st_mode) & 0o077 for each in (copy.parent, copy.parent.parent))
+    (folder,) = temporary.iterdir()
+    assert all(not stat.S_IMODE(each.stat().st_mode) & 0o077 for each in (folder, *folder.rglob("*")))
+    assert (list(folder.rglob("*.csv")) == []) == os.path.isdir("/proc/self/fd")  # there it has no name at all
     del table
     assert list(temporary.iterdir()) == []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 from hubbub.engines.frames import open_frame
 from hubbub.engines.scratch import Scratch
 from hubbub.errors import WrongUse
+from tests.fresh import counts, open
 
 KILLED = """
 import os, signal
@@ -38,6 +40,50 @@ def test_what_a_killed_process_spilled_is_removed_by_the_next_one(temporary: Pat
     assert [path.read_text() for path in temporary.glob("*/spill/rows")] == ["secret"]
     Scratch().clear()
     assert os.listdir(temporary) == []
+
+
+COPIED = """
+import os, signal, sys
+from hubbub.engines.files import open_file
+from hubbub.engines import plain_copy
+if sys.argv[2] == "while it is written":
+    write = plain_copy._copied
+    def killed(*given):
+        write(*given)
+        given[1].flush()
+        os.kill(os.getpid(), signal.SIGKILL)
+    plain_copy._copied = killed
+opened = open_file(sys.argv[1])
+assert opened.columns()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="open files have no numbers to read them by")
+@pytest.mark.parametrize("when", ["while it is written", "while it is read"])
+def test_a_kill_leaves_nothing_of_the_plain_copy_of_a_packed_file(temporary: Path, when: str) -> None:
+    """Of a .csv.gz, whose cells nobody may read but its steward: not until the next run, and not for a moment."""
+    packed = temporary / "people.csv.gz"
+    packed.write_bytes(gzip.compress(b"id,town\n" + b"4711,Bath\n" * 1000))
+    done = subprocess.run([sys.executable, "-c", COPIED, str(packed), when], check=False)
+    assert done.returncode == -signal.SIGKILL
+    left = [path for path in temporary.rglob("*") if path.is_file() and path != packed]
+    assert [path for path in left if b"4711" in path.read_bytes()] == []
+
+
+def test_a_packed_file_is_read_twice_and_closed_once(temporary: Path) -> None:
+    packed = temporary / "people.csv.gz"
+    packed.write_bytes(gzip.compress(b"id,town\n" + b"4711,Bath\n" * 1000))
+    for _ in range(2):
+        release = open(packed).histogram(["town=Bath"], crowd=20)
+        assert counts(release).published.values.tolist() == [1000]
+    scratch = Scratch()
+    file, path = scratch.new_file("x")
+    with file:
+        file.write(b"secret")
+    assert Path(path).read_bytes() == b"secret"
+    scratch.clear()
+    assert not Path(path).exists() or Path(path).read_bytes() != b"secret"
 
 
 def test_folders_in_use_and_folders_of_others_stay(temporary: Path) -> None:
