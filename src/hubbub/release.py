@@ -32,6 +32,7 @@ from hubbub.ledger.book import Ledger
 from hubbub.ledger.charge import charge
 from hubbub.ledger.durable import sha256
 from hubbub.noise.source import Source, SystemSource, is_secure
+from hubbub.published_files import published, remove
 from hubbub.report import report as page_of
 from hubbub.report.heading import NOTHING_SAID, Heading
 from hubbub.staging import (
@@ -44,8 +45,6 @@ from hubbub.staging import (
     check_ours,
     opened,
     publish,
-    published,
-    remove,
 )
 from hubbub.tables import manifest
 from hubbub.tables.identity import Identity

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from hubbub.certificate import about
 from hubbub.kind import Release
 from hubbub.ledger.book import Ledger
+from hubbub.published_files import published, remove
 from hubbub.release import open as open_table
 from hubbub.release import save
-from hubbub.staging import published, remove
 from hubbub.tables.asking import KIND
 from hubbub.tables.counts import Counts
 from hubbub.tables.labels import labels

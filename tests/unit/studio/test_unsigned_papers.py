@@ -18,8 +18,8 @@ from hubbub.certificate import sign, signed_bytes
 from hubbub.cli.main import commands
 from hubbub.errors import WrongUse
 from hubbub.ledger.book import Ledger
+from hubbub.published_files import CERTIFICATE, published
 from hubbub.release import save
-from hubbub.staging import CERTIFICATE, published
 from hubbub.wire.canonical import canonical
 from tests.fresh import enter
 from tests.unit.studio.opened import FILLED, Opened, plain
