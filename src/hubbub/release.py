@@ -36,6 +36,7 @@ from hubbub.ledger.durable import sha256
 from hubbub.noise.source import Source, SystemSource, is_secure
 from hubbub.report import report as page_of
 from hubbub.report.heading import NOTHING_SAID, Heading
+from hubbub.signed_files import published, remove
 from hubbub.staging import (
     CERTIFICATE,
     PREFIX,
@@ -46,8 +47,6 @@ from hubbub.staging import (
     check_ours,
     opened,
     publish,
-    published,
-    remove,
 )
 from hubbub.tables import manifest
 from hubbub.tables.identity import Identity

@@ -16,7 +16,6 @@ paid for once.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -27,17 +26,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
-from hubbub.certificate import sign, signed_by
+from hubbub.certificate import sign
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.kind import Reservation
 from hubbub.ledger import durable, lock
 from hubbub.ledger.book import Ledger, released
 from hubbub.ledger.durable import sha256
+from hubbub.signed_files import CERTIFICATE as CERTIFICATE
+from hubbub.signed_files import only_parts, published
 from hubbub.tables import manifest
-from hubbub.wire.canonical import LARGEST, canonical
+from hubbub.wire.canonical import canonical
 
 PREFIX: Final = ".hubbub-"
-CERTIFICATE: Final = "certificate.json"
 DRAFT: Final = "draft.json"  # the certificate, not yet signed
 REPORT: Final = "report.html"
 PLACE: Final = "place.json"  # which ledger, for whoever finishes this
@@ -94,52 +94,6 @@ def _new_file(path: Path) -> IO[bytes]:
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb")
 
 
-def published(folder: Path, ledger: Ledger) -> dict[str, str]:
-    """The files of the release in a folder, with their digests; its parts are called like release/part-00000.parquet.
-
-    Guarantee: there is a certificate that a key of this ledger signed, and each file is, to the byte, one that it
-    names, or the certificate itself. Whoever can write to the folder can put no other file among them.
-    """
-    try:
-        with open(folder / CERTIFICATE, "rb", opener=_usual) as file:
-            data = file.read(LARGEST + 1)
-        body = signed_by(data, ledger)
-    except (OSError, HubbubError):
-        return {}
-    if body is None:
-        return {}
-    named = {name: digest for name, digest in released(body).items() if Path(name).name == name}
-    found = {name: digest for name, digest in named.items() if _is(folder / name, digest)}
-    if manifest.NAME in found:
-        parts = manifest.parts_of((folder / manifest.NAME).read_bytes())
-        listed = {f"{manifest.FOLDER}/{part.name}": part.sha256 for part in parts}
-        found |= {name: digest for name, digest in listed.items() if _is(folder / name, digest)}
-    return {**found, CERTIFICATE: hashlib.sha256(data).hexdigest()}
-
-
-def _usual(path: str, flags: int) -> int:
-    """Opens a file without waiting for whoever holds the other end of a pipe."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-
-
-def _is(place: Path, digest: str) -> bool:
-    """Whether a file is there with these bytes."""
-    try:
-        return place.is_file() and sha256(place) == digest
-    except OSError:
-        return False
-
-
-def remove(folder: Path, files: Mapping[str, str]) -> None:
-    """Remove files that were published, if they are still the same, and the folder of parts if that is empty then."""
-    for name, digest in files.items():
-        if _is(folder / name, digest):
-            (folder / name).unlink()
-    if any("/" in name for name in files):
-        with suppress(OSError):
-            (folder / manifest.FOLDER).rmdir()
-
-
 def _in_the_way(folder: Path) -> list[str]:
     """What has the name of something that every release writes."""
     usual = ("release.csv", "release.parquet", manifest.NAME, REPORT, CERTIFICATE)
@@ -178,18 +132,11 @@ def check_free_for_parts(folder: Path, ledger: Ledger, *, replace: bool = False)
     place = folder / manifest.FOLDER
     if not os.path.lexists(place):
         return
-    if not replace or not _only_parts(place, published(folder, ledger)):
+    if not replace or not only_parts(place, published(folder, ledger)):
         raise WrongUse(
             f"the parts of the release are to lie in {str(place)!r}, where something else is; move that, or choose "
             "another folder"
         )
-
-
-def _only_parts(place: Path, ours: Mapping[str, str]) -> bool:
-    """Whether a folder of parts has published ones in it and nothing else."""
-    if not place.is_dir() or place.is_symlink():
-        return False
-    return all(f"{manifest.FOLDER}/{name}" in ours for name in os.listdir(place))
 
 
 def prepare(
@@ -370,7 +317,7 @@ def _nothing_else(staged: Staged, ledger: Ledger) -> None:
     for name in names:
         place = staged.folder / name
         there = os.path.lexists(place) and staged.path(name) != place
-        if there and not (_only_parts(place, ours) if name == manifest.FOLDER else name in ours):
+        if there and not (only_parts(place, ours) if name == manifest.FOLDER else name in ours):
             again = f"then run hubbub ledger finish {staged.folder}: the release is ready and paid for"
             raise WrongUse(_not_ours(staged.folder, name, again))
 

@@ -23,7 +23,7 @@ from hubbub.kind import Release
 from hubbub.ledger.book import Ledger
 from hubbub.release import open as open_table
 from hubbub.release import save
-from hubbub.staging import published, remove
+from hubbub.signed_files import published, remove
 from hubbub.tables.asking import KIND
 from hubbub.tables.counts import Counts
 from hubbub.tables.labels import labels

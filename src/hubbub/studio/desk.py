@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from hubbub.errors import HubbubError, WrongUse
 from hubbub.ledger.book import Ledger
-from hubbub.staging import published
+from hubbub.signed_files import published
 from hubbub.studio.answers import Answers
 from hubbub.studio.folder import Folder
 from hubbub.studio.work import Work

@@ -19,7 +19,7 @@ from hubbub.cli.main import commands
 from hubbub.errors import WrongUse
 from hubbub.ledger.book import Ledger
 from hubbub.release import save
-from hubbub.staging import CERTIFICATE, published
+from hubbub.signed_files import CERTIFICATE, published
 from hubbub.wire.canonical import canonical
 from tests.fresh import enter
 from tests.unit.studio.opened import FILLED, Opened, plain
