@@ -41,7 +41,7 @@ wheel: .venv/with-dev,package ## build the wheel, and do the README's tour with 
 fuzz: .venv/with-charts,studio,dev ## search for a person who changes more than one count (about a quarter of an hour)
 	@$(BIN)/python -m tests.fuzz.csv_reader
 	@$(BIN)/python -m tests.fuzz.neighbours
-	@HUBBUB_LONG=1 $(BIN)/python -m pytest -n0 tests/unit/engines/test_spark_cluster.py tests/conformance -k "connect or cluster"
+	@HUBBUB_LONG=1 $(BIN)/python -m pytest -n0 tests/unit/engines/spark/test_spark_cluster.py tests/conformance -k "connect or cluster"
 
 coverage: .venv/with-charts,studio,dev,coverage ## which lines the tests run, as docs/coverage.md
 	@$(BIN)/python -m pytest --dist=loadgroup --ignore=tests/browser -k "not spark and not 23_a_kill" --cov=hubbub --cov-report=json:.venv/coverage.json --cov-report=

@@ -20,14 +20,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from hubbub import kinds
+from hubbub import registry
 from hubbub.audit import exact, replay
 from hubbub.audit.blackbox import Experiment, compare
-from hubbub.audit.faults import FAULTS, drawn
+from hubbub.audit.faults.planted import FAULTS, drawn
+from hubbub.audit.faults.yardstick import YARDSTICK
 from hubbub.audit.finding import Finding, timed
-from hubbub.audit.published import of_tables
-from hubbub.audit.published_file import Cell, Published
-from hubbub.audit.yardstick import YARDSTICK
+from hubbub.audit.published.file import Cell, Published
+from hubbub.audit.published.inference import of_tables
 from hubbub.channels.catalogue import channel
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -89,7 +89,7 @@ def faults() -> list[str]:
 def right_ones() -> list[str]:
     """Every kind of release with its cases, exact laws and replay."""
     cases = importlib.import_module("tests.conformance.test_kinds").CASES
-    kinds._WHERE["toy"] = "tests.conformance.toy"
+    registry._WHERE["toy"] = "tests.conformance.toy"
     wrong, rows = [], []
     for name, case in cases.items():
         fewer, more = case.opened(case.fewer), case.opened(case.more)

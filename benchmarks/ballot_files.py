@@ -38,7 +38,7 @@ print(json.dumps({"seconds": used.ru_utime + used.ru_stime, "megabytes": peak / 
 """
 _COLUMNS: Final = ", ".join(f"rank{i}" for i in range(1, RANKS + 1))
 READERS: Final = {
-    "hubbub": "from hubbub.voting.formats import read, strict\nrows = len(strict(read(PATH)).ballots.rankings)",
+    "hubbub": "from hubbub.voting.formats.formats import read, strict\nrows = len(strict(read(PATH)).ballots.rankings)",
     "DuckDB": "import duckdb\nduckdb.sql('SET threads TO 1')\n"
     f"each = f\"SELECT count(*) FROM read_csv('{{PATH}}', header=true) GROUP BY {_COLUMNS}\"\n"
     "rows = duckdb.sql(f'SELECT count(*) FROM ({each})').fetchall()[0][0]",

@@ -18,8 +18,8 @@ import numpy as np
 
 from benchmarks.noise import PEERS, Task, peer, seconds
 from hubbub.channels.catalogue import CATALOGUE, channel
-from hubbub.channels.channel import Channel
 from hubbub.channels.profile import profile
+from hubbub.channels.protocol import Channel
 from hubbub.errors import in_shell
 from hubbub.noise.source import SystemSource
 

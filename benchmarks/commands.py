@@ -13,11 +13,11 @@ from typing import Final
 
 import pyarrow.parquet as parquet
 
-from hubbub.certificate import FORMAT, SIGNATURE, signed_bytes, written
+from hubbub.certificate.certificate import FORMAT, SIGNATURE, signed_bytes, written
 from hubbub.demo import millbrook
+from hubbub.kinds.histogram.request import histogram
 from hubbub.ledger import key
-from hubbub.tables.asking import histogram
-from hubbub.wire.canonical import canonical
+from hubbub.serialization.canonical import canonical
 
 REPEATS: Final = 3
 _ENTRY: Final = {"id": "1" * 32, "dataset": "town", "hash": "2" * 64, "nonce": "3" * 32}

@@ -17,9 +17,9 @@ from typing import Final
 
 import duckdb
 
-from hubbub.engines.csv_file import csv_header, csv_relation
-from hubbub.engines.csv_records import LONGEST, survey
-from hubbub.engines.files import open_file
+from hubbub.engines.files.csv_file import csv_header, csv_relation
+from hubbub.engines.files.csv_records import LONGEST, survey
+from hubbub.engines.files.files import open_file
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
 from hubbub.tables.engine import Counted, Question

@@ -35,11 +35,11 @@ import pyarrow.parquet as pq
 
 import hubbub
 from hubbub import release as releasing
-from hubbub.files import write_parquet
-from hubbub.kind import Sheet
+from hubbub.kinds.histogram import distributed
 from hubbub.noise.source import BlockKeys, Source
-from hubbub.staging import PREFIX
-from hubbub.tables import spread
+from hubbub.protocol.result import Sheet
+from hubbub.publication.files import write_parquet
+from hubbub.publication.staging import PREFIX
 from hubbub.verification import load, verify
 
 WORKERS: Final = 2
@@ -175,7 +175,7 @@ def killing(out: Path, after: int) -> Iterator[list[int]]:
 
     def watch() -> None:
         while not stop.is_set() and not killed:
-            if len(list(out.glob(f"{PREFIX}*/{spread.WORK}/*"))) >= after:
+            if len(list(out.glob(f"{PREFIX}*/{distributed.WORK}/*"))) >= after:
                 victim = executors()[0]
                 os.kill(victim, signal.SIGKILL)
                 killed.append(victim)
@@ -283,7 +283,7 @@ def _killed(frame: Any, folder: Path, size: Size) -> None:
 
     before = executors()
     with (
-        patch.object(spread, "BlockKeys", Noted),
+        patch.object(distributed, "BlockKeys", Noted),
         patch.object(releasing, "write_parquet", slowly if size.pause else write_parquet),
         killing(folder / "killed", size.parts // 3) as killed,
     ):

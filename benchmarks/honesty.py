@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from hubbub.errors import HubbubError
-from hubbub.voting import formats
-from hubbub.voting.beliefs import Belief, dirichlet
-from hubbub.voting.condorcet import efficiencies
 from hubbub.voting.figures import approximately
-from hubbub.voting.gain import Question, gain
-from hubbub.voting.gain_map import NAMES, gain_map
-from hubbub.voting.gain_winners import Contest
-from hubbub.voting.pairwise import pairwise
-from hubbub.voting.rules import ForGain, make
-from hubbub.voting.threshold import threshold
+from hubbub.voting.formats import formats
+from hubbub.voting.manipulation.beliefs import Belief, dirichlet
+from hubbub.voting.manipulation.condorcet import efficiencies
+from hubbub.voting.manipulation.gain import Question, gain
+from hubbub.voting.manipulation.gain_map import NAMES, gain_map
+from hubbub.voting.manipulation.gain_winners import Contest
+from hubbub.voting.rules.pairwise import pairwise
+from hubbub.voting.rules.rules import ForGain, make
+from hubbub.voting.rules.threshold import threshold
 
 VOTERS: Final = (101, 1001)
 STEPS: Final = 12

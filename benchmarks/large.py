@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import duckdb
 
-from hubbub.release import open as open_table
+from hubbub.opening import open as open_table
 from hubbub.release import save
 
 OCCUPIED: Final = 100_000

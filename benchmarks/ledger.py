@@ -21,16 +21,16 @@ from typing import Final
 import pyarrow as pa
 
 from hubbub.engines.identity import of_files
-from hubbub.ledger.accounts import Entered, admit
-from hubbub.ledger.book import Ledger
+from hubbub.kinds.histogram.request import histogram
+from hubbub.ledger.admission import Entered, admit
 from hubbub.ledger.charge import Charge, charge
+from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.policy import Policy
 from hubbub.ledger.records import RESERVED
 from hubbub.ledger.running import Running
-from hubbub.release import open as open_table
+from hubbub.opening import open as open_table
 from hubbub.release import save
-from hubbub.tables.asking import histogram
-from hubbub.wire.exact_json import plain
+from hubbub.serialization.exact_json import plain
 
 BINS: Final = 100_000
 RELEASES: Final = 300

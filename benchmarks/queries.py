@@ -56,11 +56,11 @@ def pairs(codes: Codes, sizes: list[int]) -> Tables:
 
 def ours(table: pa.Table, labels: list[list[str]], method: str | None) -> Tables:
     from hubbub.engines.opening import open_source
+    from hubbub.kinds.queries.request import queries
+    from hubbub.kinds.queries.result import Synopsis
     from hubbub.noise.source import SystemSource
+    from hubbub.query_classes.classes import Halfspaces
     from hubbub.release import run
-    from hubbub.synopses.classes import Halfspaces
-    from hubbub.tables.queries_asking import queries
-    from hubbub.tables.synopsis import Synopsis
 
     columns = [f"{name}={','.join(each)}" for name, each in zip(COLUMNS, labels, strict=True)]
     people = None if method is None else table.num_rows
@@ -121,9 +121,9 @@ def million_cells() -> None:
     from fractions import Fraction
 
     from hubbub.noise.source import SystemSource
-    from hubbub.synopses.choice import MAKERS
-    from hubbub.synopses.classes import parse
-    from hubbub.synopses.setting import Cells, Setting
+    from hubbub.query_classes.choice import MAKERS
+    from hubbub.query_classes.classes import parse
+    from hubbub.query_classes.setting import Cells, Setting
 
     print("\n| a million cells | method | seconds of CPU | said beforehand |\n|---|---|---|---|")
     for of, shape, name in (

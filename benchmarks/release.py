@@ -18,11 +18,11 @@ from typing import Any, Final
 
 import duckdb
 
-from hubbub.kind import Release
-from hubbub.ledger.book import Ledger
-from hubbub.release import open as open_table
+from hubbub.kinds.table import Table
+from hubbub.ledger.ledger import Ledger
+from hubbub.opening import open as open_table
+from hubbub.protocol.release import Release
 from hubbub.release import perform, save
-from hubbub.tables.table import Table
 
 ROWS: Final = 20_000_000
 PEOPLE: Final = 5_000_000

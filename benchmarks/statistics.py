@@ -17,13 +17,14 @@ from typing import Any, Final
 import duckdb
 
 from benchmarks.release import best, row
-from hubbub.kind import Release, Spec
-from hubbub.ledger.book import Ledger
-from hubbub.release import open as open_table
+from hubbub.kinds.table import Table
+from hubbub.ledger.ledger import Ledger
+from hubbub.opening import open as open_table
+from hubbub.protocol.release import Release
+from hubbub.protocol.spec import Spec
 from hubbub.release import perform
 from hubbub.tables.engine import Engine
 from hubbub.tables.identity import Identity
-from hubbub.tables.table import Table
 
 ROWS: Final = 20_000_000
 _NUMBERS: Final = count(1)

@@ -12,20 +12,20 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from hubbub.channels.channel import Channel
-from hubbub.channels.own_curve import own_delta_at
+from hubbub.channels.custom_curve import own_delta_at
 from hubbub.channels.profile import checkable, exact_delta, loss_curve
-from hubbub.channels.thin import Thinned
-from hubbub.exact import Infinite, lower, to_float, upper
+from hubbub.channels.protocol import Channel
+from hubbub.channels.subsample import Thinned
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, DistributionalPrivacy
 from hubbub.guarantees.derivation import Derivation
-from hubbub.guarantees.loss_law import Coin, epsilon_together
 from hubbub.guarantees.odometer import epsilon_so_far
+from hubbub.guarantees.privacy_loss import Coin, epsilon_together
+from hubbub.kinds.histogram.request import histogram
+from hubbub.kinds.histogram.spec import Histogram
+from hubbub.numeric.exact import Infinite, lower, to_float, upper
 from hubbub.sampling.amplification import SUPPRESSION, Setting, delta_at
 from hubbub.sampling.averages import scale_for
 from hubbub.sampling.sampled_crowd import Case
-from hubbub.tables.asking import histogram
-from hubbub.tables.histogram import Histogram
 
 LARGE: Final = 2_000  # a crowd whose samples are all large
 ENOUGH: Final = Fraction(101, 100)

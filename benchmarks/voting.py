@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from benchmarks.ballot_files import RANKS, ROWS, from_files
 from benchmarks.noise import Task, seconds
 from hubbub.noise.source import SystemSource
-from hubbub.voting import piles
 from hubbub.voting.ballots import Ballots
-from hubbub.voting.rules import ApproximateRunoff, Borda, InstantRunoff, Plurality, RepeatedPlurality, Rule
+from hubbub.voting.rules import piles
+from hubbub.voting.rules.rules import ApproximateRunoff, Borda, InstantRunoff, Plurality, RepeatedPlurality, Rule
 
 REPEATS: Final = 7
 BALLOTS: Final = 1_000_000

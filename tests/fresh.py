@@ -7,21 +7,23 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from hubbub.certificate import certificate
+from hubbub.certificate.certificate import certificate
 from hubbub.errors import CheckFailed
-from hubbub.kind import Release, Result, Sheet, Spec
-from hubbub.ledger.book import Ledger
+from hubbub.kinds.histogram.request import histogram
+from hubbub.kinds.histogram.result import Counts
+from hubbub.kinds.histogram.spec import Histogram
+from hubbub.kinds.table import Table
+from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import Source, SystemSource
-from hubbub.published_files import Files
-from hubbub.release import open as open_table
+from hubbub.opening import open as open_table
+from hubbub.protocol.release import Release
+from hubbub.protocol.result import Result, Sheet
+from hubbub.protocol.spec import Spec
 from hubbub.release import perform, run, save
-from hubbub.tables.asking import histogram
-from hubbub.tables.counts import Counts
+from hubbub.serialization.published_files import Files
 from hubbub.tables.engine import Engine
-from hubbub.tables.histogram import Histogram
 from hubbub.tables.identity import Identity
-from hubbub.tables.table import Table
-from hubbub.tables.unit import Unit
+from hubbub.tables.privacy_unit import Unit
 from hubbub.verification.comparing import difference
 
 _numbers = count(1)

@@ -15,7 +15,6 @@ from itertools import product
 from typing import NamedTuple
 
 from hubbub.audit.joint import HIGH, LOW, SLACK, Pair, bin_apart, delta, loss, outcomes, pair, together
-from hubbub.exact import Infinite
 from hubbub.guarantees.aggregates import BernoulliSample
 from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import (
@@ -27,8 +26,9 @@ from hubbub.guarantees.definitions import (
     ZeroKnowledge,
 )
 from hubbub.guarantees.people import People, Whose
-from hubbub.ledger.accounts import Total, Totals
-from hubbub.tables.histogram import Histogram, columns
+from hubbub.kinds.histogram.spec import Histogram, columns
+from hubbub.ledger.admission import Total, Totals
+from hubbub.numeric.exact import Infinite
 
 FEW = (0, 3)  # where outcomes of several releases are listed together
 

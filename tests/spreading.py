@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from hubbub.kinds.histogram.distributed import Report, Task
+from hubbub.kinds.histogram.parts import Cut, Listed, Sparse
 from hubbub.noise.source import Source
-from hubbub.tables.cut import Cut, Listed, Sparse
 from hubbub.tables.engine import Counted, Engine, Question
-from hubbub.tables.spread import Report, Task
 
 Running = Callable[[Task, list[tuple[int, Counted]]], Sequence[Report]]
 

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from hubbub.channels.estimate import interval as interval
     from hubbub.channels.profile import decide as decide
     from hubbub.channels.profile import profile as profile
-    from hubbub.release import open as open
-    from hubbub.release import open_graph as open_graph
+    from hubbub.kinds.custom.spec import sample_and_sanitize as sample_and_sanitize
+    from hubbub.opening import open as open
+    from hubbub.opening import open_graph as open_graph
     from hubbub.release import save as save
-    from hubbub.tables.own_mechanism import sample_and_sanitize as sample_and_sanitize
-    from hubbub.verification.of_file import explain as explain
-    from hubbub.verification.of_file import verify as verify
+    from hubbub.verification.api import explain as explain
+    from hubbub.verification.api import verify as verify
     from hubbub.verification.reopening import reopen as reopen
 
 __version__ = "0.1.0"
@@ -45,15 +45,15 @@ __version__ = "0.1.0"
 _WHERE = {
     "channel": "hubbub.channels.catalogue",
     "decide": "hubbub.channels.profile",
-    "explain": "hubbub.verification.of_file",
+    "explain": "hubbub.verification.api",
     "interval": "hubbub.channels.estimate",
-    "open": "hubbub.release",
-    "open_graph": "hubbub.release",
+    "open": "hubbub.opening",
+    "open_graph": "hubbub.opening",
     "profile": "hubbub.channels.profile",
     "reopen": "hubbub.verification.reopening",
-    "sample_and_sanitize": "hubbub.tables.own_mechanism",
+    "sample_and_sanitize": "hubbub.kinds.custom.spec",
     "save": "hubbub.release",
-    "verify": "hubbub.verification.of_file",
+    "verify": "hubbub.verification.api",
 }
 _MODULES = ("account", "ledger", "plan", "vote")
 

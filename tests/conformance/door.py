@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from hubbub.audit import blackbox
-from hubbub.exact import Loss
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy
-from hubbub.kind import Spec
-from hubbub.measurement import Mechanism, Rehearsal
 from hubbub.noise.source import ScriptedSource, SystemSource
+from hubbub.numeric.exact import Loss
+from hubbub.protocol.measurement import Mechanism, Rehearsal
+from hubbub.protocol.spec import Spec
 from hubbub.tables.engine import Counted, Joint
 
 RUNS = 500

@@ -18,10 +18,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hubbub.engines.files import open_file
-from hubbub.engines.frames import open_frame, open_table
-from hubbub.engines.spark import open_frame as open_spark_frame
-from hubbub.engines.sqlite import open_sqlite
+from hubbub.engines.files.files import open_file
+from hubbub.engines.files.frames import open_frame, open_table
+from hubbub.engines.spark.spark_engine import open_frame as open_spark_frame
+from hubbub.engines.sql.sqlite import open_sqlite
 from hubbub.tables.engine import Engine
 from tests import servers
 
@@ -115,7 +115,7 @@ def from_sqlite(table: pa.Table, folder: Path) -> Engine:
 
 def from_postgresql(table: pa.Table, folder: Path) -> Engine:
     url = servers.or_skip(servers.postgresql)
-    from hubbub.engines.postgresql import open_postgresql
+    from hubbub.engines.sql.postgresql import open_postgresql
 
     # A zone that the session prefers must not reach the counts.
     return open_postgresql(f"{url}?options=-c%20TimeZone%3DAsia/Kolkata", servers.load_postgresql(url, table))

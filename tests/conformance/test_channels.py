@@ -21,16 +21,16 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from hubbub.channels.catalogue import CATALOGUE, channel, make, parameters
-from hubbub.channels.channel import LARGEST_COUNT, Channel, Published
 from hubbub.channels.estimate import interval, intervals, most_likely, unbiased
 from hubbub.channels.law import SUPPRESSED, Law
-from hubbub.channels.outliers import OutlierSuppressed
+from hubbub.channels.papers.outliers import OutlierSuppressed
 from hubbub.channels.profile import decide, exact_delta, exact_loss, judge, profile
+from hubbub.channels.protocol import LARGEST_COUNT, Channel, Published
 from hubbub.errors import FloatRefused, WrongUse
-from hubbub.exact import ball, lower, upper
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.guarantees.verdict import Proved, Refuted, Undecided
 from hubbub.noise.source import RecordingSource, ScriptedSource
+from hubbub.numeric.exact import ball, lower, upper
 
 
 @dataclass(frozen=True)

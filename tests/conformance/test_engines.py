@@ -25,10 +25,10 @@ from scipy import stats
 from hubbub.errors import Refused, WrongUse, in_python
 from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.tables.bins import Axis, Discovered, all_labels, parse, size
+from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import parse as condition
 from hubbub.tables.engine import SEVERAL_ROWS, Counted, Engine, Question, Repeats
 from hubbub.tables.lattice import Lattice
-from hubbub.tables.measure import measured
 from hubbub.tables.schema import Holds, resolved
 from tests.conformance.openers import Opener, cases_for, every_engine, every_engine_but_connect, from_arrow, from_csv
 from tests.fresh import counts, played, spec_of

@@ -25,36 +25,37 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from hubbub import kinds
+from hubbub import registry
 from hubbub.audit import exact, replay
+from hubbub.certificate.explanation import explain_release
 from hubbub.cli.main import commands
-from hubbub.drawing import Bars
 from hubbub.engines.links import opened as open_links
 from hubbub.engines.opening import open_source
 from hubbub.errors import CheckFailed, Refused, WrongUse
-from hubbub.explanation import explain_release
-from hubbub.files import write
-from hubbub.finishing import finish
 from hubbub.guarantees.numbers import compares_unlike_numbers
 from hubbub.guarantees.people import Whose
-from hubbub.kind import TABLE, Release, Spec
+from hubbub.kinds.ballots.spec import BallotBox
 from hubbub.ledger import key
-from hubbub.ledger.book import Ledger
 from hubbub.ledger.charge import Charge, charge
 from hubbub.ledger.durable import sha256
-from hubbub.measurement import Drawn, Measurement, Rehearsal, loaded
+from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import ScriptedSource
-from hubbub.published_files import Files
+from hubbub.protocol.drawing import Bars
+from hubbub.protocol.measurement import Drawn, Measurement, Rehearsal, loaded
+from hubbub.protocol.release import Release
+from hubbub.protocol.spec import TABLE, Spec
+from hubbub.publication.files import write
+from hubbub.publication.recovery import finish
+from hubbub.publication.staging import CERTIFICATE, unfinished
 from hubbub.release import perform, save
 from hubbub.report import report
-from hubbub.staging import CERTIFICATE, unfinished
+from hubbub.serialization.canonical import canonical, read
+from hubbub.serialization.exact_json import plain, restored
+from hubbub.serialization.published_files import Files
 from hubbub.tables.identity import Identity
 from hubbub.verification import verify
 from hubbub.verification.comparing import difference
 from hubbub.voting.ballots import Ballots
-from hubbub.voting.publish import BallotBox
-from hubbub.wire.canonical import canonical, read
-from hubbub.wire.exact_json import plain, restored
 from tests.conformance import door
 from tests.fresh import opened as open_table
 from tests.fresh import played, unsigned
@@ -84,8 +85,8 @@ class Case:
 
     def spec(self, schema: Any = None) -> Spec:
         """What is asked, resolved against the columns of the table."""
-        person = {"person": "id"} if kinds.kind(self.kind).data == TABLE else {}
-        asked = kinds.kind(self.kind).ask(**person, **self.words)
+        person = {"person": "id"} if registry.kind(self.kind).data == TABLE else {}
+        asked = registry.kind(self.kind).ask(**person, **self.words)
         return asked.resolved(self.opened(self.fewer).columns() if schema is None else schema)
 
     def played(self, table: Any) -> Release:
@@ -215,7 +216,7 @@ every_case = pytest.mark.parametrize("name", CASES)
 @pytest.fixture(autouse=True)
 def toy(monkeypatch: pytest.MonkeyPatch) -> None:
     """The toy kind joins as every kind does: by its line."""
-    monkeypatch.setitem(kinds._WHERE, "toy", "tests.conformance.toy")  # type: ignore[arg-type]
+    monkeypatch.setitem(registry._WHERE, "toy", "tests.conformance.toy")  # type: ignore[arg-type]
     monkeypatch.setattr("hubbub.charts.available", lambda: False)  # charts have tests of their own
 
 
@@ -227,7 +228,7 @@ def forger(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_kind_is_here() -> None:
-    assert {case.kind for case in CASES.values()} == set(kinds.names())
+    assert {case.kind for case in CASES.values()} == set(registry.names())
 
 
 # --- what is public -----------------------------------------------------------------------------------------------
@@ -237,7 +238,7 @@ def test_every_kind_is_here() -> None:
 def test_a_description_is_read_back(name: str) -> None:
     spec = CASES[name].spec()
     told = read(canonical(spec.described()), "it")
-    again = kinds.read(spec.kind.wire, told)
+    again = registry.read(spec.kind.wire, told)
     assert again == spec
     assert again.described() == told
 
@@ -247,11 +248,13 @@ def test_a_description_with_more_in_it_is_refused_and_one_with_less_is_another(n
     spec = CASES[name].spec()
     told = spec.described()
     with pytest.raises(CheckFailed):
-        kinds.read(spec.kind.wire, told | {"approved": "by everybody"})
+        registry.read(spec.kind.wire, told | {"approved": "by everybody"})
     for part in told:
         less = {name: value for name, value in told.items() if name != part}
         try:
-            assert kinds.read(spec.kind.wire, less) != spec  # a field that is absent may have a default, and means that
+            assert (
+                registry.read(spec.kind.wire, less) != spec
+            )  # a field that is absent may have a default, and means that
         except (CheckFailed, KeyError):
             continue
 
@@ -261,7 +264,7 @@ def test_a_kind_of_another_version_is_told_to_update(name: str) -> None:
     spec = CASES[name].spec()
     for wire in (f"{spec.kind.name}/99", "another/1", ""):
         with pytest.raises(CheckFailed, match="does not know; update Hubbub"):
-            kinds.read(wire, spec.described())
+            registry.read(wire, spec.described())
 
 
 @every_case
@@ -270,7 +273,7 @@ def test_promises_are_the_same_every_time_and_say_whom_they_are_about(name: str)
     spec = CASES[name].spec()
     first = spec.promises()
     assert first
-    assert kinds.read(spec.kind.wire, spec.described()).promises() == first
+    assert registry.read(spec.kind.wire, spec.described()).promises() == first
     for step in (part for promise in first for part in promise.steps()):
         assert step.people is not None
         assert step.people.unit == spec.people.unit
@@ -289,7 +292,7 @@ def test_where_a_number_of_people_is_enforced_no_promise_is_about_one_who_comes_
         return
     for step in (part for promise in spec.promises() for part in promise.steps()):
         assert not compares_unlike_numbers(step.conclusion)
-    if kinds.kind(case.kind).data == TABLE:
+    if registry.kind(case.kind).data == TABLE:
         assert case.fewer.num_rows == case.more.num_rows == spec.enforced_number
         with pytest.raises(Refused, match=r"number of people|as many people"):
             case.played(case.fewer.slice(1))
@@ -815,14 +818,14 @@ def test_the_toy_kind_is_in_the_help_and_its_mistakes_are_one_sentence(people: P
 def test_the_toy_kind_is_refused_where_a_person_has_several_rows_and_nothing_is_spent() -> None:
     table = open_table(pa.table({"id": [1, 1, 2]}), person="id", dataset="town")
     with pytest.raises(Refused, match="exactly one row for each person"):
-        table.publish(kinds.kind("toy").ask(epsilon="1", person="id"))
+        table.publish(registry.kind("toy").ask(epsilon="1", person="id"))
     (record,) = Ledger().account("town").records
     assert not record.spent
 
 
 def test_a_toy_adds_up_with_a_histogram() -> None:
     table = open_table(FEWER, person="id", dataset="town")
-    table.publish(kinds.kind("toy").ask(epsilon="1", person="id"))
+    table.publish(registry.kind("toy").ask(epsilon="1", person="id"))
     table.histogram(list(TOWN), crowd=20, epsilon="0.5")
     total = Ledger().account("town").totals
     assert total is not None
@@ -830,8 +833,8 @@ def test_a_toy_adds_up_with_a_histogram() -> None:
 
 
 def test_a_kind_that_nobody_registered_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(kinds._WHERE, "toy")  # type: ignore[arg-type]
-    listed = ", ".join(kinds.names())
+    monkeypatch.delitem(registry._WHERE, "toy")  # type: ignore[arg-type]
+    listed = ", ".join(registry.names())
     with pytest.raises(WrongUse, match=f"there is no kind of release 'toy'; there are {listed}"):
-        kinds.kind("toy")
+        registry.kind("toy")
     assert CliRunner().invoke(commands, ["release", "toy"]).exit_code == 2

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from hubbub.engines.opening import looked
-from hubbub.tables.look import Look
+from hubbub.tables.inspection import Look
 from tests.conformance.openers import ENGINES, IN_LONG_RUNS, Opener, from_arrow, server_of
 
 DATABASES = [pytest.param(ENGINES[name], marks=server_of(name), id=name) for name in ENGINES if ":" not in name]

@@ -19,12 +19,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hubbub.engines.spark import open_frame as open_spark_frame
+from hubbub.engines.spark.spark_engine import open_frame as open_spark_frame
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
+from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import parse as condition
 from hubbub.tables.engine import Counted, Engine, Question, Repeats
-from hubbub.tables.measure import measured
 from tests import servers
 from tests.conformance.openers import ENGINES, Opener, from_arrow, server_of
 

@@ -10,13 +10,13 @@ import pyarrow as pa
 import pytest
 
 from hubbub.errors import Refused
+from hubbub.kinds.cube.request import cube
+from hubbub.kinds.histogram.request import histogram
+from hubbub.kinds.statistic.request import statistic
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables import unlisted
-from hubbub.tables.asking import histogram
 from hubbub.tables.bins import parse
-from hubbub.tables.cube_asking import cube
-from hubbub.tables.statistic_asking import statistic
-from hubbub.tables.unit import Unit
+from hubbub.tables.privacy_unit import Unit
 from tests.conformance.openers import Opener, every_engine
 
 ROWS = [  # who, town, age, as text, day

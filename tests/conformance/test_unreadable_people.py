@@ -11,14 +11,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hubbub.engines.duckdb import DuckDB
-from hubbub.engines.portable import Portable
+from hubbub.engines.duckdb.duckdb_engine import DuckDB
+from hubbub.engines.sql.sql_engine import Portable
 from hubbub.errors import Refused
 from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.tables.bins import parse
+from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import parse as condition
 from hubbub.tables.engine import Engine, Question, Repeats
-from hubbub.tables.measure import measured
 from tests.conformance.openers import Opener, every_engine
 
 PEOPLE = 200

@@ -14,8 +14,8 @@ import pytest
 from hubbub.errors import WrongUse
 from hubbub.noise.source import RecordingSource, ReplaySource, ScriptedSource, SystemSource
 from hubbub.voting.ballots import Ballots
-from hubbub.voting.continuing import RunoffByContinuing
-from hubbub.voting.rules import (
+from hubbub.voting.rules.continuing import RunoffByContinuing
+from hubbub.voting.rules.rules import (
     SUMMARY,
     EliminateThenSelect,
     InstantRunoff,
@@ -26,7 +26,7 @@ from hubbub.voting.rules import (
     ScoringElimination,
     make,
 )
-from hubbub.voting.stages import NearBest, NearWorst
+from hubbub.voting.rules.stages import NearBest, NearWorst
 
 NAMES = "abcd"
 RULES: dict[str, Rule] = {

@@ -9,19 +9,21 @@ from typing import Any, ClassVar, Self, cast
 
 import pyarrow as pa
 
-from hubbub.channels.checks import laws
-from hubbub.channels.geometric import Geometric
+from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.guarantees.derivation import DMNS, Derivation, Theorem, stated, texts
 from hubbub.guarantees.people import People
-from hubbub.kind import Check, Kind, Result, Sheet, Spec, Words
-from hubbub.measurement import Measurement, loaded, release
 from hubbub.noise.source import Source
-from hubbub.options import Option
-from hubbub.published_files import Files
+from hubbub.protocol.channel_checks import laws
+from hubbub.protocol.check import Check
+from hubbub.protocol.measurement import Measurement, loaded, release
+from hubbub.protocol.option import Option
+from hubbub.protocol.result import Result, Sheet
+from hubbub.protocol.spec import Kind, Spec, Words
+from hubbub.serialization.canonical import Plain
+from hubbub.serialization.exact_json import plain, restored
+from hubbub.serialization.published_files import Files
 from hubbub.tables.engine import Question
-from hubbub.tables.unit import EACH_ROW, Unit
-from hubbub.wire.canonical import Plain
-from hubbub.wire.exact_json import plain, restored
+from hubbub.tables.privacy_unit import EACH_ROW, Unit
 
 SCHEMA = pa.schema([("people", pa.int64())])
 

@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from hubbub.engines import csv_file, csv_records, files
-from hubbub.engines.files import open_file
+from hubbub.engines.files import csv_file, csv_records, files
+from hubbub.engines.files.files import open_file
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
 from hubbub.tables.engine import Question

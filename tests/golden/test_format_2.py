@@ -18,11 +18,11 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
+from hubbub.certificate.explanation import explain_release
 from hubbub.cli.main import commands
-from hubbub.explanation import explain_release
-from hubbub.files import write
-from hubbub.ledger.book import Ledger, known
+from hubbub.ledger.ledger import Ledger, known
 from hubbub.noise.source import ScriptedSource
+from hubbub.publication.files import write
 from hubbub.verification import verify
 from tests.fresh import opened as open_table
 from tests.fresh import played, spec_of

@@ -31,7 +31,7 @@ TESTS: Final = {
     "guarantees": ["tests/unit/guarantees", "tests/property/test_guarantees_algebra.py"],
     "channels": ["tests/unit/channels", "tests/conformance/test_channels.py"],
     "ledger": [
-        *(f"tests/unit/ledger/test_{name}.py" for name in ("accounts", "standing", "policy", "meeting")),
+        *(f"tests/unit/ledger/test_{name}.py" for name in ("admission", "running_total", "policy", "overlap")),
         "tests/unit/cli/test_ledger_command.py",
         "tests/witnesses",
     ],
@@ -57,7 +57,7 @@ class Planted(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def tests_of(folder: str, module: Path) -> list[str]:
     """Those of the module itself first, since a fault is noticed soonest there."""
-    own = ROOT / "tests" / "unit" / folder / f"test_{module.stem}.py"
+    own = ROOT / "tests" / "unit" / module.relative_to(SOURCE).with_name(f"test_{module.stem}.py")
     return [*([str(own)] if own.exists() else []), *TESTS[folder]]
 
 
@@ -87,7 +87,7 @@ def chosen(folder: str, each: int) -> list[tuple[Path, Fault]]:
     """So many faults of the folder, evenly spread."""
     every = [
         (module, fault)
-        for module in sorted((SOURCE / folder).glob("*.py"))
+        for module in sorted((SOURCE / folder).rglob("*.py"))
         if module.stem != "__init__"
         for fault in faults(module.read_text(encoding="utf-8"))
     ]

@@ -9,7 +9,7 @@ from typing import Final
 
 EQUIVALENT: Final[dict[tuple[str, str, str], str]] = {
     (
-        "guarantees/closeness.py",
+        "guarantees/indistinguishability.py",
         "if p == 1 or isinstance(epsilon, Infinite):",
         "1 becomes 2",
     ): "for p = 1 the mixture is epsilon, rounded up, and the smaller of the two is epsilon again",

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.stats import binom
 
-from hubbub.exact import upper
+from hubbub.numeric.exact import upper
 from hubbub.sampling.amplification import crowd_blending, delta_at, epsilon_at, exact_or_suppressed, robust
 from hubbub.sampling.sampled_crowd import Case, worst
 

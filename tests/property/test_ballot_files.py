@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hubbub.errors import WrongUse
 from hubbub.voting.ballots import Ballots
-from hubbub.voting.formats import FORMATS, read, strict, write
+from hubbub.voting.formats.formats import FORMATS, read, strict, write
 
 PREFLIB = "# NUMBER ALTERNATIVES: 3\n# ALTERNATIVE NAME 1: A\n# ALTERNATIVE NAME 2: B\n# ALTERNATIVE NAME 3: C\n"
 SEEDS = {

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.engines import csv_file
-from hubbub.engines.csv_records import Survey
+from hubbub.engines.files import csv_file
+from hubbub.engines.files.csv_records import Survey
 from hubbub.engines.opening import open_source
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
@@ -70,7 +70,7 @@ def test_a_file_beyond_eight_megabytes_is_counted_and_a_line_more_moves_one_coun
 
 def test_the_parallel_reader_would_be_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path / "people.csv", people(160_000), PLAIN)
-    monkeypatch.setattr("hubbub.engines.files.csv_relation", lambda *args, **how: parallel(*args, **how))
+    monkeypatch.setattr("hubbub.engines.files.files.csv_relation", lambda *args, **how: parallel(*args, **how))
 
     def parallel(*args: object, **how: object) -> str:
         return csv_file.csv_relation(*args, **how).replace("parallel=false", "parallel=true")  # type: ignore[arg-type]
@@ -83,7 +83,7 @@ def test_a_record_longer_than_a_buffer_would_be_noticed(tmp_path: Path, monkeypa
     path = written(tmp_path / "people.csv", rows, PLAIN)
     with lines_of(LINE):
         assert by_engine(path) == {"Bath": 20}
-        monkeypatch.setattr("hubbub.engines.files.survey", lambda *_: Survey([], None))
+        monkeypatch.setattr("hubbub.engines.files.files.survey", lambda *_: Survey([], None))
         assert by_engine(path) != {"Bath": 20}
 
 

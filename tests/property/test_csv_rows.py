@@ -12,12 +12,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hubbub.errors import WrongUse
-from hubbub.voting import coded_rows
-from hubbub.voting.ballot_text import TextInHand
-from hubbub.voting.cast_votes import read
-from hubbub.voting.coded_rows import coded
-from hubbub.voting.csv_rows import blocks, is_plain
-from hubbub.voting.reading import Reading
+from hubbub.voting.formats import coded_rows
+from hubbub.voting.formats.ballot_text import TextInHand
+from hubbub.voting.formats.cast_votes import read
+from hubbub.voting.formats.coded_rows import coded
+from hubbub.voting.formats.csv_rows import blocks, is_plain
+from hubbub.voting.formats.reading import Reading
 
 SCRAPS = st.sampled_from(["a", "b", ",", ";", '"', '""', "\n", " ", "é", "", '"x\ny"', '"x"'])
 CELLS = st.lists(SCRAPS, max_size=6).map("".join)

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hubbub.errors import WrongUse
-from hubbub.voting.formats import read, strict
+from hubbub.voting.formats.formats import read, strict
 
 NAMES = ("Ann Lee", "Bob Ray", "Cid Orr", "Dee Fox", "Eva Moe")
 PEOPLE = 24  # ballots of an election: enough that no column looks like another by chance

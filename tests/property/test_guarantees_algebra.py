@@ -13,7 +13,6 @@ from flint import arb
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from hubbub.exact import INFINITY, Infinite, Loss, ball, exp, lower, precision, upper
 from hubbub.guarantees.aggregates import (
     Aggregate,
     BernoulliSample,
@@ -24,7 +23,6 @@ from hubbub.guarantees.aggregates import (
     TwoSamples,
     includes,
 )
-from hubbub.guarantees.closeness import chained, exp_times, mixed, total_variation, touched
 from hubbub.guarantees.composition import (
     both,
     compose,
@@ -62,7 +60,9 @@ from hubbub.guarantees.implications import (
     zero_knowledge_group_total_variation,
     zero_knowledge_to_differential,
 )
+from hubbub.guarantees.indistinguishability import chained, exp_times, mixed, total_variation, touched
 from hubbub.guarantees.weakening import is_weaker, weaken
+from hubbub.numeric.exact import INFINITY, Infinite, Loss, ball, exp, lower, precision, upper
 
 MANY_BITS = 2000
 SLACK = 1 + Fraction(1, 10**17)  # 20 digits rounded up, and a digit to spare

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.people import People, Whose
-from hubbub.ledger import accounts
-from hubbub.ledger.accounts import Totals, totals
-from hubbub.ledger.book import Ledger
+from hubbub.kinds.histogram.request import histogram
+from hubbub.ledger import admission
+from hubbub.ledger.admission import Totals, totals
 from hubbub.ledger.charge import Charge, charge
-from hubbub.ledger.standing import standing
-from hubbub.tables.asking import histogram
+from hubbub.ledger.ledger import Ledger
+from hubbub.ledger.running_total import standing
 from hubbub.tables.identity import Identity, Part
-from hubbub.tables.unit import Unit
+from hubbub.tables.privacy_unit import Unit
 from tests.joint import Asked, Row, Table, broken
 
 _numbers = count(1)
@@ -182,13 +182,13 @@ def _always(people: People) -> Any:
 PLANTED: dict[str, Any] = {
     "what holds for the population is told of the table": (
         [("collected plain, patient, a",), ("collected crowd, patient, a",)],
-        [(accounts, "_population", lambda people: people)],
+        [(admission, "_population", lambda people: people)],
         "population: ",
     ),
     "promises about patients and doctors are added up": (
         [("plain, bins, a", "plain, doctor, a"), ("plain, bins, a", "plain, row, a")],
         [
-            (accounts, "_one_unit", lambda earlier, new, dataset: None),
+            (admission, "_one_unit", lambda earlier, new, dataset: None),
             (Charge, "about", _always(People(person="patient"))),
         ],
         "differential: ",

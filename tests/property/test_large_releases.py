@@ -9,11 +9,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hubbub.channels.exact_or_suppressed import ExactOrSuppressed
+from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
+from hubbub.kinds.histogram.sparse import shown_bins
+from hubbub.kinds.points.mechanism import moved
+from hubbub.kinds.points.request import points
 from hubbub.noise.source import ScriptedSource
-from hubbub.tables.points_asking import points
-from hubbub.tables.points_moving import moved
-from hubbub.tables.sparse import shown_bins
 
 TOTAL = 60
 tables = st.dictionaries(st.integers(0, TOTAL - 1), st.integers(1, 9), max_size=20)

@@ -15,14 +15,14 @@ from flint import arb
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from hubbub.channels.added_noise import Partial, add_noise
 from hubbub.channels.divergence import hockey_stick, largest_ratio
 from hubbub.channels.law import SUPPRESSED, Block, Dense, Law, Weight, atom, two_sided
+from hubbub.channels.mechanisms.added_noise import Partial, add_noise
+from hubbub.channels.mechanisms.warped import Warped
+from hubbub.channels.papers.staircase import Staircase
 from hubbub.channels.profile import exact_delta, exact_loss
-from hubbub.channels.staircase import Staircase
-from hubbub.channels.warped import Warped
-from hubbub.exact import INFINITY, Infinite, Loss, ball, exp, lower, upper
 from hubbub.guarantees.curve import Curve, Piece
+from hubbub.numeric.exact import INFINITY, Infinite, Loss, ball, exp, lower, upper
 
 REACH = 180
 """Written-out laws go this far from 0. With rates of at least 1/4 and centres within 8 of it, e^-40 is beyond."""

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import pytest
 
-from hubbub.engines.duckdb import DuckDB
+from hubbub.engines.duckdb.duckdb_engine import DuckDB
 from hubbub.errors import WrongUse
 from tests.fuzz.neighbours import TYPES, Files, check_table, pairs
 

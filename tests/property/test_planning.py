@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from hubbub.channels.noisy_below import NoisyBelow
-from hubbub.channels.own_curve import own_delta_at
+from hubbub.channels.custom_curve import own_delta_at
+from hubbub.channels.mechanisms.noisy_below import NoisyBelow
 from hubbub.channels.profile import exact_delta
-from hubbub.channels.thin import Thinned
-from hubbub.exact import lower, upper
+from hubbub.channels.subsample import Thinned
+from hubbub.numeric.exact import lower, upper
 from hubbub.plan.targets import Target, Want, largest_rate, meets, smallest_crowd
 from hubbub.sampling.amplification import crowd_blending, delta_at
 from hubbub.sampling.sanitize import Blank, inside, outside

@@ -21,15 +21,15 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from hubbub.channels.catalogue import channel
-from hubbub.channels.channel import Channel, Published
 from hubbub.channels.estimate import interval
-from hubbub.channels.thin import Thinned
-from hubbub.exact import lower, upper
+from hubbub.channels.protocol import Channel, Published
+from hubbub.channels.subsample import Thinned
+from hubbub.kinds.histogram.request import histogram
+from hubbub.kinds.histogram.result import Counts
 from hubbub.noise.source import ScriptedSource, Source
-from hubbub.tables.asking import histogram
-from hubbub.tables.counts import Counts
+from hubbub.numeric.exact import lower, upper
 from hubbub.tables.engine import Counted, Question
-from hubbub.tables.scaling import population_intervals
+from hubbub.tables.estimation.scaling import population_intervals
 from hubbub.tables.schema import Schema
 from tests.fresh import counts, played
 

@@ -20,11 +20,11 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hubbub.exact import ball, lower, precision, upper
 from hubbub.noise import sampler
 from hubbub.noise.sampler import bernoulli, bernoulli_exp, geometric, two_sided_geometric
 from hubbub.noise.source import ScriptedSource
 from hubbub.noise.table import CertifiedTable
+from hubbub.numeric.exact import ball, lower, precision, upper
 
 END = 2**64
 DIGITS = 120

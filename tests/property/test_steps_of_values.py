@@ -20,16 +20,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hubbub.engines import measured_sql
 from hubbub.engines.column import NUMBERS, column
-from hubbub.engines.count_sql import Query
-from hubbub.engines.files import open_file
-from hubbub.engines.frames import open_frame, open_table
-from hubbub.engines.step_sql import present, steps, twice, with_steps
-from hubbub.exact import to_text
+from hubbub.engines.duckdb import measured_sql
+from hubbub.engines.duckdb.count_sql import Query
+from hubbub.engines.duckdb.step_sql import present, steps, twice, with_steps
+from hubbub.engines.files.files import open_file
+from hubbub.engines.files.frames import open_frame, open_table
 from hubbub.noise.source import SystemSource
+from hubbub.numeric.exact import to_text
+from hubbub.tables.bounded_column import MOST_STEPS, Measure, measured
 from hubbub.tables.engine import Question
-from hubbub.tables.measure import MOST_STEPS, Measure, measured
 from hubbub.tables.schema import Schema
 
 SMALL = ("DECIMAL(1,0)", "DECIMAL(4,4)", "DECIMAL(9,2)", "DECIMAL(18,0)", "DECIMAL(18,6)")
@@ -221,7 +221,7 @@ def test_sums_that_doubles_cannot_hold_are_added_up_as_whole_numbers(monkeypatch
         asked.append(very_many)
         return query(*given, very_many=very_many, **words)
 
-    monkeypatch.setattr("hubbub.engines.duckdb.asked", noted)
+    monkeypatch.setattr("hubbub.engines.duckdb.duckdb_engine.asked", noted)
     for limit, ways in ((2**53, [False]), (305 * 100 + 1, [False]), (305 * 100, [False, True])):
         monkeypatch.setattr(measured_sql, "EXACT", limit)
         asked.clear()

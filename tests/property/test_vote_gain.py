@@ -9,10 +9,10 @@ from itertools import permutations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hubbub.voting.beliefs import Belief, belief, mixture
-from hubbub.voting.gain import Contest, Question, gain
-from hubbub.voting.gain_winners import CONTESTS
-from hubbub.voting.utilities import Utility
+from hubbub.voting.manipulation.beliefs import Belief, belief, mixture
+from hubbub.voting.manipulation.gain import Contest, Question, gain
+from hubbub.voting.manipulation.gain_winners import CONTESTS
+from hubbub.voting.manipulation.utilities import Utility
 
 MARGINED = CONTESTS[2:4]
 

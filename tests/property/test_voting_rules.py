@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from hubbub.guarantees.verdict import Proved, Undecided
 from hubbub.noise.source import ScriptedSource
 from hubbub.voting.ballots import Ballots
-from hubbub.voting.efficiency import close_to_optimal, pareto
-from hubbub.voting.positional import scores
-from hubbub.voting.rules import (
+from hubbub.voting.guarantees.efficiency import close_to_optimal, pareto
+from hubbub.voting.rules.positional import scores
+from hubbub.voting.rules.rules import (
     ApproximateRunoff,
     Borda,
     InstantRunoff,

@@ -15,9 +15,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from hubbub.binomial_law import at_most, masses
 from hubbub.noise.binomial import binomial
 from hubbub.noise.source import ScriptedSource
+from hubbub.numeric.binomial import at_most, masses
 
 SIZE = 1e-6  # of each test: the probability that the true law is rejected
 POWER = 0.999  # at least this probability that a wrong law is rejected

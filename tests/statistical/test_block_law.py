@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from hubbub.channels.catalogue import make
+from hubbub.kinds.histogram import parts as cuts
+from hubbub.kinds.histogram.parts import cut, published_part
 from hubbub.noise.source import BlockKeys, BlockSource, ScriptedSource
-from hubbub.tables import cut as cuts
-from hubbub.tables.cut import cut, published_part
 from hubbub.tables.engine import Counted
 from tests.fresh import spec_of
 

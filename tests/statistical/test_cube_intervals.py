@@ -8,11 +8,11 @@ from typing import Final
 import numpy as np
 from scipy import stats
 
+from hubbub.kinds.cube.margins import summed
+from hubbub.kinds.cube.request import cube
+from hubbub.kinds.cube.spec import Cube
 from hubbub.noise.source import ScriptedSource, Source
-from hubbub.tables.cube import Cube
-from hubbub.tables.cube_asking import cube
 from hubbub.tables.engine import Counted, Question
-from hubbub.tables.margins import summed
 from hubbub.tables.schema import Holds, Schema
 
 RUNS: Final = 300

@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from hubbub.kinds.statistic.request import statistic
+from hubbub.kinds.statistic.result import Answers
 from hubbub.noise.source import ScriptedSource, Source
+from hubbub.tables.bounded_column import Measure
 from hubbub.tables.engine import Counted, Question
-from hubbub.tables.measure import Measure
-from hubbub.tables.statistic_answers import Answers
-from hubbub.tables.statistic_asking import statistic
 
 RUNS, MISS, SIZE = 200, 0.05, 1e-6
 THRESHOLD = int(stats.binom.isf(SIZE, RUNS, MISS))

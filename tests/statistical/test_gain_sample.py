@@ -13,9 +13,9 @@ from fractions import Fraction
 import numpy as np
 
 from hubbub.noise.source import ScriptedSource
-from hubbub.voting.beliefs import belief
-from hubbub.voting.gain import Contest, Question, gain
-from hubbub.voting.gain_sample import draw_others, sampled
+from hubbub.voting.manipulation.beliefs import belief
+from hubbub.voting.manipulation.gain import Contest, Question, gain
+from hubbub.voting.manipulation.gain_sample import draw_others, sampled
 
 RUNS, DRAWS, MISSES, NOTICED = 200, 4000, 35, 190
 SHIFT = Fraction(2, 100)

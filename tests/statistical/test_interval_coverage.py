@@ -22,12 +22,12 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from hubbub.kinds.histogram import mechanism as histogram_mechanism
+from hubbub.kinds.histogram.estimands import Estimand, of_interval
+from hubbub.kinds.histogram.request import histogram
+from hubbub.kinds.histogram.result import Counts
 from hubbub.noise.source import ScriptedSource
-from hubbub.tables import counting
-from hubbub.tables.asking import histogram
-from hubbub.tables.counts import Counts
-from hubbub.tables.estimands import Estimand, of_interval
-from hubbub.tables.unit import Unit
+from hubbub.tables.privacy_unit import Unit
 from tests.fresh import counts, open, played
 
 TABLES = Path(__file__).resolve().parents[3] / "shared" / "data" / "tables"
@@ -82,14 +82,14 @@ def drawn(
     if not unit:
         who = np.arange(len(bins))
     seen: dict[Estimand, Any] = {}
-    whole: Callable[..., Ints] = counting.sampled
+    whole: Callable[..., Ints] = histogram_mechanism.sampled
 
     def sampled(spec: Any, found: Ints, source: Any) -> Ints:
         seen[Estimand.KEPT_ROWS], seen[Estimand.SAMPLE] = found, whole(spec, found, source)
         kept: Ints = seen[Estimand.SAMPLE]
         return kept
 
-    patch.setattr(counting, "sampled", sampled)
+    patch.setattr(histogram_mechanism, "sampled", sampled)
     values = ",".join('"' + label.replace('"', '""') + '"' for label in labels)
     by = [f"copy:0..{RELEASES}:1", f"bin={values}"]
     spec = histogram(by, coverage=LEVEL, unit=Unit(person="id", **unit), **words)

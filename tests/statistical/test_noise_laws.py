@@ -18,7 +18,6 @@ from flint import arb
 from numpy.typing import NDArray
 from scipy import stats
 
-from hubbub.exact import ball
 from hubbub.noise import sampler
 from hubbub.noise.sampler import (
     bernoulli,
@@ -29,6 +28,7 @@ from hubbub.noise.sampler import (
     two_sided_geometric_each,
 )
 from hubbub.noise.source import ScriptedSource
+from hubbub.numeric.exact import ball
 
 SIZE = 1e-6  # of each test: the probability that the true law is rejected
 POWER = 0.999  # at least this probability that a law OFF away in epsilon is rejected

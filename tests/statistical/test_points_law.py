@@ -15,11 +15,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from hubbub.exact import Infinite
+from hubbub.kinds.points.mechanism import moved
+from hubbub.kinds.points.request import points
+from hubbub.kinds.points.spec import NoisyPoints
 from hubbub.noise.source import ScriptedSource
-from hubbub.tables.points import NoisyPoints
-from hubbub.tables.points_asking import points
-from hubbub.tables.points_moving import moved
+from hubbub.numeric.exact import Infinite
 
 SIZE, POWER = 1e-6, 0.999
 PEOPLE = 60_000

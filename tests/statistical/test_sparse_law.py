@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from hubbub.channels.catalogue import make
-from hubbub.channels.channel import Channel
 from hubbub.channels.empty_bins import EmptyBins
-from hubbub.channels.shown import given_shown
-from hubbub.exact import ball
+from hubbub.channels.protocol import Channel
+from hubbub.channels.visibility import given_shown
+from hubbub.kinds.histogram.sparse import shown_bins
 from hubbub.noise.source import ScriptedSource
-from hubbub.tables.sparse import shown_bins
+from hubbub.numeric.exact import ball
 
 SIZE = 1e-6  # of each test: the probability that the true law is rejected
 POWER = 0.999  # at least this probability that a chance that is 5 % off is rejected

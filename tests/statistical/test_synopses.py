@@ -13,16 +13,16 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from hubbub.kinds.queries.request import queries as ask
 from hubbub.noise.source import ScriptedSource
+from hubbub.query_classes.boosting import Boosting
+from hubbub.query_classes.choice import MAKERS
+from hubbub.query_classes.classes import Halfspaces, Listed, parse
+from hubbub.query_classes.selection import exponential, several
+from hubbub.query_classes.setting import Cells, Method, Setting
+from hubbub.query_classes.small_databases import SmallDatabase
+from hubbub.query_classes.tree import Tree
 from hubbub.sampling.ranks import sample_counts
-from hubbub.synopses.boosting import Boosting
-from hubbub.synopses.choice import MAKERS
-from hubbub.synopses.classes import Halfspaces, Listed, parse
-from hubbub.synopses.selection import exponential, several
-from hubbub.synopses.setting import Cells, Method, Setting
-from hubbub.synopses.small_databases import SmallDatabase
-from hubbub.synopses.tree import Tree
-from hubbub.tables.queries_asking import queries as ask
 
 RUNS = 1000
 DOUBT = Fraction(1, 20)

@@ -15,7 +15,7 @@ from scipy import stats
 
 from hubbub.noise.source import ScriptedSource
 from hubbub.voting.ballots import Ballots
-from hubbub.voting.rules import InstantRunoff, Mix, Plurality, Punishing, RandomDictator, RepeatedPlurality, Rule
+from hubbub.voting.rules.rules import InstantRunoff, Mix, Plurality, Punishing, RandomDictator, RepeatedPlurality, Rule
 
 SIZE = 1e-4  # the probability that the true law is rejected
 POWER = 0.999  # at least this probability that a wrong law is rejected

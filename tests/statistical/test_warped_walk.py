@@ -16,11 +16,11 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from hubbub.channels import warped_slope
-from hubbub.channels.warped import Warped
-from hubbub.exact import Infinite
+from hubbub.channels.mechanisms import warped_slope
+from hubbub.channels.mechanisms.warped import Warped
 from hubbub.guarantees.curve import Curve, Piece, read
 from hubbub.noise.source import ScriptedSource
+from hubbub.numeric.exact import Infinite
 
 SIZE = 1e-6  # of each test: the probability that the true law is rejected
 POWER = 0.999  # at least this probability that a curve OFF away is rejected

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hubbub.tables import description
+from hubbub.kinds.histogram import wire as histogram_wire
 from hubbub.verification import Checked
 from tests.fresh import unsigned
 from tests.unit.saved import sign
@@ -28,7 +28,7 @@ DESCRIBED = set(BASE)
 
 def described(forger: Path, **changes: Any) -> bytes:
     """A certificate for this description in which nothing else is changed: whoever reads it must not stumble."""
-    made = unsigned(description.read(BASE))
+    made = unsigned(histogram_wire.read(BASE))
     inner = {name: value for name, value in changes.items() if name in DESCRIBED}
     outer = {name: value for name, value in changes.items() if name not in DESCRIBED}
     return sign(forger, made | {"release": made["release"] | inner} | outer)
@@ -38,7 +38,7 @@ def consistent(forger: Path, monkeypatch: pytest.MonkeyPatch, **changes: Any) ->
     """A certificate that a forger makes with this very program, after taking out its checks of the description."""
     with monkeypatch.context() as patch:
         patch.setattr("hubbub.channels.catalogue._check_made", lambda kind, given: None)
-        made = unsigned(description._read(BASE | changes))
+        made = unsigned(histogram_wire._read(BASE | changes))
     return sign(forger, made)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from hubbub.errors import CheckFailed
-from hubbub.files import write
-from hubbub.kind import Release, Spec
-from hubbub.published_files import Files
+from hubbub.protocol.release import Release
+from hubbub.protocol.spec import Spec
+from hubbub.publication.files import write
+from hubbub.serialization.published_files import Files
 from hubbub.verification.comparing import difference
 
 

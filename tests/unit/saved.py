@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hubbub.certificate import SIGNATURE, signed_bytes
+from hubbub.certificate.certificate import SIGNATURE, signed_bytes
 from hubbub.ledger import key
 from hubbub.release import save
+from hubbub.serialization.canonical import canonical
 from hubbub.verification import load
-from hubbub.wire.canonical import canonical
 from tests.fresh import enter
 from tests.unit.asked import TOWNS
 

@@ -10,12 +10,14 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import hubbub
+from hubbub import registry
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "hubbub"
@@ -209,50 +211,50 @@ CLAIMING = (
     "noise/sampler.py",
     "noise/binomial.py",
     "noise/uniform.py",
-    "synopses/growth.py",
-    "synopses/selection.py",
-    "synopses/tails.py",
-    "tables/queries_running.py",
+    "query_classes/growth.py",
+    "query_classes/selection.py",
+    "query_classes/tails.py",
+    "kinds/queries/mechanism.py",
     "graphs/estimates.py",
-    "graphs/noise_scale.py",
-    "graphs/promises.py",
-    "ledger/accounts.py",
+    "kinds/graph/noise_scale.py",
+    "kinds/graph/promises.py",
+    "ledger/admission.py",
     "ledger/charge.py",
     "sampling/derivations.py",
     "sampling/averages.py",
-    "channels/noise_reach.py",
-    "channels/noise_sum.py",
-    "channels/own_curve.py",
+    "channels/mechanisms/noise_reach.py",
+    "channels/mechanisms/noise_sum.py",
+    "channels/custom_curve.py",
     "sampling/safepub.py",
     "sampling/sanitize.py",
-    "tables/levels.py",
-    "tables/margin_bounds.py",
+    "kinds/cube/levels.py",
+    "kinds/cube/margin_bounds.py",
     "account/averaging.py",
     "audit/clopper_pearson.py",
     "account/following.py",
     "account/sampled.py",
     "account/sanitizing.py",
     "plan/targets.py",
-    "voting/assurance.py",
+    "voting/guarantees/assurance.py",
     "voting/chance.py",
-    "voting/choices.py",
-    "voting/comparison.py",
-    "voting/condorcet.py",
-    "voting/counted.py",
-    "voting/efficiency.py",
-    "voting/gain_bound.py",
-    "voting/gain_sample.py",
-    "voting/guarantee.py",
-    "voting/honesty.py",
-    "voting/margins.py",
-    "voting/pairwise.py",
-    "voting/path_intervals.py",
-    "voting/publish_promises.py",
-    "voting/punishing.py",
-    "voting/round_bounds.py",
-    "voting/struck_out.py",
-    "voting/tails.py",
-    "voting/voters_needed.py",
+    "voting/guarantees/choices.py",
+    "voting/count/comparison.py",
+    "voting/manipulation/condorcet.py",
+    "voting/count/counted.py",
+    "voting/guarantees/efficiency.py",
+    "voting/manipulation/gain_bound.py",
+    "voting/manipulation/gain_sample.py",
+    "voting/guarantees/guarantee.py",
+    "voting/guarantees/strategyproofness.py",
+    "voting/rules/margins.py",
+    "voting/rules/pairwise.py",
+    "kinds/ballots/path_intervals.py",
+    "kinds/ballots/promises.py",
+    "voting/rules/punishing.py",
+    "kinds/ballots/round_bounds.py",
+    "voting/guarantees/margin_note.py",
+    "voting/guarantees/tails.py",
+    "voting/guarantees/voters_needed.py",
 )
 GUARANTEE = re.compile(r"^\s*Guarantee:\s*\S", re.MULTILINE)
 
@@ -278,7 +280,7 @@ def mechanisms() -> Iterator[type]:
     """Every mechanism that a module of hubbub.channels defines."""
     if not (SOURCE / "channels" / "__init__.py").exists():
         return
-    for found in pkgutil.iter_modules([str(SOURCE / "channels")], "hubbub.channels."):
+    for found in pkgutil.walk_packages([str(SOURCE / "channels")], "hubbub.channels."):
         module = importlib.import_module(found.name)
         for _, cls in inspect.getmembers(module, inspect.isclass):
             if cls.__module__ == found.name and is_mechanism(cls):
@@ -349,15 +351,46 @@ def test_a_flag_in_a_message_is_noticed() -> None:
 
 # --- the shape of the tree --------------------------------------------------------------------------------------
 
-LONGEST = 400  # lines
+MOST = 20  # modules beside __init__.py: a folder is a room
+
+
+def crowded(modules: list[Path]) -> list[str]:
+    """The folders that hold more modules than a reader keeps in mind."""
+    held = Counter(module.parent for module in modules if module.name != "__init__.py")
+    return [folder.name for folder, count in held.items() if count > MOST]
 
 
 @pytest.mark.parametrize("path", MODULES, ids=inside)
-def test_a_file_has_a_subject_a_size_and_a_place(path: Path) -> None:
+def test_a_file_is_named_for_its_one_concept(path: Path) -> None:
     assert path.name not in ("utils.py", "helpers.py"), "name the file for its one concept"
-    lines = len(path.read_text(encoding="utf-8").splitlines())
-    assert lines <= LONGEST, f"{lines} lines: two concepts in one file?"
-    assert len(path.relative_to(SOURCE).parts) <= 2, "hubbub/folder/file.py is as deep as it goes"
+
+
+def test_no_folder_has_more_modules_than_a_room_holds() -> None:
+    assert crowded(MODULES) == []
+    assert crowded([SOURCE / "full" / f"part_{number}.py" for number in range(MOST + 1)]) == ["full"]
+
+
+def test_every_folder_says_what_lives_there() -> None:
+    folders = {path.parent for path in MODULES}
+    first = {folder: folder / "__init__.py" for folder in folders}
+    assert [inside(folder) for folder, file in first.items() if not file.exists()] == []
+    assert [inside(f) for f in first.values() if not ast.get_docstring(ast.parse(f.read_text(encoding="utf-8")))] == []
+
+
+STANDARD = frozenset({"spec", "request", "result", "load"})  # and, as the kind needs them, promises, mechanism, ...
+OUTSIDE = frozenset({"custom"})  # somebody else's mechanism: it is asked for from Python alone
+
+
+def unlike(folder: Path) -> frozenset[str]:
+    """The standard files that a kind's folder lacks."""
+    return STANDARD - {path.stem for path in folder.glob("*.py")}
+
+
+def test_every_kind_has_a_folder_with_the_standard_files() -> None:
+    folders = [path.parent for path in MODULES if path.name == "__init__.py" and path.parents[1] == SOURCE / "kinds"]
+    assert {name for name in registry.names() if name in ("histogram", "cube", "graph")} <= {f.name for f in folders}
+    assert {folder.name: unlike(folder) for folder in folders if folder.name not in OUTSIDE and unlike(folder)} == {}
+    assert unlike(SOURCE / "kinds") == STANDARD
 
 
 BORROWED = re.compile(r"^\s*(?:from|import) tests\.(?:\w+\.)*test_", re.MULTILINE)
@@ -478,7 +511,7 @@ def test_the_public_surface_is_this_list() -> None:
 def test_a_name_on_the_surface_stays_what_it_is_once_everything_is_loaded() -> None:
     script = (
         "import hubbub, importlib, pkgutil\n"
-        "skip = ('.cli', '.compiled', '.studio')\n"
+        "skip = ('.cli', '.numba_kernels', '.studio')\n"
         "for each in pkgutil.walk_packages(hubbub.__path__, 'hubbub.'):\n"
         "    if not any(part in each.name for part in skip):\n"
         "        importlib.import_module(each.name)\n"

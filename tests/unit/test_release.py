@@ -15,17 +15,17 @@ import pytest
 
 from hubbub.channels.estimate import interval
 from hubbub.errors import Refused, WrongUse
+from hubbub.kinds.histogram import mechanism as histogram_mechanism
+from hubbub.kinds.histogram.request import histogram
+from hubbub.kinds.histogram.result import Counts
+from hubbub.kinds.histogram.spec import Histogram
+from hubbub.kinds.table import Table
 from hubbub.noise.source import RecordingSource, ReplaySource, ScriptedSource, Source, SystemSource
 from hubbub.release import run
-from hubbub.tables import counting
-from hubbub.tables.asking import histogram
-from hubbub.tables.counts import Counts
 from hubbub.tables.engine import Counted, Question, Repeats
-from hubbub.tables.histogram import Histogram
-from hubbub.tables.scaling import largest_population, smallest_population
+from hubbub.tables.estimation.scaling import largest_population, smallest_population
+from hubbub.tables.privacy_unit import Unit
 from hubbub.tables.schema import Holds, Schema
-from hubbub.tables.table import Table
-from hubbub.tables.unit import Unit
 from tests.fresh import counts, open, played
 
 
@@ -94,7 +94,7 @@ def test_a_batch_is_not_seen_in_the_result(monkeypatch: pytest.MonkeyPatch) -> N
     for words in ({"crowd": 5}, {"epsilon": 1}, {"crowd": 5, "epsilon": 1}):
         spec = histogram(["age:0..100:1"], **words)  # type: ignore[arg-type]
         whole = counts(played(spec, engine, ScriptedSource.from_label("batches")))
-        monkeypatch.setattr(counting, "_BATCH", 7)
+        monkeypatch.setattr(histogram_mechanism, "_BATCH", 7)
         parts = counts(played(spec, engine, ScriptedSource.from_label("batches")))
         monkeypatch.undo()
         assert parts.bins == whole.bins == 100

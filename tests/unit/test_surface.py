@@ -16,7 +16,7 @@ from click.testing import CliRunner
 import hubbub
 from hubbub.cli.main import commands
 from hubbub.errors import CheckFailed, WrongUse, in_shell
-from hubbub.kind import Release
+from hubbub.protocol.release import Release
 
 PEOPLE = pa.table({"name": [f"p{i}" for i in range(60)], "town": ["<b>ash</b>"] * 40 + ["elm"] * 20})
 

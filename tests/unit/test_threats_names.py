@@ -17,10 +17,10 @@ import pytest
 from hubbub.engines import identity as engine_identity
 from hubbub.engines.identity import digest, of_files
 from hubbub.errors import Refused
-from hubbub.ledger.book import Ledger
+from hubbub.kinds.table import Table
+from hubbub.ledger.ledger import Ledger
 from hubbub.release import save
 from hubbub.tables.identity import Identity
-from hubbub.tables.table import Table
 from tests.fresh import opened as open_table
 
 TOWN = pa.table({"dept": ["a"] * 40 + ["b"] * 25 + ["c"] * 3, "id": list(range(68))})

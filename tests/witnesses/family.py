@@ -1,4 +1,5 @@
-"""Laws for mechanisms that exist only to be refuted (:mod:`hubbub.audit.family`), and numbers as they were printed."""
+"""Laws for mechanisms that exist only to be refuted (:mod:`hubbub.audit.faults.family`), and numbers as they were
+printed."""
 
 from __future__ import annotations
 
@@ -6,9 +7,9 @@ from fractions import Fraction
 
 from flint import arb
 
-from hubbub.audit.family import Family as Family
+from hubbub.audit.faults.family import Family as Family
 from hubbub.channels.law import Dense, Law
-from hubbub.exact import ball, exp, upper
+from hubbub.numeric.exact import ball, exp, upper
 
 
 def untagged(law: Law, lo: int, hi: int, missing: Fraction) -> Law:

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from hubbub.channels.geometric import Geometric
-from hubbub.measurement import Measurement, release
+from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.noise.source import Source
+from hubbub.protocol.measurement import Measurement, release
 from hubbub.tables.engine import Question
 from tests.conformance.toy import NoisyTotal, Toy
 

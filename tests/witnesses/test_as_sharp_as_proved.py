@@ -8,21 +8,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hubbub.channels import staircase
 from hubbub.channels.bins_curve import UNMARKED, UNMARKED_NOISE
+from hubbub.channels.custom_curve import own_delta_at, own_epsilon_at
 from hubbub.channels.divergence import hockey_stick
-from hubbub.channels.noisy_below import NoisyBelow
-from hubbub.channels.outliers import OutlierNoisy
-from hubbub.channels.own_curve import own_delta_at, own_epsilon_at
+from hubbub.channels.mechanisms.noisy_below import NoisyBelow
+from hubbub.channels.mechanisms.warped import Warped
+from hubbub.channels.papers import staircase
+from hubbub.channels.papers.outliers import OutlierNoisy
 from hubbub.channels.profile import exact_delta
-from hubbub.channels.thin import Thinned
-from hubbub.channels.warped import Warped
-from hubbub.exact import lower, upper
+from hubbub.channels.subsample import Thinned
 from hubbub.guarantees.curve import read
 from hubbub.guarantees.definitions import CrowdBlending, OutlierPrivacy
-from hubbub.ledger.accounts import Entered, totals
+from hubbub.kinds.histogram.request import histogram
+from hubbub.ledger.admission import Entered, totals
 from hubbub.ledger.charge import charge as charge_of
-from hubbub.tables.asking import histogram
+from hubbub.numeric.exact import lower, upper
 
 NEARLY = Fraction(1_000_001, 1_000_000)
 

@@ -14,11 +14,11 @@ import pytest
 
 from hubbub.errors import Refused
 from hubbub.voting.ballots import Ballots
-from hubbub.voting.beliefs import Belief, belief
-from hubbub.voting.gain import Contest, Question, gain
-from hubbub.voting.gain_exact import changes
-from hubbub.voting.gain_three import gains_of_three
-from hubbub.voting.rules import make
+from hubbub.voting.manipulation.beliefs import Belief, belief
+from hubbub.voting.manipulation.gain import Contest, Question, gain
+from hubbub.voting.manipulation.gain_exact import changes
+from hubbub.voting.manipulation.gain_three import gains_of_three
+from hubbub.voting.rules.rules import make
 from hubbub.voting.ties import FixedTies
 
 X, Y, Z = 0, 1, 2

@@ -14,16 +14,16 @@ from typing import Any
 import pytest
 from flint import arb
 
-from hubbub.channels import staircase
 from hubbub.channels.catalogue import channel
-from hubbub.channels.channel import Channel
 from hubbub.channels.law import Law
-from hubbub.channels.lecture import Lecture
-from hubbub.channels.offsets import calibrate, paper_claim
-from hubbub.channels.outliers import OutlierNoisy
+from hubbub.channels.papers import staircase
+from hubbub.channels.papers.lecture import Lecture
+from hubbub.channels.papers.offsets import calibrate, paper_claim
+from hubbub.channels.papers.outliers import OutlierNoisy
 from hubbub.channels.profile import decide, exact_delta, exact_loss, judge, profile, worst
-from hubbub.exact import ball, exp, lower, rounded, upper
+from hubbub.channels.protocol import Channel
 from hubbub.guarantees.verdict import Proved, Refuted
+from hubbub.numeric.exact import ball, exp, lower, rounded, upper
 from tests.witnesses.family import Family, rounds_to, untagged
 
 STAIRS = ((1000, 100, 10), ("1", "0.1", "0.01", "0"))

@@ -15,14 +15,14 @@ from functools import cache
 import pytest
 from flint import arb
 
-from hubbub.channels.estimators import lower_bound
 from hubbub.channels.law import Law
-from hubbub.channels.lower_bound import Cell, Estimator, LowerBound, estimator_law
+from hubbub.channels.papers.estimators import lower_bound
+from hubbub.channels.papers.lower_bound import Cell, Estimator, LowerBound, estimator_law
 from hubbub.channels.profile import exact_delta, judge, profile
-from hubbub.exact import INFINITY, exp, rounded, upper
 from hubbub.guarantees.curve import Curve, steps
 from hubbub.guarantees.definitions import OutlierPrivacy
 from hubbub.guarantees.verdict import Proved, Refuted
+from hubbub.numeric.exact import INFINITY, exp, rounded, upper
 from tests.witnesses.family import Family, rounds_to, untagged
 
 ALPHA = 10

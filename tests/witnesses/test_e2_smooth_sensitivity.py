@@ -13,15 +13,15 @@ from functools import cache
 import pytest
 from flint import arb
 
-from hubbub.channels.channel import Channel
-from hubbub.channels.estimators import lower_bound
 from hubbub.channels.law import SUPPRESSED, Law, two_sided
-from hubbub.channels.lower_bound import Cell, Estimator, estimator_law
+from hubbub.channels.papers.estimators import lower_bound
+from hubbub.channels.papers.lower_bound import Cell, Estimator, estimator_law
 from hubbub.channels.profile import exact_delta, judge, profile
-from hubbub.exact import ball, exp, rounded, upper
+from hubbub.channels.protocol import Channel
 from hubbub.guarantees.curve import Curve, steps
 from hubbub.guarantees.definitions import DifferentialPrivacy, OutlierPrivacy
 from hubbub.guarantees.verdict import Proved, Refuted
+from hubbub.numeric.exact import ball, exp, rounded, upper
 from tests.witnesses.family import Family, rounds_to
 
 EPSILON_A = Fraction(1, 2)

@@ -13,14 +13,14 @@ from functools import cache
 
 import pytest
 
-from hubbub.channels.estimators import smoothness
 from hubbub.channels.law import Law, two_sided
-from hubbub.channels.lower_bound import Cell, Estimator, estimator_law
+from hubbub.channels.papers.estimators import smoothness
+from hubbub.channels.papers.lower_bound import Cell, Estimator, estimator_law
 from hubbub.channels.profile import judge, profile
-from hubbub.exact import ball, exp, rounded, upper
 from hubbub.guarantees.curve import steps
 from hubbub.guarantees.definitions import DifferentialPrivacy, OutlierPrivacy
 from hubbub.guarantees.verdict import Refuted
+from hubbub.numeric.exact import ball, exp, rounded, upper
 from tests.witnesses.family import Family, rounds_to
 
 EPSILON_A = Fraction(1, 2)

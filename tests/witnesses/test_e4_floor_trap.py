@@ -9,12 +9,12 @@ from fractions import Fraction
 
 import pytest
 
-from hubbub.channels.offsets import paper_claim, rounded_up
-from hubbub.channels.outliers import OutlierNoisy, OutlierSuppressed
+from hubbub.channels.papers.offsets import paper_claim, rounded_up
+from hubbub.channels.papers.outliers import OutlierNoisy, OutlierSuppressed
+from hubbub.channels.papers.staircase import tail
 from hubbub.channels.profile import judge, profile
-from hubbub.channels.staircase import tail
-from hubbub.exact import exp, rounded, upper
 from hubbub.guarantees.verdict import Proved, Refuted
+from hubbub.numeric.exact import exp, rounded, upper
 from tests.witnesses.family import rounds_to
 
 EPSILON, ALPHA = Fraction(3), Fraction("11.99")

@@ -9,12 +9,12 @@ from __future__ import annotations
 import pytest
 from flint import arb
 
-from hubbub.channels import staircase
 from hubbub.channels.law import SUPPRESSED, Block, Dense
+from hubbub.channels.papers import staircase
+from hubbub.channels.papers.staircase import Staircase
 from hubbub.channels.profile import exact_delta, judge, profile
-from hubbub.channels.staircase import Staircase
-from hubbub.exact import ball, upper
 from hubbub.guarantees.verdict import Refuted
+from hubbub.numeric.exact import ball, upper
 from tests.witnesses.family import rounds_to
 
 STAIRS = ((1000, 100, 10), ("1", "0.1", "0.01", "0"))

@@ -12,14 +12,14 @@ from functools import cache
 
 import pytest
 
-from hubbub.channels.estimators import counted, lower_bound
-from hubbub.channels.lower_bound import estimator_law
+from hubbub.channels.papers.estimators import counted, lower_bound
+from hubbub.channels.papers.lower_bound import estimator_law
 from hubbub.channels.profile import judge, profile, worst
 from hubbub.errors import WrongUse
-from hubbub.exact import exp, rounded, upper
 from hubbub.guarantees.curve import Curve, Piece, flat, read
 from hubbub.guarantees.definitions import OutlierPrivacy
 from hubbub.guarantees.verdict import Proved, Refuted
+from hubbub.numeric.exact import exp, rounded, upper
 from tests.witnesses.family import Family, rounds_to
 
 CURVE = Curve((Piece(1, Fraction(1, 2)), Piece(50, Fraction(1)), Piece(100, Fraction(1, 5))))

@@ -12,14 +12,14 @@ import pytest
 from flint import arb
 
 from hubbub.channels.catalogue import channel
-from hubbub.channels.channel import Channel
 from hubbub.channels.divergence import hockey_stick
 from hubbub.channels.law import SUPPRESSED, Law, point
-from hubbub.channels.offsets import suppressed_delta
+from hubbub.channels.papers.offsets import suppressed_delta
 from hubbub.channels.profile import decide, exact_delta, judge, profile
-from hubbub.exact import exp, upper
+from hubbub.channels.protocol import Channel
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.guarantees.verdict import Refuted
+from hubbub.numeric.exact import exp, upper
 from tests.witnesses.family import Family, rounds_to
 
 

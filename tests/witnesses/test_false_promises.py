@@ -10,17 +10,17 @@ import pyarrow as pa
 import pytest
 from flint import arb
 
-from hubbub.binomial_law import at_least, mass
 from hubbub.channels.catalogue import channel
-from hubbub.channels.channel import Published
 from hubbub.channels.estimate import interval
-from hubbub.channels.estimators import lower_bound
+from hubbub.channels.papers.estimators import lower_bound
 from hubbub.channels.profile import decide, exact_delta, judge, profile
+from hubbub.channels.protocol import Published
 from hubbub.errors import WrongUse
-from hubbub.exact import ball
 from hubbub.guarantees.curve import read
 from hubbub.guarantees.definitions import DifferentialPrivacy, OutlierPrivacy
-from hubbub.tables.scaling import largest_population, population_intervals
+from hubbub.numeric.binomial import at_least, mass
+from hubbub.numeric.exact import ball
+from hubbub.tables.estimation.scaling import largest_population, population_intervals
 from tests.fresh import counts
 from tests.fresh import open as open_table
 

@@ -13,16 +13,16 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from hubbub.channels.exact_or_suppressed import ExactOrSuppressed
 from hubbub.channels.law import SUPPRESSED
+from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
 from hubbub.errors import Refused
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, ZeroKnowledge
-from hubbub.ledger.accounts import Entered, totals
+from hubbub.kinds.histogram.promises import KEPT_ROWS
+from hubbub.kinds.histogram.request import histogram
+from hubbub.kinds.statistic.request import statistic
+from hubbub.ledger.admission import Entered, totals
 from hubbub.ledger.charge import charge
-from hubbub.tables.asking import histogram
-from hubbub.tables.promises import KEPT_ROWS
-from hubbub.tables.statistic_asking import statistic
-from hubbub.tables.unit import Unit
+from hubbub.tables.privacy_unit import Unit
 from tests.fresh import opened as open_table
 
 T, U = ("A", "B"), ("A",)

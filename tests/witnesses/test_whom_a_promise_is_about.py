@@ -19,10 +19,10 @@ from hubbub.errors import Refused
 from hubbub.guarantees.composition import FRESH_SAMPLES, INDEPENDENT
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.guarantees.people import Whose
-from hubbub.ledger.book import Ledger
+from hubbub.kinds.histogram.request import histogram
+from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.policy import Policy
-from hubbub.tables.asking import histogram
-from hubbub.tables.unit import Unit
+from hubbub.tables.privacy_unit import Unit
 from tests.fresh import opened as open_table
 from tests.joint import Asked, Row, joint
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact
-from hubbub.figures import numbers, short
-from hubbub.limits import a_loss, a_size
+from hubbub.numeric.exact import Exact
+from hubbub.numeric.format import numbers, short
+from hubbub.numeric.limits import a_loss, a_size
 from hubbub.sampling.averages import THEOREM, Average, epsilon_for, scale_for
 
 _BESIDE: Final = {

@@ -9,14 +9,11 @@ from functools import partial, reduce
 from typing import Any, Final
 
 from hubbub.account.notation import promise as read_promise
-from hubbub.certificate import about
+from hubbub.certificate.certificate import about
 from hubbub.errors import Refused, WrongUse
-from hubbub.exact import Exact, Infinite, ball, precision
-from hubbub.figures import numbers
 from hubbub.guarantees import composition as c
 from hubbub.guarantees import implications as i
-from hubbub.guarantees.closeness import capped
-from hubbub.guarantees.closeness import times as so_often
+from hubbub.guarantees.advanced_composition import differential_beforehand, differential_so_far
 from hubbub.guarantees.definitions import (
     BernoulliSample,
     DifferentialPrivacy,
@@ -26,8 +23,11 @@ from hubbub.guarantees.definitions import (
     ZeroKnowledge,
 )
 from hubbub.guarantees.derivation import Derivation, stated
-from hubbub.guarantees.many_releases import differential_beforehand, differential_so_far
-from hubbub.limits import a_delta, a_rate, a_size
+from hubbub.guarantees.indistinguishability import capped
+from hubbub.guarantees.indistinguishability import times as so_often
+from hubbub.numeric.exact import Exact, Infinite, ball, precision
+from hubbub.numeric.format import numbers
+from hubbub.numeric.limits import a_delta, a_rate, a_size
 
 TARGETS: Final = (
     "differential",

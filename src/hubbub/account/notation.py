@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import Final
 
 from hubbub.errors import WrongUse
-from hubbub.exact import INFINITY, Loss
 from hubbub.guarantees.curve import read
 from hubbub.guarantees.definitions import (
     Aggregate,
@@ -23,7 +22,8 @@ from hubbub.guarantees.definitions import (
     SimpleOutlier,
     ZeroKnowledge,
 )
-from hubbub.limits import a_delta, a_loss, a_rate, a_size
+from hubbub.numeric.exact import INFINITY, Loss
+from hubbub.numeric.limits import a_delta, a_loss, a_rate, a_size
 
 
 @dataclass(frozen=True, slots=True)

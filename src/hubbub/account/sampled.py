@@ -6,11 +6,11 @@ from fractions import Fraction
 from typing import Any, Final
 
 from hubbub.account.tradeoff import Tradeoff
-from hubbub.channels.own_curve import own_delta_at, own_epsilon_at
+from hubbub.channels.custom_curve import own_delta_at, own_epsilon_at
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, to_text
-from hubbub.figures import short
-from hubbub.limits import a_crowd, a_loss, a_rate, a_size
+from hubbub.numeric.exact import Exact, to_text
+from hubbub.numeric.format import short
+from hubbub.numeric.limits import a_crowd, a_loss, a_rate, a_size
 from hubbub.sampling import amplification as a
 from hubbub.sampling import paper, paper_uneven
 

@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, Loss
-from hubbub.figures import numbers, numbers_down, short
-from hubbub.guarantees.closeness import chained
-from hubbub.limits import a_delta, a_loss, a_size
+from hubbub.guarantees.indistinguishability import chained
+from hubbub.numeric.exact import Exact, Loss
+from hubbub.numeric.format import numbers, numbers_down, short
+from hubbub.numeric.limits import a_delta, a_loss, a_size
 from hubbub.sampling.sanitize import Blank, Sanitized, inside, outside
 
 

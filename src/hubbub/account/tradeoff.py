@@ -10,9 +10,9 @@ from typing import Any, Final
 from flint import arb
 
 from hubbub.errors import Spelling, WrongUse, in_python
-from hubbub.exact import Exact, Infinite, Loss, rounded
-from hubbub.figures import bounded, numbers, short
-from hubbub.limits import a_delta, a_loss
+from hubbub.numeric.exact import Exact, Infinite, Loss, rounded
+from hubbub.numeric.format import bounded, numbers, short
+from hubbub.numeric.limits import a_delta, a_loss
 from hubbub.sampling.amplification import Amplified
 
 POINTS: Final = 61  # of a curve

@@ -19,8 +19,8 @@ from hubbub.audit.clopper_pearson import at_least, at_most
 from hubbub.audit.finding import Depth, Finding, Game
 from hubbub.audit.outcomes import Event, Heap, heap, joined, proposed
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, Infinite, Loss, ball, loss, lower, rational, rounded, to_text
 from hubbub.guarantees.verdict import Refuted, Undecided, Verdict
+from hubbub.numeric.exact import Exact, Infinite, Loss, ball, loss, lower, rational, rounded, to_text
 
 Experiment: TypeAlias = Callable[[int], Sequence[object]]
 """So many fresh outcomes."""

@@ -18,8 +18,8 @@ from typing import TypeAlias
 
 from hubbub.audit.finding import Depth, Finding, Game
 from hubbub.errors import WrongUse
-from hubbub.exact import INFINITY, PRECISION, Infinite, Loss, ball, exp, precision, rational, to_text, whole
 from hubbub.guarantees.verdict import Proved, Refuted, Verdict
+from hubbub.numeric.exact import INFINITY, PRECISION, Infinite, Loss, ball, exp, precision, rational, to_text, whole
 
 Data: TypeAlias = tuple[int, ...]
 """kind -> number of people"""

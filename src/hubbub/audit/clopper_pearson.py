@@ -13,7 +13,7 @@ from typing import Final
 from flint import arb, ctx
 
 from hubbub.errors import WrongUse
-from hubbub.exact import ball
+from hubbub.numeric.exact import ball
 
 _GRID: Final = 1 << 40
 _STEPS: Final = (1e-9, 1e-6, 1e-3, 0.1, 1.0)  # what may be given away of the bound to be certain of it

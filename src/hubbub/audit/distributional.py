@@ -14,14 +14,14 @@ from functools import cache
 from flint import arb
 
 from hubbub.audit.finding import Depth, Finding, Game
-from hubbub.binomial_law import masses
-from hubbub.channels.channel import Channel
 from hubbub.channels.divergence import hockey_stick
 from hubbub.channels.law import Law
 from hubbub.channels.mixture import MISSING, mixture
-from hubbub.exact import Exact, Infinite, lower, rational, rounded, to_text, upper
+from hubbub.channels.protocol import Channel
 from hubbub.guarantees.definitions import DistributionalPrivacy
 from hubbub.guarantees.verdict import Refuted, Undecided, Verdict
+from hubbub.numeric.binomial import masses
+from hubbub.numeric.exact import Exact, Infinite, lower, rational, rounded, to_text, upper
 
 
 def laws(channel: Channel, rate: Fraction, others: int) -> tuple[Law, Law]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from hubbub.audit.finding import Depth, Finding, Game
-from hubbub.channels.channel import Channel
-from hubbub.channels.checks import critical
 from hubbub.channels.profile import checkable, exact_loss, judge, profile
-from hubbub.exact import Infinite, rounded, to_text
+from hubbub.channels.protocol import Channel
 from hubbub.guarantees.definitions import Guarantee
 from hubbub.guarantees.numbers import compares_unlike_numbers
 from hubbub.guarantees.verdict import Proved, Refuted, Undecided, Verdict
-from hubbub.kind import Spec
+from hubbub.numeric.exact import Infinite, rounded, to_text
+from hubbub.protocol.channel_checks import critical
+from hubbub.protocol.spec import Spec
 
 _GAMES = {
     "differential": Game.DIFFERENTIAL,

@@ -7,9 +7,9 @@ from typing import Final
 
 import numpy as np
 
-from hubbub.channels.geometric import Geometric
-from hubbub.exact import rational
+from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.noise.source import Source
+from hubbub.numeric.exact import rational
 
 TOWNS: Final = ("Bath",) * 12 + ("York",) * 5
 pair: Final = (TOWNS, (*TOWNS, "Bath"))

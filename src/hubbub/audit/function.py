@@ -27,9 +27,9 @@ from hubbub.audit.blackbox import CONFIDENCE, RUNS, Experiment, compare, repeate
 from hubbub.audit.finding import Finding, Game
 from hubbub.audit.replay import replay
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, Infinite, loss, rational, to_text, whole
 from hubbub.guarantees.verdict import Refuted, Undecided, Verdict
 from hubbub.noise.source import SystemSource
+from hubbub.numeric.exact import Exact, Infinite, loss, rational, to_text, whole
 
 SOURCE: Final = "source"
 _DRY: Final = 2  # runs before many are asked for

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from hubbub.audit.exact import game_of
 from hubbub.audit.finding import Depth, Finding
-from hubbub.channels.channel import Channel
 from hubbub.channels.law import Block, Dense
-from hubbub.exact import Infinite
-from hubbub.figures import short
+from hubbub.channels.protocol import Channel
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.guarantees.verdict import Refuted, Undecided, Verdict
+from hubbub.numeric.exact import Infinite
+from hubbub.numeric.format import short
 
 Array: TypeAlias = NDArray[np.float64]
 Pair: TypeAlias = tuple[Array, Array]

@@ -27,10 +27,10 @@ import numpy as np
 
 from hubbub.audit.finding import Depth, Finding, Game
 from hubbub.errors import HubbubError
-from hubbub.exact import Exact, rational, rounded, to_text
 from hubbub.guarantees.verdict import Refuted, Undecided, Verdict
-from hubbub.kind import Spec
 from hubbub.noise.source import Record, RecordingSource, ScriptedSource, Source, SystemSource, Words
+from hubbub.numeric.exact import Exact, rational, rounded, to_text
+from hubbub.protocol.spec import Spec
 
 _KEYS: Final = 10_000  # rows whose keys are compared
 _SAMPLING: Final = "hubbub.sampling."  # draws people

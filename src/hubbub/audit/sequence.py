@@ -11,18 +11,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hubbub import kinds
+from hubbub import registry
 from hubbub.audit.exact import of_spec
 from hubbub.audit.finding import Depth, Finding, Game, timed
 from hubbub.audit.joint import of_sequence
 from hubbub.errors import CheckFailed, WrongUse
 from hubbub.guarantees.definitions import DifferentialPrivacy, Guarantee
 from hubbub.guarantees.verdict import Undecided
-from hubbub.kind import Spec
-from hubbub.ledger.accounts import Entered, totals
+from hubbub.ledger.admission import Entered, totals
 from hubbub.ledger.charge import charge
-from hubbub.wire.canonical import read
-from hubbub.wire.exact_json import restored
+from hubbub.protocol.spec import Spec
+from hubbub.serialization.canonical import read
+from hubbub.serialization.exact_json import restored
 
 
 def described(path: Path) -> tuple[Spec, tuple[Guarantee, ...]]:
@@ -36,7 +36,7 @@ def described(path: Path) -> tuple[Spec, tuple[Guarantee, ...]]:
     try:
         body: Any = read(data, "the certificate")
         claims = tuple(restored(Guarantee, each["promise"]) for each in body["guarantees"])
-        return kinds.read(body["kind"], body["release"]), claims
+        return registry.read(body["kind"], body["release"]), claims
     except (KeyError, TypeError) as error:
         raise CheckFailed(
             f"{path.name} does not describe a release as certificates do today; hubbub verify reads earlier ones"

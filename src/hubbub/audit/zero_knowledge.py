@@ -18,8 +18,21 @@ from flint import arb, arb_mat
 
 from hubbub.audit.finding import Depth, Finding, Game
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, Infinite, Loss, ball, exp, lower, precision, rounded, to_float, to_text, upper, whole
 from hubbub.guarantees.verdict import Proved, Refuted, Undecided, Verdict
+from hubbub.numeric.exact import (
+    Exact,
+    Infinite,
+    Loss,
+    ball,
+    exp,
+    lower,
+    precision,
+    rounded,
+    to_float,
+    to_text,
+    upper,
+    whole,
+)
 from hubbub.sampling.sanitize import Blank, Sanitized, inside, outside
 
 _MOST: Final = 600_000  # people times rows for which every database is looked at

@@ -14,7 +14,7 @@ from flint import arb, arb_mat
 
 from hubbub.audit.zero_knowledge import Simulated, weights
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, ball, exp, precision, to_float, whole
+from hubbub.numeric.exact import Exact, ball, exp, precision, to_float, whole
 from hubbub.sampling.sanitize import Blank, inside, outside
 
 _MOST: Final = 300_000  # people times outcomes that are looked at

@@ -1,7 +1,7 @@
 """What a sample buys a table of counts, as sharply as it is proved: the exact curve of its channel, or of all like it.
 
 People of one bin blend exactly, so the worst table of counts whose counts below k lose at most epsilon is marked noise,
-and where exact counts are not marked the channel's own curve is lower still (:mod:`hubbub.channels.own_curve`).
+and where exact counts are not marked the channel's own curve is lower still (:mod:`hubbub.channels.custom_curve`).
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
-from hubbub.channels import own_curve
-from hubbub.channels.channel import LARGEST_RATE, SMALLEST_RATE
-from hubbub.exact import Exact
+from hubbub.channels import custom_curve
+from hubbub.channels.protocol import LARGEST_RATE, SMALLEST_RATE
 from hubbub.guarantees.derivation import Assumption
+from hubbub.numeric.exact import Exact
 from hubbub.sampling.amplification import Amplified, Setting, epsilon_at
 from hubbub.sampling.sampled_crowd import Case
 
@@ -44,10 +44,10 @@ def _one(setting: Setting, case: Case, delta: Exact, unmarked: bool) -> Amplifie
     alone = Setting(theorem=setting.theorem, cases=(case,))
     if case.blending or case.crowd < 2 or not SMALLEST_RATE <= case.removal <= LARGEST_RATE or not _drawn(case):
         return epsilon_at(alone, delta)
-    found = own_curve.own_epsilon_at(
+    found = custom_curve.own_epsilon_at(
         case.crowd, case.removal, case.rate, delta, tagged=not unmarked, own=None if case.own == case.rate else case.own
     )
-    if found.theorem != own_curve.THEOREM:
+    if found.theorem != custom_curve.THEOREM:
         return replace(found, theorem=setting.theorem)
     return replace(found, theorem=UNMARKED_NOISE if unmarked else EXACT_BINS)
 

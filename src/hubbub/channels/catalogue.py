@@ -7,21 +7,21 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, get_args, get_type_hints
 
-from hubbub.channels import estimators, staircase
-from hubbub.channels.channel import Card, Channel
-from hubbub.channels.exact_or_suppressed import ExactOrSuppressed
-from hubbub.channels.geometric import Geometric, Group
-from hubbub.channels.lecture import Lecture
-from hubbub.channels.lower_bound import LowerBound
-from hubbub.channels.noisy_below import NoisyBelow
-from hubbub.channels.offsets import calibrate
-from hubbub.channels.outliers import OutlierNoisy, OutlierSuppressed
-from hubbub.channels.simple_outliers import SimpleNoisy, SimpleSuppressed
-from hubbub.channels.staircase import Staircase
-from hubbub.channels.warped import Warped
+from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
+from hubbub.channels.mechanisms.geometric import Geometric, Group
+from hubbub.channels.mechanisms.noisy_below import NoisyBelow
+from hubbub.channels.mechanisms.warped import Warped
+from hubbub.channels.papers import estimators, staircase
+from hubbub.channels.papers.lecture import Lecture
+from hubbub.channels.papers.lower_bound import LowerBound
+from hubbub.channels.papers.offsets import calibrate
+from hubbub.channels.papers.outliers import OutlierNoisy, OutlierSuppressed
+from hubbub.channels.papers.simple_outliers import SimpleNoisy, SimpleSuppressed
+from hubbub.channels.papers.staircase import Staircase
+from hubbub.channels.protocol import Card, Channel
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, Infinite, loss, positive, rational, to_text, whole
 from hubbub.guarantees.curve import Curve, Reading, read
+from hubbub.numeric.exact import Exact, Infinite, loss, positive, rational, to_text, whole
 
 Options = Mapping[str, Any]
 

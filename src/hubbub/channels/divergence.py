@@ -15,7 +15,7 @@ from fractions import Fraction
 from flint import arb
 
 from hubbub.channels.law import Block, Dense, Law
-from hubbub.exact import INFINITY, Infinite, Loss, ball, exp, lower, upper
+from hubbub.numeric.exact import INFINITY, Infinite, Loss, ball, exp, lower, upper
 
 
 def hockey_stick(first: Law, second: Law, epsilon: Loss) -> arb:

@@ -23,13 +23,13 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from hubbub.bisection import first
-from hubbub.channels.channel import LARGEST_COUNT, Channel, Published
 from hubbub.channels.law import SUPPRESSED, Law
-from hubbub.channels.shown import STEADY, given_shown, steady_from
-from hubbub.channels.warped import Warped
+from hubbub.channels.mechanisms.warped import Warped
+from hubbub.channels.protocol import LARGEST_COUNT, Channel, Published
+from hubbub.channels.visibility import STEADY, given_shown, steady_from
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, Loss, ball, exp, lower, rational
+from hubbub.numeric.bisection import first
+from hubbub.numeric.exact import Exact, Loss, ball, exp, lower, rational
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from hubbub.exact import Infinite, Loss, ball, exp, upper
+from hubbub.numeric.exact import Infinite, Loss, ball, exp, upper
 
 SUPPRESSED = "suppressed"
 """The tag of an outcome that shows no number (or how such a tag begins). Its value is 0 inside and null outside."""

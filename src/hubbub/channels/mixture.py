@@ -17,7 +17,7 @@ from flint import arb
 
 from hubbub.channels.law import Block, Dense, Law, Weight
 from hubbub.errors import WrongUse
-from hubbub.exact import ball, exp, rounded, upper
+from hubbub.numeric.exact import ball, exp, rounded, upper
 
 MISSING: Final = Fraction(1, 10**80)
 """What a table may leave out at each of its ends: less than the width of a ball around 1."""

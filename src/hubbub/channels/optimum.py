@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from hubbub.channels.remap import Penalty, penalty, prior_weights
 from hubbub.errors import CheckFailed, WrongUse
-from hubbub.exact import Exact, Infinite
 from hubbub.guarantees.curve import Curve
+from hubbub.numeric.exact import Exact, Infinite
 
 Matrix = NDArray[np.float64]  # count, answer -> number
 

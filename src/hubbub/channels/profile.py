@@ -14,10 +14,9 @@ from typing import TypeAlias
 
 from flint import arb
 
-from hubbub.channels.channel import Channel
 from hubbub.channels.divergence import hockey_stick, largest_ratio
+from hubbub.channels.protocol import Channel
 from hubbub.errors import WrongUse
-from hubbub.exact import INFINITY, Infinite, Loss, ball, lower, rounded, to_text, upper
 from hubbub.guarantees.curve import Curve, flat, steps
 from hubbub.guarantees.definitions import (
     CrowdBlending,
@@ -28,6 +27,7 @@ from hubbub.guarantees.definitions import (
     StaircaseOutlier,
 )
 from hubbub.guarantees.verdict import Proved, Refuted, Undecided, Verdict
+from hubbub.numeric.exact import INFINITY, Infinite, Loss, ball, lower, rounded, to_text, upper
 
 Checkable: TypeAlias = DifferentialPrivacy | CrowdBlending | OutlierPrivacy | SimpleOutlier | StaircaseOutlier
 """Guarantees that are properties of the channel alone."""

@@ -31,9 +31,9 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
-from hubbub.channels.warped import Warped
+from hubbub.channels.mechanisms.warped import Warped
 from hubbub.errors import WrongUse
-from hubbub.exact import PRECISION, Exact, ball, exp, precision, rational
+from hubbub.numeric.exact import PRECISION, Exact, ball, exp, precision, rational
 
 Penalty: TypeAlias = Literal["absolute", "squared", "exact"] | Callable[[int, int], Exact]
 """What an answer costs: a name (``exact``: 1 unless the answer is the count), or a function of count and answer."""
@@ -54,7 +54,7 @@ class Remap:
     risk: arb = field(compare=False)
 
     def apply(self, values: ArrayLike) -> NDArray[np.int64]:
-        """The answers to published values (:attr:`hubbub.channels.channel.Published.values`)."""
+        """The answers to published values (:attr:`hubbub.channels.protocol.Published.values`)."""
         return np.take(np.array(self.answers, dtype=np.int64), np.asarray(values), mode="clip")
 
 

@@ -13,9 +13,6 @@ from typing import Final
 
 from hubbub.channels.bins_curve import EXACT_BINS, UNMARKED, UNMARKED_NOISE, sharpest
 from hubbub.errors import Refused
-from hubbub.exact import Exact, Infinite, Loss, to_text
-from hubbub.figures import short
-from hubbub.guarantees.closeness import mixed
 from hubbub.guarantees.definitions import (
     BernoulliSample,
     CrowdBlending,
@@ -29,6 +26,9 @@ from hubbub.guarantees.definitions import (
     ZeroKnowledge,
 )
 from hubbub.guarantees.derivation import BBG, GHLP, HERE, LUI_PASS, Assumption, Derivation, Theorem, texts
+from hubbub.guarantees.indistinguishability import mixed
+from hubbub.numeric.exact import Exact, Infinite, Loss, to_text
+from hubbub.numeric.format import short
 from hubbub.sampling import amplification
 from hubbub.sampling.amplification import Amplified, Setting, epsilon_at, floor
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from hubbub.charts.style import BLUE, GREEN, ORANGE, PALE_ORANGE, PURPLE, SKY, VERMILLION
 from hubbub.charts.svg import LINE, TEXT, WIDTHS, px, text_length, text_lines, wrapped
-from hubbub.drawing import Flow, FlowColumn, FlowLink
+from hubbub.protocol.drawing import Flow, FlowColumn, FlowLink
 
 _COLOURS: Final = (BLUE, VERMILLION, ORANGE, GREEN, PURPLE, SKY, PALE_ORANGE)
 STYLE: Final = """

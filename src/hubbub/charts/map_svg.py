@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from hubbub.charts.svg import LINE, TEXT, WIDTHS, px, text_length, text_lines
-from hubbub.drawing import Map
+from hubbub.protocol.drawing import Map
 
 STYLE: Final = """
 .map .frame { fill: none; stroke: var(--rule, #b9c0c8); }

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from hubbub.kind import Spec
-    from hubbub.options import Option
+    from hubbub.protocol.option import Option
+    from hubbub.protocol.spec import Spec
 
 PATIENCE: Final = 2.0  # seconds without a word
 STOPPED: Final = 130  # the exit code of whoever was interrupted, as shells have it
@@ -110,7 +110,7 @@ def yes_option(command: Command) -> Command:
 def confirm_weak(spec: Spec, yes: bool) -> None:
     """Say what is weak about a promise, and go on only if somebody confirms it: by ``--yes``, or on a terminal."""
     from hubbub.errors import WrongUse
-    from hubbub.weakness import told, weaknesses
+    from hubbub.protocol.weakness import told, weaknesses
 
     found = weaknesses(spec)
     if not found:

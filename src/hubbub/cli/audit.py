@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.channels.options import OPTIONS
 from hubbub.cli import Commands, examples, json_option, options, page, print_json, say, shown, table, waiting, watched
 from hubbub.errors import CheckFailed, WrongUse
+from hubbub.protocol.channel_options import OPTIONS
 
 if TYPE_CHECKING:
-    from hubbub.audit.attacks import Story
+    from hubbub.audit.attacks.story import Story
     from hubbub.audit.finding import Finding
     from hubbub.audit.zero_knowledge import Simulated
 
@@ -84,7 +84,7 @@ def channel(name: str, counts: str | None, as_json: bool, **given: Any) -> None:
     from hubbub.audit.exact import of_channel
     from hubbub.audit.finding import timed
     from hubbub.channels.catalogue import make
-    from hubbub.cli.channel import read_counts
+    from hubbub.cli.channel.command import read_counts
 
     made = make(name, **given)
     looked = None if counts is None else read_counts(counts)
@@ -124,7 +124,7 @@ def table_of_laws(file: str, k: str, epsilon: str, as_json: bool) -> None:
 
     from hubbub.audit.blending import listed, of_table, read
     from hubbub.audit.finding import timed
-    from hubbub.exact import loss, whole
+    from hubbub.numeric.exact import loss, whole
 
     names: tuple[str, ...]
     if file == EXAMPLE:
@@ -172,7 +172,7 @@ def function(function: str, as_json: bool, **given: Any) -> None:
     Many runs can refute a promise and never prove it.
     """
     from hubbub.audit import function as own
-    from hubbub.limits import a_size
+    from hubbub.numeric.limits import a_size
 
     epsilon = given["epsilon"] if given["curve"] is None else _at(given["curve"], given["crowd"])
     simulator = None if given["simulator"] is None else own.load(given["simulator"])
@@ -194,8 +194,8 @@ def function(function: str, as_json: bool, **given: Any) -> None:
 
 
 def _at(curve: str, crowd: str | None) -> Any:
-    from hubbub.exact import whole
     from hubbub.guarantees.curve import read
+    from hubbub.numeric.exact import whole
 
     if crowd is None:
         raise WrongUse("--curve gives a loss for each crowd; say with --crowd how many people are like the person")
@@ -234,9 +234,9 @@ def releases(files: tuple[str, ...], k: str, as_json: bool, **given: Any) -> Non
     there is one.
     """
     from hubbub.audit.finding import timed
-    from hubbub.audit.published import of_files
-    from hubbub.exact import positive
-    from hubbub.limits import a_crowd, a_size
+    from hubbub.audit.published.inference import of_files
+    from hubbub.numeric.exact import positive
+    from hubbub.numeric.limits import a_crowd, a_size
 
     words = {
         "values": a_size(given["values"], "--values", least=1),
@@ -327,8 +327,8 @@ def _write(out: str, text: str) -> None:
 @json_option
 def story(name: str | None, out: str | None, as_json: bool) -> None:
     """An attack, told with its numbers; without a NAME, which there are."""
-    from hubbub.audit.attacks import names
-    from hubbub.audit.attacks import story as told
+    from hubbub.audit.attacks.story import names
+    from hubbub.audit.attacks.story import story as told
 
     if name is None:
         if as_json:
@@ -364,7 +364,7 @@ def everything(as_json: bool) -> None:
 
     Exit code 4 if a fault was missed or a right mechanism was accused.
     """
-    from hubbub.audit.suite import Row, suite
+    from hubbub.audit.faults.suite import Row, suite
 
     rows: list[Row] = [row() for row in watched(suite(), "auditing")]
     wrong = [row for row in rows if not row.as_it_should]

@@ -15,7 +15,7 @@ from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.interruption import interruptible
 
 if TYPE_CHECKING:
-    from hubbub.tables.look import Cells, Look, Persons
+    from hubbub.tables.inspection import Cells, Look, Persons
 
 PRIVATE: Final = (
     "Private: this is about the people in the table as they are, for you alone; publish none of it, and no bins made "
@@ -91,10 +91,10 @@ def check(
 
 def _first_line(file: str, how: dict[str, Any]) -> None:
     """What is known of a CSV that cannot be opened, for whoever has to mend it: its columns, and open marks."""
-    from hubbub.engines.csv_file import first_names, repeated
-    from hubbub.engines.csv_form import form
-    from hubbub.engines.files import open_marks
-    from hubbub.engines.plain_copy import kind
+    from hubbub.engines.files.csv_file import first_names, repeated
+    from hubbub.engines.files.csv_form import form
+    from hubbub.engines.files.files import open_marks
+    from hubbub.engines.files.plain_copy import kind
 
     names, marks = [], []
     with suppress(HubbubError):
@@ -206,7 +206,7 @@ def _command(found: Look, file: str, person: str | None, by: tuple[str, ...], ho
     if not specs:
         return None
     from hubbub.engines.addresses import is_address, without_secrets
-    from hubbub.tables.asking import KIND
+    from hubbub.kinds.histogram.request import KIND
     from hubbub.tables.bins import Discovered, parse
 
     words = ["hubbub", "release", KIND.name, without_secrets(file) if is_address(file) else file]

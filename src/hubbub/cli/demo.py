@@ -12,7 +12,7 @@ from hubbub.cli import examples, json_option, page, print_json, say
 from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
-    from hubbub.audit.attacks import Story as Attack
+    from hubbub.audit.attacks.story import Story as Attack
     from hubbub.demo.gossip import Story as Network
     from hubbub.demo.millbrook import Story
     from hubbub.demo.salaries import Outcome
@@ -34,7 +34,7 @@ def demo(out: str, as_json: bool) -> None:
     Last, the network of Millbrook's friends: who knows the streets guesses how people vote, and what the town may
     publish about its network instead. The paper's own example of that, Democrats and Republicans, stands beside it.
     """
-    from hubbub.audit.attacks import story
+    from hubbub.audit.attacks.story import story
     from hubbub.demo import gossip, millbrook, places, salaries
     from hubbub.noise.source import SystemSource
 
@@ -103,8 +103,8 @@ def _prepare(folder: Path) -> bool:
 def _tell_town(town: Story) -> None:
     from rich.table import Table
 
+    from hubbub.certificate.explanation import crowd_words, meaning
     from hubbub.demo import millbrook
-    from hubbub.explanation import crowd_words, meaning
     from hubbub.guarantees.asked import asked_first
 
     console = page()
@@ -171,8 +171,8 @@ def _tell(rows: tuple[Outcome, ...]) -> None:
 def _tell_network(network: Network) -> None:
     from rich.table import Table
 
+    from hubbub.certificate.explanation import meaning
     from hubbub.demo import friends, gossip
-    from hubbub.explanation import meaning
 
     console = page()
     console.print("3. Millbrook's friends, and how their streets vote", style="bold")

@@ -14,8 +14,8 @@ from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
     from hubbub.graphs.graph import Graph
-    from hubbub.graphs.plan import GraphPlan
     from hubbub.graphs.statistics import Size
+    from hubbub.kinds.graph.plan import GraphPlan
 
 ALL: Final = "connectivity,eulerian,cycle-freeness,average-degree,edges"
 
@@ -29,9 +29,9 @@ class Graphs(Commands):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name != "release":
             return super().get_command(ctx, cmd_name)
-        from hubbub import kinds
+        from hubbub import registry
 
-        return command(kinds.kind("graph"), "release")
+        return command(registry.kind("graph"), "release")
 
 
 @click.group(
@@ -75,11 +75,11 @@ def plan(as_json: bool, of: str, **given: Any) -> None:
     on all its vertices; distances are to the nearest graph with the property, whatever its degrees, and count edges
     divided by N D/2.
     """
-    from hubbub.exact import positive, rational
-    from hubbub.graphs.asking import listed
-    from hubbub.graphs.plan import plan as planned
     from hubbub.graphs.statistics import Statistic, sampling
-    from hubbub.limits import a_loss, a_size
+    from hubbub.kinds.graph.plan import plan as planned
+    from hubbub.kinds.graph.request import listed
+    from hubbub.numeric.exact import positive, rational
+    from hubbub.numeric.limits import a_loss, a_size
 
     size = _size(given["vertices"], given["max_degree"])
     asked = listed(of)
@@ -106,7 +106,7 @@ def plan(as_json: bool, of: str, **given: Any) -> None:
 
 
 def _tell_plan(found: GraphPlan) -> None:
-    from hubbub.graphs.plan import HEADINGS
+    from hubbub.kinds.graph.plan import HEADINGS
 
     table([[row.of.value, *row.cells()] for row in found.rows], ["noise, in edges", *HEADINGS])
     page().print(f"\n{found.sentence()}")
@@ -136,13 +136,13 @@ def estimate(file: str, as_json: bool, of: str, **given: Any) -> None:
     are the samplers that the simulator of a private release runs: breadth-first walks (Marko and Ron, with the middle
     of what is possible for what was not seen), the degrees of random people, and a random friend of each (Seshadhri).
     """
-    from hubbub.exact import rational
-    from hubbub.graphs.asking import listed
     from hubbub.graphs.distances import facts
     from hubbub.graphs.estimates import NOT_PRIVATE, estimates
     from hubbub.graphs.statistics import sampling
-    from hubbub.limits import a_size
+    from hubbub.kinds.graph.request import listed
     from hubbub.noise.source import SystemSource
+    from hubbub.numeric.exact import rational
+    from hubbub.numeric.limits import a_size
 
     asked = listed(of)
     wrong = [each.value for each in asked if not each.sampled]
@@ -184,7 +184,7 @@ def preview(file: str, out: str, as_json: bool, **given: Any) -> None:
     from pathlib import Path
 
     from hubbub.charts.page import page as page_of
-    from hubbub.graphs.preview import WARNING, degrees
+    from hubbub.kinds.graph.preview import WARNING, degrees
     from hubbub.report.picture import picture
 
     place = Path(out)
@@ -207,8 +207,8 @@ def preview(file: str, out: str, as_json: bool, **given: Any) -> None:
 
 def read_graph(file: str, given: dict[str, Any]) -> Graph:
     """The graph of a file, or the invented one."""
-    from hubbub.graphs.loading import load
-    from hubbub.limits import a_size
+    from hubbub.graphs.readers.loading import load
+    from hubbub.numeric.limits import a_size
 
     return load(
         graph_given(file),
@@ -221,6 +221,6 @@ def read_graph(file: str, given: dict[str, Any]) -> Graph:
 
 def _size(vertices: str, max_degree: str) -> Size:
     from hubbub.graphs.statistics import Size
-    from hubbub.limits import a_size
+    from hubbub.numeric.limits import a_size
 
     return Size(vertices=a_size(vertices, "--vertices"), max_degree=a_size(max_degree, "--max-degree"))

@@ -11,8 +11,8 @@ from hubbub.errors import HubbubError, WrongUse
 
 if TYPE_CHECKING:
     from hubbub.guarantees.derivation import Derivation
-    from hubbub.ledger.accounts import Total
-    from hubbub.ledger.book import Account, Ledger, Record
+    from hubbub.ledger.admission import Total
+    from hubbub.ledger.ledger import Account, Ledger, Record
 
 _NOTIONS = {
     "differential": "differential",
@@ -30,7 +30,7 @@ def _ledger_option(command: Command) -> Command:
 
 
 def _open(path: str | None) -> Ledger:
-    from hubbub.ledger.book import Ledger
+    from hubbub.ledger.ledger import Ledger
 
     return Ledger(path)
 
@@ -80,8 +80,8 @@ def show(dataset: str | None, ledger: str | None, as_json: bool) -> None:
 @json_option
 def policy(dataset: str, ledger: str | None, no_caps: bool, as_json: bool, **caps: str | None) -> None:
     """Cap what may be spent on a dataset from now on. The new caps replace all older ones; without any, show them."""
-    from hubbub.exact import rational, whole
     from hubbub.ledger.policy import Policy
+    from hubbub.numeric.exact import rational, whole
 
     given = {name: value for name, value in caps.items() if value is not None}
     if given and no_caps:
@@ -152,7 +152,7 @@ def check(certificates: tuple[str, ...], ledger: str | None, as_json: bool) -> N
 
     A certificate that is out and that the ledger does not know shows that the ledger was put back to an older state.
     """
-    from hubbub.ledger.book import known
+    from hubbub.ledger.ledger import known
     from hubbub.verification import load
 
     book = _open(ledger)
@@ -173,8 +173,8 @@ def check(certificates: tuple[str, ...], ledger: str | None, as_json: bool) -> N
 @json_option
 def record(file: str, certificate: str, how: str, ledger: str | None, as_json: bool) -> None:
     """Record a file that was computed from a committed release and from nothing else. That costs nothing."""
-    from hubbub.ledger.book import known, released
     from hubbub.ledger.durable import sha256
+    from hubbub.ledger.ledger import known, released
     from hubbub.verification import load
 
     book = _open(ledger)
@@ -201,7 +201,7 @@ def finish(folder: str, as_json: bool) -> None:
     """
     from pathlib import Path
 
-    from hubbub import finishing, staging
+    from hubbub.publication import recovery, staging
 
     left = staging.unfinished(Path(folder))
     if not left:
@@ -209,7 +209,7 @@ def finish(folder: str, as_json: bool) -> None:
     done, failed = [], []
     for hidden in left:
         try:
-            done.append(finishing.finish(hidden))
+            done.append(recovery.finish(hidden))
         except HubbubError as error:  # the others may still come out
             failed.append(error)
     if as_json and (done or not failed):
@@ -313,7 +313,7 @@ def _spent(account: Account) -> dict[str, Any]:
 
 
 def _about(step: Derivation) -> dict[str, Any]:
-    from hubbub.certificate import about
+    from hubbub.certificate.certificate import about
 
     return about(step.conclusion, step.people)
 
@@ -323,7 +323,7 @@ def _why(total: Total) -> dict[str, str]:
 
 
 def _policy(account: Account) -> dict[str, Any]:
-    from hubbub.wire.exact_json import plain
+    from hubbub.serialization.exact_json import plain
 
     told = plain(account.policy)
     assert isinstance(told, dict)

@@ -6,10 +6,10 @@ import click
 
 import hubbub
 from hubbub.cli import Commands, examples, speak_plainly
-from hubbub.cli.account import account
+from hubbub.cli.account.command import account
 from hubbub.cli.ask import ask
 from hubbub.cli.audit import audit
-from hubbub.cli.channel import channel
+from hubbub.cli.channel.command import channel
 from hubbub.cli.check import check
 from hubbub.cli.demo import demo
 from hubbub.cli.graph import graph
@@ -19,7 +19,7 @@ from hubbub.cli.release import release
 from hubbub.cli.studio import studio
 from hubbub.cli.trust import trust
 from hubbub.cli.verify import explain, verify
-from hubbub.cli.vote import vote
+from hubbub.cli.vote.command import vote
 
 
 @click.group(

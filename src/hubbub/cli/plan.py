@@ -222,7 +222,7 @@ def _tell(found: Planned, given: dict[str, Any]) -> None:
 def _draw(found: Planned, path: str) -> None:
     from hubbub import charts
     from hubbub.charts.designs import designs_chart
-    from hubbub.figures import short
+    from hubbub.numeric.format import short
     from hubbub.plan.planned import named, percent
 
     rows = [

@@ -29,7 +29,9 @@ from hubbub.errors import in_shell
 if TYPE_CHECKING:
     from rich.table import Table as Rows
 
-    from hubbub.kind import Comparison, Grid, Kind, Publish, Release
+    from hubbub.protocol.release import Release
+    from hubbub.protocol.result import Comparison, Grid
+    from hubbub.protocol.spec import Kind, Publish
 
 _FIRST: Final = 12  # rows shown on the terminal
 EXAMPLE: Final = "millbrook"  # an invented network
@@ -50,15 +52,15 @@ class Kinds(Commands):
     """A command for each kind, made from the registry when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        from hubbub import kinds
-        from hubbub.kind import BALLOTS
+        from hubbub import registry
+        from hubbub.protocol.spec import BALLOTS
 
-        return [name for name in kinds.names() if kinds.kind(name).data != BALLOTS]
+        return [name for name in registry.names() if registry.kind(name).data != BALLOTS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        from hubbub import kinds
+        from hubbub import registry
 
-        return command(kinds.kind(cmd_name)) if cmd_name in self.list_commands(ctx) else None
+        return command(registry.kind(cmd_name)) if cmd_name in self.list_commands(ctx) else None
 
 
 @click.group("release", cls=Kinds, epilog=examples("hubbub release --help"))
@@ -157,7 +159,7 @@ def _opened(kind: Kind, file: str, words: dict[str, Any]) -> tuple[Publish, obje
     named = {name: words.pop(name) for name in ("dataset", "ledger")}
     if kind.data == "table":
         from hubbub.engines.query import RowsMove, remarks
-        from hubbub.release import open as open_table
+        from hubbub.opening import open as open_table
 
         given = {name: words.pop(name) for name in _TABLE}
         with warnings.catch_warnings():
@@ -167,7 +169,7 @@ def _opened(kind: Kind, file: str, words: dict[str, Any]) -> tuple[Publish, obje
             say(f"Note: {remark}.")
         words["person"] = people.person
         return people.publish, people.engine.columns()
-    from hubbub.release import open_graph
+    from hubbub.opening import open_graph
 
     named["dataset"] = named["dataset"] or (f"{EXAMPLE}-friends" if file == EXAMPLE else None)
     reading = {name: words.pop(name) for name in ("header", "vertex_file")}
@@ -176,12 +178,12 @@ def _opened(kind: Kind, file: str, words: dict[str, Any]) -> tuple[Publish, obje
 
 
 def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[str, Any]) -> None:
-    from hubbub.files import check_format
-    from hubbub.kind import TakesLong
-    from hubbub.ledger.book import Ledger
+    from hubbub.ledger.ledger import Ledger
+    from hubbub.protocol.spec import TakesLong
+    from hubbub.publication.files import check_format
+    from hubbub.publication.staging import prepared
     from hubbub.release import save
     from hubbub.report.heading import heading
-    from hubbub.staging import prepared
 
     out, form, replace, date, yes = (words.pop(name) for name in ("out", "form", "replace", "date", "yes"))
     ledger = Ledger(words["ledger"])
@@ -217,7 +219,7 @@ def answer(done: Release, written: dict[str, str], *, as_json: bool, beside: Com
 
 
 def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
-    from hubbub.certificate import about
+    from hubbub.certificate.certificate import about
 
     return {
         **written,
@@ -228,9 +230,9 @@ def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
 
 
 def _tell(done: Release, written: dict[str, str]) -> None:
-    from hubbub.explanation import crowd_words, meaning
+    from hubbub.certificate.explanation import crowd_words, meaning
     from hubbub.guarantees.asked import asked_first
-    from hubbub.ledger.book import Ledger
+    from hubbub.ledger.ledger import Ledger
 
     console = page()
     console.print(f"Who is a person: {shown(done.spec.words().person)}.\n")

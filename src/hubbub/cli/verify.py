@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from hubbub.verification import Checked
     from hubbub.verification.counts import CountChecked
-    from hubbub.voting.ballot_file import BallotFile
+    from hubbub.voting.formats.ballot_file import BallotFile
 
 
 @click.command(
@@ -54,8 +54,8 @@ def verify(
     """
     from hubbub.ledger import trust
     from hubbub.verification import load
+    from hubbub.verification.api import verify as check
     from hubbub.verification.counts import is_count, verify_count
-    from hubbub.verification.of_file import verify as check
 
     done: Checked | CountChecked
     if ballots is not None or is_count(load(certificate)):
@@ -84,9 +84,9 @@ def verify(
 def _ballots(path: str, record: Mapping[str, Any]) -> BallotFile:
     """The ballots of a file, or those of the invented election, read as the record says."""
     from hubbub.demo import council
-    from hubbub.voting.ballot_file import BallotFile
-    from hubbub.voting.reading import Reading
-    from hubbub.voting.record import read_again
+    from hubbub.voting.count.record import read_again
+    from hubbub.voting.formats.ballot_file import BallotFile
+    from hubbub.voting.formats.reading import Reading
 
     if path != council.NAME:
         return read_again(record, path)
@@ -119,7 +119,7 @@ def explain(certificate: str, as_json: bool) -> None:
 
     The certificate is checked first, as by hubbub verify --certificate-only.
     """
-    from hubbub.verification.of_file import explain as told
+    from hubbub.verification.api import explain as told
 
     found = told(certificate)
     if as_json:

@@ -16,16 +16,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from hubbub.certificate import about
+from hubbub.certificate.certificate import about
 from hubbub.charts.page import page
 from hubbub.charts.svg import Bar, Panel, Words, responsive
 from hubbub.demo.friends import PEOPLE, STREETS, Friends, friends
-from hubbub.graphs.answers import Answers
 from hubbub.graphs.attack import Guesses, guesses
 from hubbub.graphs.distances import edges_away, facts
-from hubbub.kind import Release
+from hubbub.kinds.graph.result import Answers
 from hubbub.noise.source import Source
-from hubbub.release import open_graph, save
+from hubbub.opening import open_graph
+from hubbub.protocol.release import Release
+from hubbub.release import save
 
 OF: Final = ("average-degree",)
 MAX_DEGREE: Final = 25  # declared, like the next; nobody has as many friends

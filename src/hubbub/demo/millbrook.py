@@ -18,14 +18,14 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 from numpy.typing import NDArray
 
-from hubbub.certificate import about
-from hubbub.kind import Release
-from hubbub.ledger.book import Ledger
-from hubbub.release import open as open_table
+from hubbub.certificate.certificate import about
+from hubbub.kinds.histogram.request import KIND
+from hubbub.kinds.histogram.result import Counts
+from hubbub.ledger.ledger import Ledger
+from hubbub.opening import open as open_table
+from hubbub.protocol.release import Release
+from hubbub.publication.signed_files import published, remove
 from hubbub.release import save
-from hubbub.signed_files import published, remove
-from hubbub.tables.asking import KIND
-from hubbub.tables.counts import Counts
 from hubbub.tables.labels import labels
 
 RESIDENTS: Final = 40_000

@@ -8,13 +8,18 @@ from fractions import Fraction
 from importlib import import_module
 from typing import Any, Final
 
-from hubbub.engines.portable import Portable
+from hubbub.engines.sql.sql_engine import Portable
 from hubbub.errors import WrongUse
 
 _POSTGRESQL: Final = ("postgresql://", "postgres://")
 _SPARK: Final = ("spark://", "sc://")
 _SQLITE: Final = "sqlite:///"
 _EXTRAS: Final = {"psycopg": "postgresql", "pyspark": "spark"}
+_WHERE: Final = {
+    "sqlite": "hubbub.engines.sql.sqlite",
+    "postgresql": "hubbub.engines.sql.postgresql",
+    "spark": "hubbub.engines.spark.spark_engine",
+}
 
 
 def is_address(source: str | os.PathLike[str]) -> bool:
@@ -66,7 +71,7 @@ def is_text(given: str) -> bool:
 def _engine(name: str) -> Any:
     """Loaded when it is asked for, and not before."""
     try:
-        return import_module(f"hubbub.engines.{name}")
+        return import_module(_WHERE[name])
     except ModuleNotFoundError as missing:
         extra = _EXTRAS.get((missing.name or "").partition(".")[0])
         if extra is None:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hubbub.engines.mended import readable
+from hubbub.engines.repaired_copy import readable
 from hubbub.noise.source import Source
 
 _BATCH: Final = 1 << 17

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from hubbub.exact import to_text
+from hubbub.numeric.exact import to_text
 from hubbub.tables.schema import Holds
 
 

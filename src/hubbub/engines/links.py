@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from hubbub.engines.identity import of_files
 from hubbub.graphs.graph import Graph
-from hubbub.graphs.loading import file_at, load
+from hubbub.graphs.readers.loading import file_at, load
 from hubbub.tables.identity import Identity
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Opened:
-    """What `hubbub.graphs.network.Links` asks for."""
+    """What `hubbub.kinds.network.Links` asks for."""
 
     given: object
     two: tuple[str, ...] | None

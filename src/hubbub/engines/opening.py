@@ -7,19 +7,21 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from hubbub.engines import duckdb, files, frames, spark
 from hubbub.engines.addresses import is_address, is_text, open_address
-from hubbub.engines.csv_form import form
-from hubbub.engines.looking import look
-from hubbub.engines.portable import Portable
+from hubbub.engines.duckdb import duckdb_engine
+from hubbub.engines.duckdb.inspection import look
+from hubbub.engines.files import files, frames
+from hubbub.engines.files.csv_form import form
+from hubbub.engines.spark import spark_engine
+from hubbub.engines.sql.sql_engine import Portable
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, rational
 from hubbub.noise.source import SystemSource
+from hubbub.numeric.exact import Exact, rational
 from hubbub.tables.bins import parse
+from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import parse as parse_condition
 from hubbub.tables.engine import Engine
-from hubbub.tables.look import Look
-from hubbub.tables.measure import measured
+from hubbub.tables.inspection import Look
 
 
 def open_source(
@@ -43,10 +45,10 @@ def open_source(
         if is_address(source):
             return open_address(os.fspath(source), table, unreadable=share)
         return files.open_file(source, table=table, form=how, unreadable=share)
-    if spark.is_frame(source):
-        return spark.open_frame(source, unreadable=share)
-    if spark.is_session(source):
-        return spark.open_session(source, table, unreadable=share)
+    if spark_engine.is_frame(source):
+        return spark_engine.open_frame(source, unreadable=share)
+    if spark_engine.is_session(source):
+        return spark_engine.open_session(source, table, unreadable=share)
     if frames.is_connection(source):
         if table is None:
             raise WrongUse("a connection holds many tables; name one, like open(connection, table='people')")
@@ -74,7 +76,7 @@ def looked(
 ) -> Look:
     """The same of a table that is open."""
     axes = tuple(parse(spec) for spec in specs)
-    if not isinstance(table, duckdb.DuckDB | Portable):
+    if not isinstance(table, duckdb_engine.DuckDB | Portable):
         raise WrongUse("this table cannot be looked at; open it from a file, a frame or a database")
     rule = None if where is None else parse_condition(where)
     ranged = None if of is None else (of, measured(of))

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, positive
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.noise.uniform import distinct
+from hubbub.numeric.exact import Exact, positive
 
 _RUNS: Final = 50
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from hubbub.exact import rounded, to_float, to_text
 from hubbub.graphs.graph import Graph, Neighbours, neighbours
 from hubbub.graphs.samplers import error, seshadhri, seshadhri_interval, told
 from hubbub.graphs.statistics import Sampling, Size, Statistic, most
 from hubbub.noise.source import Source
+from hubbub.numeric.exact import rounded, to_float, to_text
 
 NOT_PRIVATE: Final = (
     "These numbers come from real people and protect none of them: they are for you, not for publication."

@@ -26,11 +26,11 @@ from math import ceil
 from flint import arb
 
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, ball, log, precision, rational, rounded, upper
 from hubbub.graphs.graph import Neighbours
 from hubbub.graphs.statistics import Sampling, Size, Statistic, bounds
 from hubbub.noise.source import Source
 from hubbub.noise.uniform import below, distinct
+from hubbub.numeric.exact import Exact, ball, log, precision, rational, rounded, upper
 
 
 @dataclass(frozen=True, slots=True)

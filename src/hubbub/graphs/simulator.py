@@ -16,12 +16,12 @@ from typing import TypeAlias
 from flint import arb
 
 from hubbub.errors import WrongUse
-from hubbub.exact import ball, exp, precision
 from hubbub.graphs.graph import Neighbours
 from hubbub.graphs.samplers import offset, share, told, walk
 from hubbub.graphs.statistics import Sampling, Statistic
 from hubbub.noise.sampler import bernoulli, two_sided_geometric
 from hubbub.noise.source import Source
+from hubbub.numeric.exact import ball, exp, precision
 
 Points: TypeAlias = Mapping[tuple[int, ...], Fraction]
 """The law of a vector of integers."""
@@ -33,7 +33,7 @@ def simulate(of: Statistic, around: Neighbours, how: Sampling, scale: Fraction, 
     """One outcome; `around` is the graph without the person's edges.
 
     Guarantee: within e^epsilon of the release of any graph that differs in that person's edges, epsilon as in
-    :mod:`hubbub.graphs.noise_scale`.
+    :mod:`hubbub.kinds.graph.noise_scale`.
     """
     estimate = told(of, around, how, source)
     down = floor(estimate)

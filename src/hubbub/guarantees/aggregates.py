@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from hubbub.errors import WrongUse
-from hubbub.exact import to_text
 from hubbub.guarantees.parameters import chance, settle, size
+from hubbub.numeric.exact import to_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,6 @@ from fractions import Fraction
 from typing import NoReturn
 
 from hubbub.errors import Refused, WrongUse
-from hubbub.exact import rounded
 from hubbub.guarantees.aggregates import (
     Aggregate,
     BernoulliSample,
@@ -22,7 +21,6 @@ from hubbub.guarantees.aggregates import (
     TwoSamples,
     robust,
 )
-from hubbub.guarantees.closeness import times, total, total_delta
 from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import (
     CrowdBlending,
@@ -34,6 +32,8 @@ from hubbub.guarantees.definitions import (
 )
 from hubbub.guarantees.derivation import DMNS, GHLP, GLP, HERE, LUI_PASS, Assumption, Derivation, Theorem, texts
 from hubbub.guarantees.implications import differential_to_outlier, sanitize_sample, to_outlier
+from hubbub.guarantees.indistinguishability import times, total, total_delta
+from hubbub.numeric.exact import rounded
 
 _LONG = 1 << 11  # bits of a denominator
 _DIGITS = 60

@@ -24,7 +24,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from hubbub.errors import WrongUse
-from hubbub.exact import INFINITY, Exact, Infinite, Loss, loss, positive, rational, to_text, whole
+from hubbub.numeric.exact import INFINITY, Exact, Infinite, Loss, loss, positive, rational, to_text, whole
 
 
 @dataclass(frozen=True, slots=True)

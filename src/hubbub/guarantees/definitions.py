@@ -17,7 +17,6 @@ from itertools import pairwise
 from typing import ClassVar, TypeAlias
 
 from hubbub.errors import WrongUse
-from hubbub.exact import INFINITY, Loss, to_text
 from hubbub.guarantees.aggregates import Aggregate as Aggregate
 from hubbub.guarantees.aggregates import BernoulliSample as BernoulliSample
 from hubbub.guarantees.aggregates import ExplorationSample as ExplorationSample
@@ -28,6 +27,7 @@ from hubbub.guarantees.aggregates import RobustSample as RobustSample
 from hubbub.guarantees.aggregates import TwoSamples as TwoSamples
 from hubbub.guarantees.curve import Curve, Piece, flat
 from hubbub.guarantees.parameters import chance, level, settle, size
+from hubbub.numeric.exact import INFINITY, Loss, to_text
 
 NEVER: Fraction = Fraction(0)
 """The delta of a pure promise."""

@@ -13,9 +13,9 @@ from fractions import Fraction
 from typing import Final, TypeVar
 
 from hubbub.errors import Refused, WrongUse
-from hubbub.exact import Infinite, Loss, to_text
 from hubbub.guarantees.definitions import Guarantee
 from hubbub.guarantees.people import People
+from hubbub.numeric.exact import Infinite, Loss, to_text
 
 GLP: Final = "Gehrke, Lui, Pass, Towards privacy for social networks, TCC 2011"
 GHLP: Final = "Gehrke, Hay, Lui, Pass, Crowd-blending privacy, CRYPTO 2012"

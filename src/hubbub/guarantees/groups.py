@@ -8,15 +8,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from hubbub.errors import Refused
-from hubbub.guarantees.closeness import capped, chained, exp_times, total_variation, touched
-from hubbub.guarantees.definitions import (
-    DifferentialPrivacy,
-    OutlierGroup,
-    OutlierPrivacy,
-    RandomSample,
-    ZeroKnowledge,
-)
+from hubbub.guarantees.definitions import DifferentialPrivacy, OutlierGroup, OutlierPrivacy, RandomSample, ZeroKnowledge
 from hubbub.guarantees.derivation import DMNS, GLP, HERE, LUI_PASS, Derivation, Theorem, texts
+from hubbub.guarantees.indistinguishability import capped, chained, exp_times, total_variation, touched
 from hubbub.guarantees.parameters import size
 
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 from hubbub.errors import Refused
-from hubbub.exact import Infinite
-from hubbub.guarantees.closeness import chained, mixed, times
 from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import (
     CrowdBlending,
@@ -31,9 +29,11 @@ from hubbub.guarantees.groups import outlier_group as outlier_group
 from hubbub.guarantees.groups import zero_knowledge_group as zero_knowledge_group
 from hubbub.guarantees.groups import zero_knowledge_group_by_sampling as zero_knowledge_group_by_sampling
 from hubbub.guarantees.groups import zero_knowledge_group_total_variation as zero_knowledge_group_total_variation
+from hubbub.guarantees.indistinguishability import chained, mixed, times
 from hubbub.guarantees.parameters import size
 from hubbub.guarantees.weakening import weaken as weaken
 from hubbub.guarantees.weakening import weaken_aggregate as weaken_aggregate
+from hubbub.numeric.exact import Infinite
 
 BLANK = Assumption("blank-row", "a blank row is a row that the mechanism accepts")
 SYMMETRIC = Assumption(

@@ -1,7 +1,7 @@
 """What a parameter of a definition may be: exact, already parsed, in range.
 
-Text belongs to the edge (:func:`hubbub.exact.rational`, :func:`hubbub.exact.loss`); a definition is built from
-the numbers that came out of it. Each function gives the value in its one normal form, so that equal promises
+Text belongs to the edge (:func:`hubbub.numeric.exact.rational`, :func:`hubbub.numeric.exact.loss`); a definition is
+built from the numbers that came out of it. Each function gives the value in its one normal form, so that equal promises
 are equal values, or raises one sentence.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from hubbub.errors import FloatRefused, WrongUse
-from hubbub.exact import Infinite, Loss
+from hubbub.numeric.exact import Infinite, Loss
 
 
 def number(value: object, what: str) -> Fraction:

@@ -6,11 +6,11 @@ from fractions import Fraction
 from typing import Final
 
 from hubbub.errors import Refused
-from hubbub.exact import Infinite
-from hubbub.guarantees.closeness import mixed
 from hubbub.guarantees.curve import Curve, Piece
 from hubbub.guarantees.definitions import CrowdBlending, Guarantee, OutlierPrivacy, SimpleOutlier, StaircaseOutlier
 from hubbub.guarantees.derivation import BBG, HERE, Assumption, Derivation, Theorem, texts
+from hubbub.guarantees.indistinguishability import mixed
+from hubbub.numeric.exact import Infinite
 
 THEOREM: Final = Theorem("sampled.curve", "Amplification by sampling, crowd by crowd", f"{BBG}; {HERE}")
 SAMPLED: Final = Assumption(

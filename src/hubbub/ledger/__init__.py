@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hubbub.ledger import trust as trust
-    from hubbub.ledger.book import Ledger as Ledger
+    from hubbub.ledger.ledger import Ledger as Ledger
     from hubbub.ledger.policy import Policy as Policy
 
-_WHERE = {"Ledger": "hubbub.ledger.book", "Policy": "hubbub.ledger.policy"}
+_WHERE = {"Ledger": "hubbub.ledger.ledger", "Policy": "hubbub.ledger.policy"}
 
 __all__ = ["Ledger", "Policy", "trust"]
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Final
 
 from hubbub.errors import CheckFailed, Refused
-from hubbub.ledger import durable, lock, places
-from hubbub.wire.canonical import canonical, read
+from hubbub.ledger import durable, lock, paths
+from hubbub.serialization.canonical import canonical, read
 
 ENDING: Final = ".anchor"
 
@@ -37,7 +37,7 @@ class Anchor:
 
 def folder() -> Path:
     """Where anchors are kept: the user's folder for state."""
-    return places.base("XDG_STATE_HOME", ".local", "state") / "hubbub" / "anchors"
+    return paths.base("XDG_STATE_HOME", ".local", "state") / "hubbub" / "anchors"
 
 
 def place(ledger: Path) -> Path:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from hubbub.exact import Infinite
-from hubbub.guarantees.closeness import chained, mixed
 from hubbub.guarantees.definitions import (
     BernoulliSample,
     CrowdBlending,
@@ -17,9 +15,11 @@ from hubbub.guarantees.definitions import (
     OutlierKind,
     ZeroKnowledge,
 )
+from hubbub.guarantees.indistinguishability import chained, mixed
 from hubbub.guarantees.numbers import check_number
 from hubbub.guarantees.people import People, Whose
-from hubbub.kind import Spec
+from hubbub.numeric.exact import Infinite
+from hubbub.protocol.spec import Spec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

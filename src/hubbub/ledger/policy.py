@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from hubbub.errors import Refused, WrongUse
-from hubbub.exact import Infinite, Loss, to_text
-from hubbub.figures import short
 from hubbub.guarantees.aggregates import robust
 from hubbub.guarantees.definitions import (
     BernoulliSample,
@@ -18,7 +16,9 @@ from hubbub.guarantees.definitions import (
     ZeroKnowledge,
 )
 from hubbub.guarantees.people import Whose
-from hubbub.ledger.accounts import Total, Totals
+from hubbub.ledger.admission import Total, Totals
+from hubbub.numeric.exact import Infinite, Loss, to_text
+from hubbub.numeric.format import short
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from hubbub.errors import CheckFailed
 from hubbub.guarantees.people import People
-from hubbub.ledger.accounts import Entered, Totals, totals
+from hubbub.ledger.admission import Entered, Totals, totals
 from hubbub.ledger.charge import Charge
-from hubbub.ledger.page import Entry
+from hubbub.ledger.log import Entry
 from hubbub.ledger.policy import Policy
-from hubbub.ledger.standing import known_as
-from hubbub.wire.exact_json import restored
+from hubbub.ledger.running_total import known_as
+from hubbub.serialization.exact_json import restored
 
 RESERVED: Final = "reserved"
 COMMITTED: Final = "committed"

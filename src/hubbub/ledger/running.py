@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from hubbub.errors import CheckFailed
 from hubbub.guarantees.people import People
-from hubbub.ledger.accounts import Entered
+from hubbub.ledger.admission import Entered
 from hubbub.ledger.charge import Charge
-from hubbub.ledger.page import Entry, Page
+from hubbub.ledger.log import Entry, Page
 from hubbub.ledger.records import ABANDONED, COMMITTED, DERIVED, RESERVED, UNIT, charge_of, fold
-from hubbub.ledger.standing import Standing, known_as, recalled, standing, written
-from hubbub.wire.canonical import digest
-from hubbub.wire.exact_json import restored
+from hubbub.ledger.running_total import Standing, known_as, recalled, standing, written
+from hubbub.serialization.canonical import digest
+from hubbub.serialization.exact_json import restored
 
 TOTAL: Final = "total"  # the digest of the total after an entry, in its body
 _RULES: Final = 1  # raise it when releases are added up in another way

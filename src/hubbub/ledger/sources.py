@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from hubbub.errors import Refused
+from hubbub.serialization.exact_json import plain, restored
 from hubbub.tables.identity import Identity
-from hubbub.wire.exact_json import plain, restored
 
 NONE = Identity()
 """Of what is known by nothing but the name that somebody gave it."""

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from hubbub.errors import CheckFailed, Refused
 from hubbub.ledger import anchor, durable
-from hubbub.ledger.page import CREATED, FORMAT, SCHEMA, START, Entry, Marks, Page, chain, check_format
+from hubbub.ledger.log import CREATED, FORMAT, SCHEMA, START, Entry, Marks, Page, chain, check_format
 
 ADOPTED: Final = "adopted"
 _PATIENCE: Final = 60.0  # seconds for other writers to finish

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from hubbub.errors import CheckFailed, HubbubError, Refused, WrongUse
 from hubbub.ledger import durable
-from hubbub.ledger.book import Ledger
 from hubbub.ledger.key import given
+from hubbub.ledger.ledger import Ledger
 
 
 def place() -> Path:

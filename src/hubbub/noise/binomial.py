@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, rational, to_text
 from hubbub.noise.source import Source, Words
 from hubbub.noise.table import slices
+from hubbub.numeric.exact import Exact, rational, to_text
 
 LARGEST: Final = 1 << 33
 """More people than there are. A bin of that size takes about two seconds."""

@@ -40,9 +40,9 @@ from flint import arb
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, Infinite, Loss, ball, exp, loss, rational, to_text
 from hubbub.noise.source import Source
 from hubbub.noise.table import Cells, CertifiedTable, slices
+from hubbub.numeric.exact import Exact, Infinite, Loss, ball, exp, loss, rational, to_text
 
 SMALLEST_EPSILON: Final = Fraction(1, 10**6)
 """The widest noise that is drawn. There is no largest epsilon: the law is exact there too, and nearly always 0."""

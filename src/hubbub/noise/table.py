@@ -34,8 +34,8 @@ from flint import arb
 from numpy.typing import NDArray
 
 from hubbub.errors import CheckFailed, WrongUse
-from hubbub.exact import PRECISION, precision
 from hubbub.noise.source import Source, Words
+from hubbub.numeric.exact import PRECISION, precision
 
 Cells: TypeAlias = NDArray[np.int32]
 

@@ -12,11 +12,11 @@ from fractions import Fraction
 from typing import Any
 
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, rational, to_text, whole
+from hubbub.kinds.records.request import records
 from hubbub.noise.source import SystemSource
+from hubbub.numeric.exact import Exact, rational, to_text, whole
 from hubbub.tables.bins import Discovered
 from hubbub.tables.engine import Question
-from hubbub.tables.records_asking import records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

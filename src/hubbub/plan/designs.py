@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from hubbub.channels.channel import LARGEST_RATE, SMALLEST_RATE
+from hubbub.channels.protocol import LARGEST_RATE, SMALLEST_RATE
 from hubbub.errors import HubbubError, Refused, WrongUse
-from hubbub.exact import Exact, Infinite, rational, rounded, to_text, whole
 from hubbub.guarantees import implications as implied
 from hubbub.guarantees.curve import Curve, read
 from hubbub.guarantees.definitions import (
@@ -28,11 +27,12 @@ from hubbub.guarantees.definitions import (
     ZeroKnowledge,
 )
 from hubbub.guarantees.derivation import Derivation
+from hubbub.kinds.histogram.planned import Planned, planned
+from hubbub.numeric.exact import Exact, Infinite, rational, rounded, to_text, whole
 from hubbub.plan.error import Expected, expected
 from hubbub.plan.shape import Shape
 from hubbub.plan.targets import Target, Want, largest_inner, smallest_crowd, why_not
 from hubbub.tables.bins import Discovered, parse
-from hubbub.tables.planned import Planned, planned
 
 SHARES: Final = (Fraction(1), Fraction(3, 4), Fraction(1, 2), Fraction(1, 4))  # of the largest loss below k
 _DIGITS: Final = 6

@@ -20,13 +20,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.channels.channel import Channel
-from hubbub.channels.exact_or_suppressed import ExactOrSuppressed
-from hubbub.channels.geometric import Geometric
 from hubbub.channels.law import SUPPRESSED, Block
-from hubbub.channels.noisy_below import NoisyBelow
-from hubbub.channels.warped import Warped
-from hubbub.exact import Infinite
+from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
+from hubbub.channels.mechanisms.geometric import Geometric
+from hubbub.channels.mechanisms.noisy_below import NoisyBelow
+from hubbub.channels.mechanisms.warped import Warped
+from hubbub.channels.protocol import Channel
+from hubbub.numeric.exact import Infinite
 from hubbub.plan.shape import Shape
 
 Floats = NDArray[np.float64]

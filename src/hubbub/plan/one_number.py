@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from hubbub.account.tradeoff import why_impossible
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, Infinite, Loss, to_text
-from hubbub.figures import numbers, numbers_down, short
-from hubbub.limits import a_crowd, a_delta, a_loss, a_rate
+from hubbub.numeric.exact import Exact, Infinite, Loss, to_text
+from hubbub.numeric.format import numbers, numbers_down, short
+from hubbub.numeric.limits import a_crowd, a_delta, a_loss, a_rate
 from hubbub.plan.targets import Target, Want, epsilon_of, largest_rate, smallest_crowd, why_not
 from hubbub.sampling.amplification import floor
 

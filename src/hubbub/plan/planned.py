@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from hubbub.certificate import about
+from hubbub.certificate.certificate import about
 from hubbub.channels.catalogue import parameters
 from hubbub.channels.profile import checkable, loss_curve
 from hubbub.errors import Spelling, WrongUse, in_python
-from hubbub.exact import Exact, Infinite, rational, to_float, to_text
-from hubbub.figures import numbers, short
-from hubbub.limits import a_crowd, a_delta, a_loss, a_size
+from hubbub.numeric.exact import Exact, Infinite, rational, to_float, to_text
+from hubbub.numeric.format import numbers, short
+from hubbub.numeric.limits import a_crowd, a_delta, a_loss, a_size
 from hubbub.plan.designs import Design, Request, plan, read_rates, request
 from hubbub.plan.one_number import wanted
 from hubbub.plan.shape import is_name, read

@@ -18,14 +18,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.channels.noise_reach import reach_of_all
+from hubbub.channels.mechanisms.noise_reach import reach_of_all
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, positive, rational, to_text, whole
+from hubbub.kinds.cube.levels import misses
 from hubbub.noise.source import SystemSource
+from hubbub.numeric.exact import Exact, positive, rational, to_text, whole
 from hubbub.tables.bins import Discovered, size
 from hubbub.tables.columns import axis
 from hubbub.tables.engine import Question
-from hubbub.tables.levels import misses
 from hubbub.tables.schema import resolved
 
 MOST_COLUMNS: Final = 10

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, positive, rational, whole
+from hubbub.numeric.exact import Exact, positive, rational, whole
 
 MOST_BINS: Final = 10_000_000
 _STEEPEST: Final = 20

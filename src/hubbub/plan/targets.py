@@ -12,11 +12,11 @@ from enum import Enum
 from fractions import Fraction
 from typing import Final
 
-from hubbub.bisection import first
 from hubbub.errors import Refused, WrongUse
-from hubbub.exact import Exact, ball, loss, precision, rational, rounded, to_text, whole
-from hubbub.figures import short
-from hubbub.guarantees.closeness import mixed
+from hubbub.guarantees.indistinguishability import mixed
+from hubbub.numeric.bisection import first
+from hubbub.numeric.exact import Exact, ball, loss, precision, rational, rounded, to_text, whole
+from hubbub.numeric.format import short
 from hubbub.sampling.amplification import (
     Amplified,
     Setting,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import hubbub
 from hubbub.charts.skeleton import alone
 from hubbub.guarantees.asked import asked_first
-from hubbub.kind import Release
+from hubbub.protocol.release import Release
 from hubbub.report import words
 from hubbub.report.heading import NOTHING_SAID, Heading
 from hubbub.report.looks import STYLE

@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from typing import Final
 
-from hubbub.kind import Release
+from hubbub.protocol.release import Release
 from hubbub.report.text import escaped, isolated, label, name, sentence
 from hubbub.report.totals import total as sum_of
 

@@ -8,7 +8,7 @@ from typing import Final
 from hubbub.charts.flow_svg import responsive_flow
 from hubbub.charts.map_svg import responsive_map
 from hubbub.charts.svg import Bar, Panel, Words, goes_beyond, plain, responsive
-from hubbub.drawing import Bars, Drawing, Flow, FlowColumn, FlowLink, Map
+from hubbub.protocol.drawing import Bars, Drawing, Flow, FlowColumn, FlowLink, Map
 from hubbub.report.text import sentence, visible
 
 NOT_DRAWN: Final = "<p>There is no chart, because it could not be drawn when this page was made.</p>"

@@ -12,19 +12,19 @@ from typing import Any, Final
 
 import hubbub
 from hubbub.charts.skeleton import alone
-from hubbub.drawing import Bar, Bars, Drawing, Flow, FlowColumn, FlowLink
-from hubbub.exact import rational
+from hubbub.numeric.exact import rational
+from hubbub.protocol.drawing import Bar, Bars, Drawing, Flow, FlowColumn, FlowLink
 from hubbub.report.looks import STYLE
 from hubbub.report.picture import picture
 from hubbub.report.text import escaped, isolated, items, lines, name, sentence, visible
-from hubbub.voting.ballot_file import BallotFile
-from hubbub.voting.counted import Counted, draws_json
-from hubbub.voting.flow import Column, flow
-from hubbub.voting.honesty import Promised
-from hubbub.voting.pairwise import Pairwise
+from hubbub.voting.count.counted import Counted, draws_json
+from hubbub.voting.count.flow import Column, flow
+from hubbub.voting.count.stv_flow import seats_flow
+from hubbub.voting.formats.ballot_file import BallotFile
+from hubbub.voting.guarantees.strategyproofness import Promised
 from hubbub.voting.result import Result
-from hubbub.voting.stv_flow import seats_flow
-from hubbub.voting.stv_result import Seats
+from hubbub.voting.rules.pairwise import Pairwise
+from hubbub.voting.rules.stv_result import Seats
 
 MOST_PAIRED: Final = 8  # candidates in the table of pairs
 _MOST_DRAWN: Final = 12  # of those that a lot was among

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from hubbub.kind import Release
+from hubbub.protocol.release import Release
 
 _MOST: Final = 100_000  # rows that are added up
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from hubbub.explanation import crowd_words, formula, in_numbers, meaning, steps, title
+from hubbub.certificate.explanation import crowd_words, formula, in_numbers, meaning, steps, title
 from hubbub.guarantees.asked import asked_first
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People, Whose
-from hubbub.kind import Release
+from hubbub.protocol.release import Release
 from hubbub.report.heading import Heading
 from hubbub.report.text import escaped, isolated, items, lines, name, sentence, visible
 

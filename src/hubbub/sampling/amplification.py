@@ -26,7 +26,7 @@ from fractions import Fraction
 from typing import Final
 
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, Infinite, loss, rational, to_text, whole
+from hubbub.numeric.exact import Exact, Infinite, loss, rational, to_text, whole
 from hubbub.sampling.amplified import Amplified as Amplified
 from hubbub.sampling.amplified import Setting as Setting
 from hubbub.sampling.amplified import delta_at as delta_at

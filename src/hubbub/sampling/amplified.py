@@ -15,8 +15,8 @@ from typing import Final
 from flint import arb
 
 from hubbub.errors import WrongUse
-from hubbub.exact import INFINITY, Exact, Loss, ball, positive, precision, rational, rounded
-from hubbub.guarantees.closeness import capped
+from hubbub.guarantees.indistinguishability import capped
+from hubbub.numeric.exact import INFINITY, Exact, Loss, ball, positive, precision, rational, rounded
 from hubbub.sampling.sampled_crowd import JOINING, Case, Delta, Worst, worst
 
 DIGITS: Final = 9

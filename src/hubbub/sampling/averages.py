@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, ball, positive, precision, rounded, to_float, whole
+from hubbub.numeric.exact import Exact, ball, positive, precision, rounded, to_float, whole
 from hubbub.sampling.mean_deviation import largest_mean_deviation
 
 THEOREM: Final = "Theorem A3 (Proposition 12 for averages, without slack)"

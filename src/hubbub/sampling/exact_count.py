@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import Final
 
 from hubbub.errors import WrongUse
-from hubbub.exact import Exact, ball, positive, precision, rounded, whole
+from hubbub.numeric.exact import Exact, ball, positive, precision, rounded, whole
 from hubbub.sampling.mean_deviation import largest_mean_deviation
 
 THEOREM: Final = "Theorem A3 (an exact count, noise for what k random people tell), in whole numbers"

@@ -29,7 +29,7 @@ from typing import Final
 
 from flint import arb
 
-from hubbub.exact import PRECISION, ball, precision
+from hubbub.numeric.exact import PRECISION, ball, precision
 
 _SCANNED: Final = 4000  # rows drawn, up to which every 0/1 table is looked at
 

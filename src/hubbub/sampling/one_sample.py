@@ -32,7 +32,7 @@ from fractions import Fraction
 from typing import Final
 
 from hubbub.errors import WrongUse
-from hubbub.exact import ball, exp, precision, rounded
+from hubbub.numeric.exact import ball, exp, precision, rounded
 from hubbub.sampling.sanitize import Blank, inside
 
 DIGITS: Final = 20

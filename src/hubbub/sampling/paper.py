@@ -14,10 +14,10 @@ from typing import Final
 
 from flint import arb
 
-from hubbub.binomial_law import at_least
 from hubbub.errors import WrongUse
-from hubbub.exact import INFINITY, Exact, Loss, ball, exp, loss, precision, rational, rounded, upper, whole
-from hubbub.guarantees.closeness import capped
+from hubbub.guarantees.indistinguishability import capped
+from hubbub.numeric.binomial import at_least
+from hubbub.numeric.exact import INFINITY, Exact, Loss, ball, exp, loss, precision, rational, rounded, upper, whole
 
 _MOST: Final = 3000  # thresholds looked at before the Chernoff bound stands in for the rest
 _PATIENCE: Final = (

@@ -23,7 +23,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from hubbub.errors import WrongUse
-from hubbub.exact import INFINITY, Exact, Loss, ball, exp, loss, precision, rational, rounded, to_text, whole
+from hubbub.numeric.exact import INFINITY, Exact, Loss, ball, exp, loss, precision, rational, rounded, to_text, whole
 
 _Delta: TypeAlias = Callable[..., Fraction]  # (epsilon', give_up) -> delta
 

@@ -14,10 +14,10 @@ from fractions import Fraction
 
 from flint import arb
 
-from hubbub.binomial_law import at_least
-from hubbub.bisection import first
 from hubbub.errors import Refused, WrongUse
-from hubbub.exact import Exact, ball, exp, lower, positive, precision, rounded, upper
+from hubbub.numeric.binomial import at_least
+from hubbub.numeric.bisection import first
+from hubbub.numeric.exact import Exact, ball, exp, lower, positive, precision, rounded, upper
 from hubbub.sampling.amplification import delta_at, exact_or_suppressed
 
 _LARGEST = 10**6  # crowd

@@ -59,10 +59,10 @@ from typing import Final, TypeAlias
 
 from flint import arb
 
-from hubbub.binomial_law import at_least, at_most, mass
 from hubbub.errors import WrongUse
-from hubbub.exact import INFINITY, PRECISION, Loss, ball, exp, lower, precision, upper
 from hubbub.guarantees.parameters import chance, level, size
+from hubbub.numeric.binomial import at_least, at_most, mass
+from hubbub.numeric.exact import INFINITY, PRECISION, Loss, ball, exp, lower, precision, upper
 
 JOINING: Final = "joining"
 """The release with t in the population is too likely under an event that is rare without t."""

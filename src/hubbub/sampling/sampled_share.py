@@ -23,7 +23,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.bisection import first
+from hubbub.numeric.bisection import first
 
 _SLACK: Final = 1e-9
 _BEYOND: Final = 1e-30

@@ -18,8 +18,8 @@ from fractions import Fraction
 from typing import Final
 
 from hubbub.errors import Refused, WrongUse
-from hubbub.exact import Exact, Infinite, Loss, ball, loss, precision, rational, rounded, to_text, whole
-from hubbub.guarantees.closeness import capped, mixed
+from hubbub.guarantees.indistinguishability import capped, mixed
+from hubbub.numeric.exact import Exact, Infinite, Loss, ball, loss, precision, rational, rounded, to_text, whole
 
 DIGITS: Final = 20
 A1: Final = "Theorem A1 (sample and sanitize)"

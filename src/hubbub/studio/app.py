@@ -17,8 +17,8 @@ from starlette.routing import Route
 from hubbub.charts.lines import STYLE as LINES
 from hubbub.errors import HubbubError
 from hubbub.report.looks import STYLE
-from hubbub.studio.desk import Desk
-from hubbub.studio.pages import page, trouble
+from hubbub.studio.app_state import Desk
+from hubbub.studio.rendering import page, trouble
 
 _HERE: Final = Path(__file__).parent / "static"
 _KINDS: Final = {"studio.css": "text/css", "studio.js": "text/javascript"}
@@ -49,7 +49,7 @@ def _late(module: str, name: str) -> Page:
     async def shown(request: Request) -> Response:
         from importlib import import_module
 
-        asked: Page = getattr(import_module(f"hubbub.studio.{module}"), name)
+        asked: Page = getattr(import_module(f"hubbub.studio.pages.{module}"), name)
         return await asked(request)
 
     return shown
@@ -60,11 +60,11 @@ _READ: Final = (
     ("/publish/table", "publish", "table"),
     ("/publish/kind/{kind}", "publish", "generic"),
     ("/publish/answer", "publish", "answer"),
-    ("/progress", "working", "work"),
-    ("/progress/events", "working", "events"),
-    ("/release", "working", "release"),
-    ("/document", "working", "document"),
-    ("/file", "working", "file"),
+    ("/progress", "progress", "work"),
+    ("/progress/events", "progress", "events"),
+    ("/release", "progress", "release"),
+    ("/document", "progress", "document"),
+    ("/file", "progress", "file"),
     ("/check", "check", "check"),
     ("/check/folder", "check", "folder"),
     ("/plan", "plan", "plan"),
@@ -73,18 +73,18 @@ _READ: Final = (
     ("/vote/result", "vote", "result"),
     ("/vote/ballots", "vote", "ballots"),
     ("/vote/map", "vote", "honest"),
-    ("/ledger", "books", "ledger"),
+    ("/ledger", "ledger", "ledger"),
 )
 _SENT: Final = (
     ("/publish/example", "publish", "example"),
     ("/publish/release", "publish", "release"),
     ("/publish/look", "publish", "look"),
-    ("/progress/stop", "working", "stop"),
+    ("/progress/stop", "progress", "stop"),
     ("/check/files", "check", "files"),
     ("/vote/count", "vote", "count"),
     ("/vote/release", "vote", "release"),
-    ("/ledger/policy", "books", "policy"),
-    ("/ledger/trust", "books", "trusted"),
+    ("/ledger/policy", "ledger", "policy"),
+    ("/ledger/trust", "ledger", "trusted"),
 )
 
 

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from hubbub.demo import council
-from hubbub.voting.ballot_file import BallotFile
+from hubbub.voting.formats.ballot_file import BallotFile
 
 EXAMPLE: Final = council.NAME
 
 
 def opened(file: str, place: str | None = None, rule: str = "publishing ballots") -> tuple[BallotFile, str | None]:
     """The ballots of a file, read by the rules of a place if one is named; and the path, None if they are invented."""
-    from hubbub.voting import formats
-    from hubbub.voting.places import rule_set
-    from hubbub.voting.reading import Reading
+    from hubbub.voting.formats import formats
+    from hubbub.voting.formats.reading import Reading
+    from hubbub.voting.rules.jurisdictions import rule_set
 
     reading = Reading() if place is None else rule_set(place).reading(Reading())
     if file == EXAMPLE:
@@ -25,8 +25,8 @@ def opened(file: str, place: str | None = None, rule: str = "publishing ballots"
 
 def read_again(path: str, record: Mapping[str, Any]) -> BallotFile:
     """The ballots of a file, or the invented ones, read as a record of a count says."""
-    from hubbub.voting import record as records
-    from hubbub.voting.reading import Reading
+    from hubbub.voting.count import record as records
+    from hubbub.voting.formats.reading import Reading
 
     if path != EXAMPLE:
         return records.read_again(record, path)

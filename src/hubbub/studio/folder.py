@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from hubbub.errors import WrongUse
-from hubbub.ledger.places import files_of
+from hubbub.ledger.paths import files_of
 
 TABLES: Final = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".duckdb")
 BALLOTS: Final = (".soc", ".soi", ".toc", ".toi", ".cat", ".blt", ".abif", ".csv")

@@ -23,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hubbub.noise.source import SystemSource
-from hubbub.studio.pages import opening, refusal
+from hubbub.studio.rendering import opening, refusal
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

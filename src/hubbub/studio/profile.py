@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hubbub.channels.channel import Channel
 from hubbub.channels.profile import checkable, exact_loss, loss_curve, profile
+from hubbub.channels.protocol import Channel
 from hubbub.charts.lines import Axes, Series, responsive_lines
-from hubbub.exact import Infinite, to_float, upper
-from hubbub.figures import short
+from hubbub.numeric.exact import Infinite, to_float, upper
+from hubbub.numeric.format import short
 
 _COUNTS: Final = 48  # that are looked at
 _FURTHEST: Final = 400

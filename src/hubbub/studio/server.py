@@ -18,10 +18,10 @@ import uvicorn
 
 from hubbub import children
 from hubbub.errors import WrongUse
-from hubbub.ledger.book import Ledger
+from hubbub.ledger.ledger import Ledger
 from hubbub.studio.app import studio
+from hubbub.studio.app_state import Desk
 from hubbub.studio.connections import Patient
-from hubbub.studio.desk import Desk
 from hubbub.studio.folder import Folder
 from hubbub.studio.guard import Guard
 
@@ -92,6 +92,6 @@ def _door(folder: Path, link: str) -> str:
 
 def _warm(desk: Desk) -> None:
     """Load what the pages will need while the reader is still looking at the first."""
-    for name in ("publish", "working", "plan", "check", "books", "vote"):
-        import_module(f"hubbub.studio.{name}")
+    for name in ("publish", "progress", "plan", "check", "ledger", "vote"):
+        import_module(f"hubbub.studio.pages.{name}")
     desk.answers.warm()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from hubbub.explanation import meaning
+from hubbub.certificate.explanation import meaning
 from hubbub.guarantees.derivation import Derivation
 
 _DEEP: Final = 40  # steps below one another that are shown

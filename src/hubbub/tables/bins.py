@@ -12,8 +12,8 @@
     smoker:boolean                   true and false, however they are written
 
 How numbers and dates are written is said after the bins, like ``,money`` or ``,date=%m/%d/%Y``
-(:mod:`hubbub.tables.reading`). A value with a comma or an @ in front, or a text that reads null or other, is written in
-double quotes: ``city="Washington, DC","null"``.
+(:mod:`hubbub.tables.cell_format`). A value with a comma or an @ in front, or a text that reads null or other, is
+written in double quotes: ``city="Washington, DC","null"``.
 Whoever fits none of the declared bins is left out, by a rule that does not look at anybody else. Not-a-number is a
 missing value; an infinite number is in no interval, and an infinite date in no period. Text is compared sign by sign,
 so that an accented letter written as one sign and the same letter written as two are two values.
@@ -33,12 +33,12 @@ from math import prod
 from typing import ClassVar, TypeAlias
 
 from hubbub.errors import WrongUse
-from hubbub.exact import INFINITY, Loss, positive, rational, to_text
 from hubbub.guarantees.derivation import Assumption
-from hubbub.tables import reading
-from hubbub.tables.coarser import Coarser
+from hubbub.numeric.exact import INFINITY, Loss, positive, rational, to_text
+from hubbub.tables import cell_format
+from hubbub.tables.cell_format import BOOLEAN, DATE
+from hubbub.tables.generalization import Coarser
 from hubbub.tables.lattice import Lattice
-from hubbub.tables.reading import BOOLEAN, DATE
 from hubbub.tables.values_file import values_in
 
 NULL, OTHER = "null", "other"
@@ -310,12 +310,12 @@ def _reading(text: str, column: str) -> tuple[str, str]:
     """The bins, and how cells are written if that is said after them."""
     body, dated, pattern = text.partition(f",{DATE}")
     if dated:
-        return body.strip(), reading.dates(pattern.strip(), column)
+        return body.strip(), cell_format.dates(pattern.strip(), column)
     words = []
     while match := re.fullmatch(r"(.*),\s*([a-z]+|decimal=(?:,|[^,]*))", text, re.DOTALL):
         text = match[1]
         words.append(match[2].strip())
-    return text.strip(), reading.numbers(words, column)
+    return text.strip(), cell_format.numbers(words, column)
 
 
 def _range(column: str, text: str) -> Steps:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hubbub.errors import WrongUse
 from hubbub.tables.bins import Axis, Discovered, parse
-from hubbub.tables.coarser import parsed
+from hubbub.tables.generalization import parsed
 
 
 def axis(spec: str) -> Axis:

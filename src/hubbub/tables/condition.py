@@ -29,7 +29,7 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from hubbub.errors import WrongUse
-from hubbub.exact import rational, to_text
+from hubbub.numeric.exact import rational, to_text
 from hubbub.tables.schema import Holds, Schema
 from hubbub.tables.schema import column as known
 

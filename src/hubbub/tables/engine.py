@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from hubbub.errors import WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables.bins import Countable
+from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
 from hubbub.tables.identity import Identity
-from hubbub.tables.measure import Measure
 from hubbub.tables.schema import Schema
 from hubbub.tables.sketch import Notice
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from hubbub.tables.bins import Axis, Dates, Declared, Discovered, Steps, Values, all_labels, size
-from hubbub.tables.coarser import Ranges
+from hubbub.tables.generalization import Ranges
 
 if TYPE_CHECKING:
-    from hubbub.tables.counts import Counts
+    from hubbub.kinds.histogram.result import Counts
 
 
 def labels(counts: Counts, wanted: NDArray[Any]) -> list[tuple[str | None, ...]]:

@@ -8,11 +8,11 @@ from enum import Enum
 from typing import TypeVar
 
 from hubbub.errors import WrongUse
-from hubbub.exact import to_text
+from hubbub.numeric.exact import to_text
 from hubbub.tables.bins import Axis, Countable, Dates, Discovered, Edges, Steps, Values
-from hubbub.tables.coarser import Prefix, Ranges
+from hubbub.tables.cell_format import BOOLEAN
+from hubbub.tables.generalization import Prefix, Ranges
 from hubbub.tables.lattice import Lattice
-from hubbub.tables.reading import BOOLEAN
 
 _MOST_COMPARISONS = 4096
 

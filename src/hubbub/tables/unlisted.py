@@ -14,9 +14,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from hubbub.errors import Refused, WrongUse
-from hubbub.exact import Exact, rational, to_text
 from hubbub.guarantees.derivation import Assumption
-from hubbub.options import Option
+from hubbub.numeric.exact import Exact, rational, to_text
+from hubbub.protocol.option import Option
 from hubbub.tables.bins import Countable, Discovered
 
 if TYPE_CHECKING:

@@ -14,21 +14,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from hubbub.certificate import FORMAT, SIGNATURE, signed_bytes
+from hubbub.certificate.certificate import FORMAT, SIGNATURE, signed_bytes
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
 from hubbub.guarantees.derivation import Derivation
-from hubbub.kind import Check, HasCompanion, MaybeDistributed, Spec
-from hubbub.ledger.book import dataset_name, released
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.key import ALGORITHM, signed
-from hubbub.published_files import Files, NotThere
-from hubbub.staging import CERTIFICATE
-from hubbub.tables import manifest
+from hubbub.ledger.ledger import dataset_name, released
+from hubbub.protocol.check import Check
+from hubbub.protocol.spec import HasCompanion, MaybeDistributed, Spec
+from hubbub.publication.staging import CERTIFICATE
+from hubbub.serialization import manifest
+from hubbub.serialization.canonical import LARGEST, read
+from hubbub.serialization.published_files import Files, NotThere
 from hubbub.verification import format_2, format_3
+from hubbub.verification.checklist import Failed, Notes, printable
 from hubbub.verification.comparing import difference
-from hubbub.verification.noting import Failed, Notes, printable
 from hubbub.verification.verdict import Verdict
-from hubbub.wire.canonical import LARGEST, read
 
 _PARTS: Final = 10  # parts of a release whose numbers are looked at
 _LONGEST: Final = 100  # characters of a certificate's own text in a sentence

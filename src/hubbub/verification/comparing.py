@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from hubbub.errors import CheckFailed
-from hubbub.kind import Sheet
-from hubbub.published_files import read_batches
+from hubbub.protocol.result import Sheet
+from hubbub.serialization.published_files import read_batches
 
 
 def difference(sheet: Sheet, file: Path, form: str) -> str | None:

@@ -7,14 +7,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from hubbub.certificate import SIGNATURE
+from hubbub.certificate.certificate import SIGNATURE
 from hubbub.errors import CheckFailed, HubbubError
+from hubbub.serialization.canonical import read
 from hubbub.verification import check_signature
-from hubbub.verification.noting import Failed, Notes
+from hubbub.verification.checklist import Failed, Notes
 from hubbub.verification.verdict import Verdict
-from hubbub.voting.ballot_file import BallotFile
-from hubbub.voting.record import FORMAT, count_again
-from hubbub.wire.canonical import read
+from hubbub.voting.count.record import FORMAT, count_again
+from hubbub.voting.formats.ballot_file import BallotFile
 
 _FIELDS: Final = {"format", "software", "count"}
 _BEYOND: Final = (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, MemoryError)

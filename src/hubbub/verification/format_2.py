@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Final
 
-from hubbub import kinds
-from hubbub.certificate import about
-from hubbub.exact import INFINITY, Loss, rational
+from hubbub import registry
+from hubbub.certificate.certificate import about
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import Whose
-from hubbub.kind import Spec
-from hubbub.verification.noting import Notes
+from hubbub.numeric.exact import INFINITY, Loss, rational
+from hubbub.protocol.spec import Spec
+from hubbub.verification.checklist import Notes
 
 FORMAT: Final = "hubbub certificate 2"
 
@@ -47,7 +47,7 @@ def files(notes: Notes, body: Mapping[str, Any]) -> Mapping[str, str]:
 
 def spec(body: Mapping[str, Any]) -> Spec:
     """What was released."""
-    return kinds.read(body["kind"], {name: body[name] for name in _DESCRIBED})
+    return registry.read(body["kind"], {name: body[name] for name in _DESCRIBED})
 
 
 def promises(notes: Notes, body: Mapping[str, Any], spec: Spec, derived: tuple[Derivation, ...]) -> None:

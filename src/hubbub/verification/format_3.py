@@ -6,15 +6,15 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hubbub import kinds
-from hubbub.certificate import whom, written
+from hubbub import registry
+from hubbub.certificate.certificate import whom, written
 from hubbub.errors import CheckFailed
 from hubbub.guarantees.definitions import Guarantee
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.weakening import is_weaker
-from hubbub.kind import Spec
-from hubbub.verification.noting import Notes
-from hubbub.wire.exact_json import plain, restored
+from hubbub.protocol.spec import Spec
+from hubbub.serialization.exact_json import plain, restored
+from hubbub.verification.checklist import Notes
 
 RETIRED: Final[frozenset[str]] = frozenset()
 """Identifiers of theorems that certificates name and that a better one has replaced since."""
@@ -47,7 +47,7 @@ def spec(body: Mapping[str, Any]) -> Spec:
     wire = body["kind"]
     if not isinstance(wire, str):
         raise CheckFailed("it does not say what kind of release it is about; get the original")
-    return kinds.read(wire, body["release"])
+    return registry.read(wire, body["release"])
 
 
 def promises(notes: Notes, body: Mapping[str, Any], spec: Spec, derived: tuple[Derivation, ...]) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 from hubbub.errors import CheckFailed
 from hubbub.ledger import trust
-from hubbub.ledger.book import released
-from hubbub.published_files import Files
+from hubbub.ledger.ledger import released
+from hubbub.serialization.published_files import Files
 from hubbub.verification import load
 from hubbub.verification import verify as check
 

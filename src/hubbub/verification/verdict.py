@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from hubbub.check import Check
-from hubbub.verification.noting import printable
+from hubbub.protocol.check import Check
+from hubbub.verification.checklist import printable
 
 
 @dataclass(frozen=True, slots=True)

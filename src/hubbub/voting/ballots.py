@@ -9,7 +9,7 @@ Three kinds, told apart by where they are kept:
     tied        a row of `levels`: the level of each candidate, 0 the best, -1 unranked, some level held by several
 
 Voting rules count strict ballots (complete or truncated). A tied ballot is settled first, by a rule with a name
-(:mod:`hubbub.voting.reading`). A blank ballot is a truncated one that ranks nobody: it counts as a voter.
+(:mod:`hubbub.voting.formats.reading`). A blank ballot is a truncated one that ranks nobody: it counts as a voter.
 
 A weight is a number of identical ballots, one voter each. Voters who count for more than one are another thing, for
 which no promise of this library holds: nothing here reads a weight that way.

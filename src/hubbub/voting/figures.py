@@ -6,8 +6,8 @@ from fractions import Fraction
 from math import floor, log10
 from typing import Any
 
-from hubbub.exact import rounded, to_float
 from hubbub.guarantees.verdict import Proved, Refuted, Verdict
+from hubbub.numeric.exact import rounded, to_float
 
 
 def approximately(x: Fraction, *, up: bool = True, digits: int = 4) -> str:

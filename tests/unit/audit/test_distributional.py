@@ -12,8 +12,8 @@ from hubbub import account
 from hubbub.audit.distributional import laws, of_channel
 from hubbub.channels.catalogue import channel
 from hubbub.channels.divergence import hockey_stick
-from hubbub.exact import to_float
 from hubbub.guarantees.definitions import BernoulliSample, DistributionalPrivacy
+from hubbub.numeric.exact import to_float
 
 RATE = Fraction(1, 10)
 K = 20

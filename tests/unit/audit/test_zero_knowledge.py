@@ -10,7 +10,7 @@ import pytest
 from hubbub.audit.zero_knowledge import of_count, shown_range, simulate
 from hubbub.audit.zero_knowledge_table import simulate_table
 from hubbub.errors import WrongUse
-from hubbub.exact import to_float
+from hubbub.numeric.exact import to_float
 
 
 @pytest.mark.parametrize(("people", "rows", "epsilon"), [(20, 4, "1"), (50, 10, "0.5"), (60, 60, "1"), (120, 12, "3")])

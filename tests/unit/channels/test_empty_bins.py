@@ -9,14 +9,14 @@ import pytest
 from flint import arb
 
 from hubbub.channels.catalogue import make
-from hubbub.channels.channel import Channel
 from hubbub.channels.law import SUPPRESSED
-from hubbub.channels.shown import given_shown
-from hubbub.channels.staircase import Staircase
-from hubbub.channels.thin import Thinned
-from hubbub.channels.warped import Warped
-from hubbub.exact import INFINITY, Infinite, ball, exp
+from hubbub.channels.mechanisms.warped import Warped
+from hubbub.channels.papers.staircase import Staircase
+from hubbub.channels.protocol import Channel
+from hubbub.channels.subsample import Thinned
+from hubbub.channels.visibility import given_shown
 from hubbub.noise.source import ScriptedSource, SystemSource
+from hubbub.numeric.exact import INFINITY, Infinite, ball, exp
 
 
 def channel(name: str, **options: Any) -> Channel:

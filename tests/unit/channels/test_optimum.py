@@ -17,12 +17,12 @@ from flint import arb
 from numpy.typing import NDArray
 
 from hubbub.channels.law import SUPPRESSED
+from hubbub.channels.mechanisms.warped import Warped
 from hubbub.channels.optimum import cheapest, optimum
 from hubbub.channels.remap import Penalty, best_remap, penalty
-from hubbub.channels.warped import Warped
 from hubbub.errors import FloatRefused, WrongUse
-from hubbub.exact import Infinite, ball, exp
 from hubbub.guarantees.curve import Curve, Piece, read
+from hubbub.numeric.exact import Infinite, ball, exp
 
 Matrix = NDArray[np.float64]
 

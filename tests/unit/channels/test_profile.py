@@ -9,12 +9,12 @@ from typing import ClassVar
 import pytest
 
 from hubbub.audit.exact import of_channel
-from hubbub.audit.family import Family
-from hubbub.channels.channel import Proof
+from hubbub.audit.faults.family import Family
 from hubbub.channels.law import Dense, Law
-from hubbub.exact import ball, exp
+from hubbub.channels.protocol import Proof
 from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import DifferentialPrivacy
+from hubbub.numeric.exact import ball, exp
 
 REACH = 60
 

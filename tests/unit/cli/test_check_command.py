@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from hubbub.cli.check import PRIVATE
 from hubbub.cli.main import commands
-from hubbub.ledger.book import Ledger
+from hubbub.ledger.ledger import Ledger
 from hubbub.tables.bins import parse
 
 TOWNS = ("Bath",) * 40 + ("York",) * 30 + ("Orléans",) * 8 + ("Ely",) * 2

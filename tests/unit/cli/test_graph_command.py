@@ -119,7 +119,7 @@ def test_one_edge_and_no_edge_are_graphs(tmp_path: Path) -> None:
 
 
 def test_a_preview_is_marked_as_private_and_enters_nothing(tmp_path: Path) -> None:
-    from hubbub.ledger.book import Ledger
+    from hubbub.ledger.ledger import Ledger
 
     out = tmp_path / "private.html"
     told = json.loads(run("graph", "preview", "millbrook", "--out", str(out), "--json").stdout)
@@ -200,7 +200,7 @@ def test_the_scales_of_a_release_are_those_of_the_plan(tmp_path: Path) -> None:
 
 
 def test_the_examples_of_its_help_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from hubbub.graphs.asking import KIND
+    from hubbub.kinds.graph.request import KIND
 
     monkeypatch.chdir(tmp_path)
     shown = run("graph", "release", "--help").stdout
@@ -246,7 +246,7 @@ ODD: dict[str, tuple[str, str, int]] = {  # file, what is in it, the exit code
 
 @pytest.mark.parametrize("what", ODD)
 def test_odd_graphs_are_released_or_cost_nothing(what: str, tmp_path: Path) -> None:
-    from hubbub.ledger.book import Ledger
+    from hubbub.ledger.ledger import Ledger
 
     name, content, code = ODD[what]
     (tmp_path / name).write_text(content)

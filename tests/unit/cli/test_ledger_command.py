@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from hubbub.cli.main import commands
 from hubbub.errors import Refused
-from hubbub.ledger.book import Ledger, default_path
+from hubbub.ledger.ledger import Ledger, default_path
 
 
 def run(*words: object) -> Result:

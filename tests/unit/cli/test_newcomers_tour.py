@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from hubbub.cli.main import commands
-from hubbub.ledger.book import Ledger
+from hubbub.ledger.ledger import Ledger
 
 TOUR = """\
 release histogram => 2 missing argument 'FILE'; see hubbub release

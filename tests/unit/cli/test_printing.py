@@ -15,9 +15,9 @@ from click.testing import CliRunner, Result
 
 from hubbub.cli import shown
 from hubbub.cli.main import commands
-from hubbub.voting.ballot_file import BallotFile
 from hubbub.voting.ballots import Ballots
-from hubbub.voting.reading import Reading
+from hubbub.voting.formats.ballot_file import BallotFile
+from hubbub.voting.formats.reading import Reading
 
 ESC, CSI, BELL, TURN = chr(27), chr(0x9B), chr(7), chr(0x202E)
 ACTING = f"{ESC}[2J{ESC}]0;title{BELL}{CSI}31m{TURN}\r"
@@ -88,7 +88,9 @@ def test_json_says_the_same_word(out: Path) -> None:
 def test_a_tally_lets_nothing_act(monkeypatch: pytest.MonkeyPatch) -> None:
     ballots = Ballots.of((LABEL, "b", "c"), {(LABEL, "b"): 2, ("b", "c"): 1, ("c", "b"): 1})
     read = BallotFile(ballots=ballots, format="invented", title=LABEL, reading=Reading())
-    monkeypatch.setattr("hubbub.cli.vote.read_ballots", lambda *_: read)  # our own readers refuse most of these signs
+    monkeypatch.setattr(
+        "hubbub.cli.vote.command.read_ballots", lambda *_: read
+    )  # our own readers refuse most of these signs
     for rule in ("instant-runoff", "repeated-plurality", "random-dictator"):
         for more in ((), ("--compare",), ("--json",)):
             done = run("vote", "tally", "file", "--rule", rule, *more)

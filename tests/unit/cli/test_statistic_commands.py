@@ -9,7 +9,7 @@ import pyarrow.parquet as parquet
 import pytest
 from click.testing import CliRunner
 
-from hubbub import kinds
+from hubbub import registry
 from hubbub.cli.main import commands
 from hubbub.demo import millbrook
 
@@ -22,7 +22,7 @@ def test_the_example_of_several_questions_runs(tmp_path: Path, monkeypatch: pyte
     parquet.write_table(millbrook.people(), tmp_path / "hubbub-demo" / "millbrook.parquet")
     (tmp_path / "hubbub-demo" / "questions.toml").write_text(millbrook.QUESTIONS)
     shown = CliRunner().invoke(commands, ["release", "questions", "--help"], catch_exceptions=False).stdout
-    (example,) = kinds.kind("questions").examples
+    (example,) = registry.kind("questions").examples
     assert example in shown, "an example must stand on one line, to be copied"
     done = CliRunner().invoke(commands, shlex.split(example)[1:], catch_exceptions=False)
     assert done.exit_code == 0, done.stderr
@@ -40,7 +40,7 @@ def test_the_help_has_an_example_that_runs(name: str, tmp_path: Path, monkeypatc
     shown = CliRunner().invoke(commands, ["release", name, "--help"], catch_exceptions=False).stdout
     for flag in ("--zero-knowledge EPS", "--rows K", "--people N", "--crowd K", "--epsilon E", "--where CONDITION"):
         assert flag in shown
-    for example in kinds.kind(name).examples:
+    for example in registry.kind(name).examples:
         assert example in shown, "an example must stand on one line, to be copied"
         done = CliRunner().invoke(commands, shlex.split(example)[1:], catch_exceptions=False)
         assert done.exit_code == 0, done.stderr

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
 
-from hubbub.certificate import SIGNATURE
+from hubbub.certificate.certificate import SIGNATURE
 from hubbub.cli.main import commands
 from hubbub.ledger import trust
 from hubbub.release import save

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
 
-from hubbub.certificate import SIGNATURE, signed_bytes
+from hubbub.certificate.certificate import SIGNATURE, signed_bytes
 from hubbub.cli.main import commands
 from hubbub.ledger import key
-from hubbub.ledger.book import Ledger
+from hubbub.ledger.ledger import Ledger
 from hubbub.release import save
-from hubbub.wire.canonical import canonical
+from hubbub.serialization.canonical import canonical
 from tests.fresh import enter
 
 TABLE = pa.table({"town": ["Bath"] * 30 + ["York"] * 3})

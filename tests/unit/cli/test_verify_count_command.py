@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from hubbub.certificate import SIGNATURE, signed_bytes
+from hubbub.certificate.certificate import SIGNATURE, signed_bytes
 from hubbub.cli.main import commands
 from hubbub.ledger import key
-from hubbub.wire.canonical import canonical, read
+from hubbub.serialization.canonical import canonical, read
 
 TIE = "count,ranking\n3,Ann>Bob\n3,Bob>Ann\n3,Cid\n3,Dan>Cid\n"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hubbub.demo.council import CANDIDATES, ballots
 from hubbub.noise.source import ScriptedSource
-from hubbub.voting.rules import Borda, InstantRunoff, Plurality, RepeatedPlurality
+from hubbub.voting.rules.rules import Borda, InstantRunoff, Plurality, RepeatedPlurality
 
 
 def test_three_rules_elect_three_people() -> None:

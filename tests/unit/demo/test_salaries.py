@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hubbub.audit import managers
+from hubbub.audit.attacks import managers
 from hubbub.channels.catalogue import channel
-from hubbub.channels.channel import Channel, Published
+from hubbub.channels.protocol import Channel, Published
 from hubbub.demo import salaries
 from hubbub.noise.source import SystemSource
 

@@ -17,7 +17,7 @@ from hubbub.engines.opening import open_source
 from hubbub.engines.query import ONE_SELECT, RowsMove, called, remarks
 from hubbub.errors import WrongUse
 from hubbub.noise.source import SystemSource
-from hubbub.release import open as open_table
+from hubbub.opening import open as open_table
 from hubbub.tables.columns import axis as parse
 from hubbub.tables.engine import Question
 from tests import servers
@@ -115,7 +115,7 @@ def test_every_usual_query_of_postgresql_is_counted(url: str, people: str) -> No
 @on_postgresql
 def test_two_statements_are_refused_by_the_protocol_itself(url: str, people: str, monkeypatch: Any) -> None:
     """Without the look at the query by itself, too."""
-    from hubbub.engines import postgresql
+    from hubbub.engines.sql import postgresql
 
     run(url, f"CREATE TABLE {people}_canary AS SELECT 1 AS a")
     monkeypatch.setattr(postgresql._Server, "_check_query", lambda self, query: None)

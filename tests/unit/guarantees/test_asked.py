@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from hubbub.certificate.explanation import explain_release, title
 from hubbub.cli.main import commands
-from hubbub.explanation import explain_release, title
 from hubbub.guarantees.asked import asked_first
-from hubbub.kind import Release
+from hubbub.kinds.histogram.request import histogram
+from hubbub.kinds.statistic.request import statistic
+from hubbub.protocol.release import Release
 from hubbub.report import report
 from hubbub.studio.answers import Answer
-from hubbub.studio.weighing import Weighed
-from hubbub.tables.asking import histogram
-from hubbub.tables.statistic_asking import statistic
+from hubbub.studio.forms.live_preview import Weighed
 from tests.fresh import open as open_table
 
 FIRST: list[tuple[dict[str, Any], str]] = [

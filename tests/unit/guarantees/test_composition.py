@@ -10,7 +10,6 @@ from fractions import Fraction
 import pytest
 
 from hubbub.errors import Refused, WrongUse
-from hubbub.exact import INFINITY, Loss, to_float
 from hubbub.guarantees.composition import (
     both,
     compose,
@@ -42,6 +41,7 @@ from hubbub.guarantees.definitions import (
 )
 from hubbub.guarantees.derivation import Derivation, stated
 from hubbub.guarantees.implications import outlier_to_differential
+from hubbub.numeric.exact import INFINITY, Loss, to_float
 
 HALF, MILLIONTH, ONE = Fraction(1, 2), Fraction(1, 10**6), Fraction(1)
 

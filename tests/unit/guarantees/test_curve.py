@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from hubbub.errors import FloatRefused, WrongUse
-from hubbub.exact import INFINITY
 from hubbub.guarantees.curve import Curve, Piece, flat, read, slope, steps
+from hubbub.numeric.exact import INFINITY
 
 
 @pytest.mark.parametrize(

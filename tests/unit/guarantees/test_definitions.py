@@ -10,7 +10,6 @@ from fractions import Fraction
 import pytest
 
 from hubbub.errors import FloatRefused, WrongUse
-from hubbub.exact import INFINITY
 from hubbub.guarantees.curve import Curve, Piece, flat, read
 from hubbub.guarantees.definitions import (
     NEVER,
@@ -28,6 +27,7 @@ from hubbub.guarantees.definitions import (
     StaircaseOutlier,
     ZeroKnowledge,
 )
+from hubbub.numeric.exact import INFINITY
 
 TENTH, HALF = Fraction(1, 10), Fraction(1, 2)
 ROBUST = RobustSample(low=Fraction(0), high=TENTH, highest=Fraction(1), exempt=2)

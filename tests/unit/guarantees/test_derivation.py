@@ -7,10 +7,10 @@ from fractions import Fraction
 import pytest
 
 from hubbub.errors import Refused, WrongUse
-from hubbub.exact import INFINITY
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy
 from hubbub.guarantees.derivation import Assumption, Derivation, Theorem, stated, texts
 from hubbub.guarantees.people import People, Whose
+from hubbub.numeric.exact import INFINITY
 
 A, B, C = (Assumption(name, name) for name in "abc")
 X = Theorem("x", "Theorem X", "here")

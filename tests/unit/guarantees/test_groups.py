@@ -8,7 +8,6 @@ from fractions import Fraction
 import pytest
 
 from hubbub.errors import Refused
-from hubbub.exact import INFINITY, Loss, to_float
 from hubbub.guarantees.curve import read
 from hubbub.guarantees.definitions import (
     BernoulliSample,
@@ -29,6 +28,7 @@ from hubbub.guarantees.groups import (
     zero_knowledge_group_total_variation,
 )
 from hubbub.guarantees.implications import to_outlier
+from hubbub.numeric.exact import INFINITY, Loss, to_float
 
 HALF, MILLIONTH = Fraction(1, 2), Fraction(1, 10**6)
 SAMPLE = RandomSample(k=100, n=10_000)

@@ -10,7 +10,6 @@ from fractions import Fraction
 import pytest
 
 from hubbub.errors import Refused, WrongUse
-from hubbub.exact import INFINITY, Loss, to_float
 from hubbub.guarantees.curve import flat, read
 from hubbub.guarantees.definitions import (
     BernoulliSample,
@@ -38,6 +37,7 @@ from hubbub.guarantees.implications import (
     to_outlier,
     zero_knowledge_to_differential,
 )
+from hubbub.numeric.exact import INFINITY, Loss, to_float
 
 HALF, MILLIONTH = Fraction(1, 2), Fraction(1, 10**6)
 

@@ -10,8 +10,8 @@ from functools import cache
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hubbub.guarantees.loss_law import Coin, epsilon_together
 from hubbub.guarantees.odometer import EXPONENTS, epsilon_so_far, growths
+from hubbub.guarantees.privacy_loss import Coin, epsilon_together
 
 DELTA = Fraction(1, 20)
 Path = tuple[tuple[Coin, int], ...]  # what was released, and on which side each coin fell

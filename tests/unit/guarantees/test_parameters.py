@@ -8,8 +8,8 @@ from fractions import Fraction
 import pytest
 
 from hubbub.errors import FloatRefused, WrongUse
-from hubbub.exact import INFINITY
 from hubbub.guarantees.parameters import chance, level, size
+from hubbub.numeric.exact import INFINITY
 
 
 @pytest.mark.parametrize("check", [level, chance, lambda value: size(value, "k")])

@@ -7,7 +7,6 @@ from fractions import Fraction
 import pytest
 
 from hubbub.errors import Refused
-from hubbub.exact import INFINITY
 from hubbub.guarantees.curve import read
 from hubbub.guarantees.definitions import (
     BernoulliSample,
@@ -26,6 +25,7 @@ from hubbub.guarantees.definitions import (
 )
 from hubbub.guarantees.derivation import stated
 from hubbub.guarantees.weakening import weaken, weaken_aggregate
+from hubbub.numeric.exact import INFINITY
 
 ONE, TWO, TENTH = Fraction(1), Fraction(2), Fraction(1, 10)
 

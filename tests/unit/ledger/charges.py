@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from hubbub.ledger.accounts import Entered, Totals, totals
+from hubbub.kinds.histogram.request import histogram
+from hubbub.ledger.admission import Entered, Totals, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.charge import charge as charge_of
-from hubbub.tables.asking import histogram
-from hubbub.tables.unit import Unit
+from hubbub.tables.privacy_unit import Unit
 
 NOTIONS = ("differential", "zero_knowledge", "crowd_blending", "outlier")
 

@@ -21,21 +21,21 @@ import pyarrow as pa
 import hubbub.release
 from hubbub.channels.estimate import intervals
 from hubbub.errors import HubbubError, Refused
-from hubbub.finishing import finish
-from hubbub.ledger.book import Ledger
+from hubbub.kinds.histogram import mechanism as histogram_mechanism
+from hubbub.kinds.histogram.request import histogram
 from hubbub.ledger.charge import charge
 from hubbub.ledger.durable import sha256
+from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import Source, SystemSource
+from hubbub.publication.recovery import finish
+from hubbub.publication.staging import CERTIFICATE, unfinished
 from hubbub.release import perform, save
-from hubbub.staging import CERTIFICATE, unfinished
-from hubbub.tables import counting
-from hubbub.tables.asking import histogram
 from hubbub.tables.engine import Counted, Question
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import Holds
 from hubbub.verification import verify
 
-PROTOCOL = ("release.py", "files.py", "staging.py", "finishing.py", "certificate.py", "ledger/")
+PROTOCOL = ("release.py", "opening.py", "publication/", "certificate/", "ledger/")
 SOURCE = str(Path(hubbub.release.__file__).parent) + os.sep
 Line = tuple[str, int]
 
@@ -55,13 +55,13 @@ class Few:
 
 def release(home: Path) -> None:
     """Reserve, draw, save. The first draw for the channel leaves a mark."""
-    publish = counting.through
+    publish = histogram_mechanism.through
 
     def marked(*given: Any) -> Any:
         (home / "noise").touch()
         return publish(*given)
 
-    counting.through = marked  # type: ignore[assignment]
+    histogram_mechanism.through = marked  # type: ignore[assignment]
     spec = histogram(["a=x,y,z"], epsilon=1)
     save(perform(spec, Few(), Ledger(home / "ledger" / "ledger.db"), "town"), home / "out")
 

@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from hubbub import charts
 from hubbub.errors import HubbubError
-from hubbub.release import open, save
+from hubbub.opening import open
+from hubbub.release import save
 
 
 def main(ledger: str, folder: str, limit: int) -> int:

@@ -8,9 +8,9 @@ from multiprocessing.synchronize import Barrier
 from typing import Any
 
 from hubbub.errors import Refused
-from hubbub.ledger.book import Ledger
+from hubbub.kinds.histogram.request import histogram
 from hubbub.ledger.charge import charge
-from hubbub.tables.asking import histogram
+from hubbub.ledger.ledger import Ledger
 
 
 def ask(path: str, tries: int, epsilon: str, together: Barrier, granted: Any) -> None:

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hubbub.errors import HubbubError, Refused, WrongUse
-from hubbub.exact import rational, to_text
-from hubbub.ledger.accounts import Entered, Totals, totals
-from hubbub.ledger.book import Ledger
+from hubbub.kinds.histogram.request import histogram
+from hubbub.ledger.admission import Entered, Totals, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.charge import charge as charge_of
+from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.policy import Policy, _short, left, share
-from hubbub.tables.asking import histogram
+from hubbub.numeric.exact import rational, to_text
 
 EPSILON = st.fractions(Fraction(1, 1000), 10)
 

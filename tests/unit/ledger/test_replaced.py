@@ -7,7 +7,7 @@ from fractions import Fraction
 import pyarrow as pa
 import pytest
 
-from hubbub.explanation import meaning
+from hubbub.certificate.explanation import meaning
 from hubbub.guarantees.definitions import (
     BernoulliSample,
     DifferentialPrivacy,
@@ -16,9 +16,9 @@ from hubbub.guarantees.definitions import (
     TwoSamples,
     ZeroKnowledge,
 )
-from hubbub.ledger.accounts import Totals
-from hubbub.ledger.book import Ledger
-from hubbub.tables.table import Table
+from hubbub.kinds.table import Table
+from hubbub.ledger.admission import Totals
+from hubbub.ledger.ledger import Ledger
 from tests.fresh import opened
 
 PEOPLE = pa.table({"id": list(range(50)), "age": list(range(50))})

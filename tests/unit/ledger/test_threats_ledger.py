@@ -18,17 +18,17 @@ import pyarrow as pa
 import pytest
 
 from hubbub.errors import CheckFailed, HubbubError, Refused, WrongUse
-from hubbub.kind import Release
+from hubbub.kinds.histogram.request import histogram
+from hubbub.kinds.table import Table
 from hubbub.ledger import anchor, key
-from hubbub.ledger.book import Ledger
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.charge import charge as charge_of
 from hubbub.ledger.durable import sha256
+from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.policy import Policy
+from hubbub.protocol.release import Release
+from hubbub.publication.staging import CERTIFICATE, unfinished
 from hubbub.release import save
-from hubbub.staging import CERTIFICATE, unfinished
-from hubbub.tables.asking import histogram
-from hubbub.tables.table import Table
 from hubbub.verification import verify
 from tests.fresh import counts
 from tests.fresh import open as open_fresh
@@ -248,7 +248,7 @@ def test_25_an_edited_ledger_is_noticed(used: Ledger, edit: str) -> None:
 
 def test_25_a_chain_sealed_anew_is_noticed(used: Ledger) -> None:
     """Who edits an entry and works out every hash after it is caught by what is remembered outside."""
-    from hubbub.ledger.page import START, seal
+    from hubbub.ledger.log import START, seal
 
     with sqlite3.connect(used.path) as base:
         base.executescript("DROP TRIGGER never_change; DROP TRIGGER never_delete")
@@ -410,7 +410,7 @@ def test_25_the_clock_may_go_back_and_entries_do_not(used: Ledger, monkeypatch: 
 
 def test_25_a_certificate_that_is_out_tells_of_both_folders_put_back(tmp_path: Path, own_ledger: Path) -> None:
     """Ledger and memory rolled back together: the published certificate is the third witness."""
-    from hubbub.ledger.book import known
+    from hubbub.ledger.ledger import known
 
     book = Ledger(tmp_path / "books" / "ledger.db")
     book.set_policy("town", Policy())
@@ -445,7 +445,7 @@ def test_a_failure_after_noise_was_drawn_is_spent(tmp_path: Path, monkeypatch: p
     def fails(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("hubbub.tables.intervals.intervals", fails)
+    monkeypatch.setattr("hubbub.kinds.histogram.intervals.intervals", fails)
     with pytest.raises(MemoryError):
         town(tmp_path / "ledger.db").histogram(["dept=a,b,c"], epsilon=1)
     (record,) = Ledger(tmp_path / "ledger.db").account("town").records

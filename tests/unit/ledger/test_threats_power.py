@@ -10,14 +10,14 @@ import pyarrow as pa
 import pytest
 
 from hubbub.errors import Refused
-from hubbub.finishing import finish
+from hubbub.kinds.histogram.request import histogram
 from hubbub.ledger import anchor, durable, key
-from hubbub.ledger.book import Ledger
 from hubbub.ledger.charge import charge as charge_of
 from hubbub.ledger.durable import sha256
+from hubbub.ledger.ledger import Ledger
+from hubbub.publication.recovery import finish
+from hubbub.publication.staging import CERTIFICATE, unfinished
 from hubbub.release import save
-from hubbub.staging import CERTIFICATE, unfinished
-from hubbub.tables.asking import histogram
 from hubbub.verification import verify
 from tests.fresh import opened as open_table
 from tests.unit.ledger.disk import Disk

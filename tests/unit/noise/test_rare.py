@@ -10,10 +10,10 @@ import pytest
 from flint import arb
 
 from hubbub.errors import WrongUse
-from hubbub.exact import ball
 from hubbub.noise.rare import MOST_TRIALS, digits, rare
 from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.noise.table import CertifiedTable
+from hubbub.numeric.exact import ball
 
 
 def masses(table: CertifiedTable) -> list[arb]:

@@ -11,7 +11,6 @@ from flint import arb
 from numpy.typing import NDArray
 
 from hubbub.errors import FloatRefused, WrongUse
-from hubbub.exact import INFINITY, Exact, Infinite, exp
 from hubbub.noise.sampler import (
     SMALLEST_EPSILON,
     bernoulli,
@@ -23,6 +22,7 @@ from hubbub.noise.sampler import (
 )
 from hubbub.noise.source import ScriptedSource, Source
 from hubbub.noise.table import CHUNK
+from hubbub.numeric.exact import INFINITY, Exact, Infinite, exp
 
 GEOMETRIC: tuple[Callable[[Exact | Infinite, int, Source], NDArray[np.int64]], ...] = (geometric, two_sided_geometric)
 ALL = (*GEOMETRIC, bernoulli, bernoulli_exp)

@@ -12,9 +12,9 @@ import pytest
 from flint import arb, ctx
 
 from hubbub.errors import CheckFailed, WrongUse
-from hubbub.exact import ball, exp, precision
 from hubbub.noise.source import ScriptedSource, Words
 from hubbub.noise.table import CHUNK, CertifiedTable
+from hubbub.numeric.exact import ball, exp, precision
 
 END = 2**64
 THIRD = END // 3  # every digit of 1/3 in base 2**64

@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 
 from hubbub.channels.catalogue import channel
-from hubbub.channels.channel import Channel
 from hubbub.channels.law import SUPPRESSED
-from hubbub.channels.thin import Thinned
+from hubbub.channels.protocol import Channel
+from hubbub.channels.subsample import Thinned
 from hubbub.plan.error import expected, one_bin
 from hubbub.plan.shape import Shape, even
 

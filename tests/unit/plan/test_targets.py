@@ -7,18 +7,9 @@ from fractions import Fraction
 import pytest
 
 from hubbub.errors import Refused, WrongUse
-from hubbub.exact import INFINITY
-from hubbub.guarantees.closeness import mixed
-from hubbub.plan.targets import (
-    Target,
-    Want,
-    epsilon_of,
-    largest_inner,
-    largest_rate,
-    meets,
-    smallest_crowd,
-    why_not,
-)
+from hubbub.guarantees.indistinguishability import mixed
+from hubbub.numeric.exact import INFINITY
+from hubbub.plan.targets import Target, Want, epsilon_of, largest_inner, largest_rate, meets, smallest_crowd, why_not
 
 ZK = Target.of(Want.ZERO_KNOWLEDGE, "0.5", "1e-9")
 

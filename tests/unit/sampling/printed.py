@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hubbub.exact import Infinite, Loss, to_float
+from hubbub.numeric.exact import Infinite, Loss, to_float
 
 
 def shown(x: Loss, digits: int) -> str:

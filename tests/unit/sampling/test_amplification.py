@@ -11,7 +11,7 @@ from fractions import Fraction
 import pytest
 
 from hubbub.errors import FloatRefused, WrongUse
-from hubbub.exact import INFINITY, Exact, to_float
+from hubbub.numeric.exact import INFINITY, Exact, to_float
 from hubbub.sampling import paper
 from hubbub.sampling.amplification import (
     Setting,

@@ -15,7 +15,6 @@ from hubbub.channels.sampled import (
     sampled_crowd_blending,
 )
 from hubbub.errors import Refused, WrongUse
-from hubbub.exact import INFINITY, to_text
 from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import (
     BernoulliSample,
@@ -30,6 +29,7 @@ from hubbub.guarantees.definitions import (
 )
 from hubbub.guarantees.derivation import Derivation, stated
 from hubbub.guarantees.implications import simple_outlier_to_crowd_blending
+from hubbub.numeric.exact import INFINITY, to_text
 from hubbub.sampling.amplification import crowd_blending, delta_at, epsilon_at, noisy_below, robust
 
 TENTH, HALF, MILLIONTH = Fraction(1, 10), Fraction(1, 2), Fraction(1, 10**6)

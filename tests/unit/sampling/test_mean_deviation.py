@@ -11,7 +11,7 @@ from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hubbub.exact import lower, upper
+from hubbub.numeric.exact import lower, upper
 from hubbub.sampling import mean_deviation
 from hubbub.sampling.averages import scale_for
 from hubbub.sampling.mean_deviation import largest_mean_deviation

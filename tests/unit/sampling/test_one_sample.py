@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hubbub.guarantees.closeness import mixed
+from hubbub.guarantees.indistinguishability import mixed
 from hubbub.sampling.one_sample import may_lose, together
 from hubbub.sampling.sanitize import Blank, outside
 

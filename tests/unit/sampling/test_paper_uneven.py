@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hubbub.errors import WrongUse
-from hubbub.exact import INFINITY
+from hubbub.numeric.exact import INFINITY
 from hubbub.sampling.amplification import delta_at, distributional, robust
 from hubbub.sampling.paper_uneven import (
     distributional_delta_at,

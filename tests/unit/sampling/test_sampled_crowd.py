@@ -10,7 +10,7 @@ import pytest
 from flint import arb
 
 from hubbub.errors import WrongUse
-from hubbub.exact import INFINITY, ball, log, rounded, upper
+from hubbub.numeric.exact import INFINITY, ball, log, rounded, upper
 from hubbub.sampling import sampled_crowd
 from hubbub.sampling.sampled_crowd import JOINING, LEAVING, Case, Delta, _parts, worst
 

@@ -9,8 +9,8 @@ from starlette.concurrency import run_in_threadpool
 
 from hubbub.errors import HubbubError
 from hubbub.studio.answers import Answers
-from hubbub.studio.work import Job, Work
-from hubbub.studio.worker import work
+from hubbub.studio.work.work import Job, Work
+from hubbub.studio.work.worker import work
 from tests.unit.studio.opened import CSV, Here, Opened
 from tests.unit.studio.opened import opened as open_studio
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from hubbub.studio.app import studio
-from hubbub.studio.desk import Desk
+from hubbub.studio.app_state import Desk
 from hubbub.studio.folder import Folder
 from hubbub.studio.guard import Guard
-from hubbub.studio.worker import Interrupt
+from hubbub.studio.work.worker import Interrupt
 
 PORT = 8123
 HOST = f"127.0.0.1:{PORT}"

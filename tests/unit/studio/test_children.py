@@ -23,7 +23,7 @@ from tests.unit.workbooks import sheet_of
 pytest.importorskip("python_calamine")
 
 SOURCE = Path(children.__file__).parent
-OURS = ("hubbub.engines.excel_reader", "hubbub.studio.beside", "hubbub.studio.worker")
+OURS = ("hubbub.engines.files.excel_reader", "hubbub.studio.beside", "hubbub.studio.work.worker")
 PLANTED = (
     *("pickle", "csv", "json", "struct", "runpy", "multiprocessing", "datetime", "decimal", "sitecustomize"),
     "hubbub",
@@ -70,7 +70,7 @@ def test_what_lies_beside_the_tables_does_not_run(planted: Path, module: str) ->
 
 def test_it_would_run_if_they_were_started_as_usual(planted: Path) -> None:
     """The control."""
-    subprocess.run([sys.executable, "-m", "hubbub.studio.worker"], input=b"{}", capture_output=True, check=False)
+    subprocess.run([sys.executable, "-m", "hubbub.studio.work.worker"], input=b"{}", capture_output=True, check=False)
     assert ran(planted) != ""
 
 

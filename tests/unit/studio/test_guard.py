@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from hubbub.studio import guard as guards
 from hubbub.studio.app import studio
-from hubbub.studio.desk import Desk
+from hubbub.studio.app_state import Desk
 from hubbub.studio.folder import Folder
 from hubbub.studio.guard import Guard
 from hubbub.studio.server import LOOPBACK, listening

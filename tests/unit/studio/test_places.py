@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hubbub.ledger import trust
-from hubbub.ledger.book import Ledger
+from hubbub.ledger.ledger import Ledger
 from hubbub.studio.answers import Answer, Answers
 from tests.unit.studio.opened import FILLED, OWN, Opened, plain
 

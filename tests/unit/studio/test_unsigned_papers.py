@@ -14,13 +14,13 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
-from hubbub.certificate import sign, signed_bytes
+from hubbub.certificate.certificate import sign, signed_bytes
 from hubbub.cli.main import commands
 from hubbub.errors import WrongUse
-from hubbub.ledger.book import Ledger
+from hubbub.ledger.ledger import Ledger
+from hubbub.publication.signed_files import CERTIFICATE, published
 from hubbub.release import save
-from hubbub.signed_files import CERTIFICATE, published
-from hubbub.wire.canonical import canonical
+from hubbub.serialization.canonical import canonical
 from tests.fresh import enter
 from tests.unit.studio.opened import FILLED, Opened, plain
 from tests.unit.studio.opened import opened as open_studio

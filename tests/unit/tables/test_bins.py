@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from hubbub.errors import WrongUse
-from hubbub.exact import INFINITY
+from hubbub.numeric.exact import INFINITY
 from hubbub.tables.bins import (
     MOST_BINS,
     UNITS,

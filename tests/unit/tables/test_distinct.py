@@ -14,11 +14,11 @@ from click.testing import CliRunner
 from hubbub.cli.main import commands
 from hubbub.errors import WrongUse
 from hubbub.guarantees.definitions import DifferentialPrivacy
-from hubbub.tables.asking import histogram
-from hubbub.tables.counting import question
-from hubbub.tables.estimands import Estimand, of_interval, of_number
-from hubbub.tables.unit import Unit
-from hubbub.tables.wording import bin_rate, notes
+from hubbub.kinds.histogram.estimands import Estimand, of_interval, of_number
+from hubbub.kinds.histogram.mechanism import question
+from hubbub.kinds.histogram.request import histogram
+from hubbub.kinds.histogram.text import bin_rate, notes
+from hubbub.tables.privacy_unit import Unit
 from tests.fresh import counts, open
 
 BY = ["town=a,b,c"]

@@ -12,11 +12,11 @@ from click.testing import CliRunner, Result
 
 from hubbub.cli.main import commands
 from hubbub.errors import CheckFailed, Refused, WrongUse
-from hubbub.ledger.book import Ledger
-from hubbub.release import open as open_table
-from hubbub.tables.asking import KIND, histogram
-from hubbub.tables.cube_asking import cube
-from hubbub.tables.statistic_asking import MEAN, statistic
+from hubbub.kinds.cube.request import cube
+from hubbub.kinds.histogram.request import KIND, histogram
+from hubbub.kinds.statistic.request import MEAN, statistic
+from hubbub.ledger.ledger import Ledger
+from hubbub.opening import open as open_table
 from hubbub.tables.unlisted import TOO_MANY_UNLISTED
 
 TOWNS = ["bath"] * 30 + ["York"] * 70

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hubbub.errors import HubbubError
-from hubbub.kind import Release
+from hubbub.protocol.release import Release
 from tests.fresh import certificate_of, open
 from tests.fresh import counts as result
 

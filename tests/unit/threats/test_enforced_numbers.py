@@ -20,18 +20,18 @@ from hubbub.errors import Refused
 from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Neighbours, OutlierPrivacy
 from hubbub.guarantees.numbers import check_number, compares_unlike_numbers
+from hubbub.kinds.ballots.request import KIND as BALLOTS
+from hubbub.kinds.ballots.spec import BallotBox, PublishedBallots
+from hubbub.kinds.queries.replaced import replaced_holds
+from hubbub.kinds.queries.request import queries
+from hubbub.kinds.queries.spec import Queries
 from hubbub.ledger import key
-from hubbub.ledger.accounts import Totals
-from hubbub.ledger.book import Ledger
+from hubbub.ledger.admission import Totals
+from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import SystemSource
-from hubbub.synopses.setting import Cells
-from hubbub.synopses.weights import Weights
-from hubbub.tables.queries import Queries
-from hubbub.tables.queries_asking import queries
-from hubbub.tables.queries_replaced import replaced_holds
+from hubbub.query_classes.setting import Cells
+from hubbub.query_classes.weights import Weights
 from hubbub.voting.ballots import Ballots
-from hubbub.voting.publish import BallotBox, PublishedBallots
-from hubbub.voting.publish_asking import KIND as BALLOTS
 from tests.fresh import enter, open, opened, save_over
 from tests.unit.saved import sign
 

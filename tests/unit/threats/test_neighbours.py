@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hubbub.errors import HubbubError
-from hubbub.kind import Release
+from hubbub.protocol.release import Release
 from hubbub.report import report
 from tests.fresh import certificate_of, open
 from tests.fresh import counts as result

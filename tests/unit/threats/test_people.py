@@ -14,11 +14,11 @@ import pytest
 from scipy import stats
 
 from hubbub.errors import Refused, WrongUse, in_python, in_shell
+from hubbub.kinds.histogram.request import histogram
 from hubbub.noise.source import ScriptedSource
-from hubbub.tables.asking import histogram
+from hubbub.serialization.exact_json import plain
 from hubbub.tables.engine import SEVERAL_ROWS
-from hubbub.tables.unit import Unit
-from hubbub.wire.exact_json import plain
+from hubbub.tables.privacy_unit import Unit
 from tests.fresh import certificate_of, enter, open, played
 from tests.fresh import counts as result
 from tests.fresh import save_over as save

@@ -84,7 +84,7 @@ def test_14_no_other_generator_is_touched(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 def test_14_the_engine_is_asked_for_no_randomness() -> None:
     folder = Path(hubbub.__file__).parent / "engines"
-    for path in folder.glob("*.py"):
+    for path in folder.rglob("*.py"):
         source = path.read_text(encoding="utf-8").lower()
         for word in ("random(", "setseed", "uuid(", "using sample", "tablesample", "gen_random"):
             assert word not in source, f"{path.name}: {word}"
@@ -117,7 +117,7 @@ FORKED = """
 import os, sys
 from fractions import Fraction
 import numpy as np
-from hubbub.channels.geometric import Geometric
+from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.noise.source import SystemSource
 source, channel = SystemSource(), Geometric(Fraction(1))
 def draw():

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from hubbub.kinds.histogram.request import histogram
 from hubbub.noise.source import ScriptedSource
-from hubbub.tables.asking import histogram
 from tests.fresh import counts as result
 from tests.fresh import enter, open, played
 from tests.fresh import save_over as save

@@ -11,19 +11,19 @@ import pytest
 from hubbub.demo import council
 from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource, SystemSource
-from hubbub.voting.assurance import assurance
 from hubbub.voting.ballots import Ballots
-from hubbub.voting.beliefs import belief
-from hubbub.voting.choices import choices, least_gain
-from hubbub.voting.coarse import coarse_sentence, covers
-from hubbub.voting.comparison import COMPARED, compare
-from hubbub.voting.counted import count
-from hubbub.voting.gain import Contest, Question
-from hubbub.voting.gain_answer import answer
-from hubbub.voting.gain_map import gain_map
-from hubbub.voting.margins import alpha_min, default_margin
-from hubbub.voting.rules import Lot, RepeatedPlurality, ScoringElimination, make
-from hubbub.voting.struck_out import nobody_struck_out
+from hubbub.voting.count.comparison import COMPARED, compare
+from hubbub.voting.count.counted import count
+from hubbub.voting.guarantees.assurance import assurance
+from hubbub.voting.guarantees.choices import choices, least_gain
+from hubbub.voting.guarantees.coarse import coarse_sentence, covers
+from hubbub.voting.guarantees.margin_note import nobody_struck_out
+from hubbub.voting.manipulation.beliefs import belief
+from hubbub.voting.manipulation.gain import Contest, Question
+from hubbub.voting.manipulation.gain_answer import answer
+from hubbub.voting.manipulation.gain_map import gain_map
+from hubbub.voting.rules.margins import alpha_min, default_margin
+from hubbub.voting.rules.rules import Lot, RepeatedPlurality, ScoringElimination, make
 
 ETA = Fraction(1, 10**12)
 

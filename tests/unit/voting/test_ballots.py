@@ -9,7 +9,7 @@ import pytest
 
 from hubbub.errors import WrongUse
 from hubbub.voting.ballots import Ballots
-from hubbub.voting.reading import settled
+from hubbub.voting.formats.reading import settled
 
 SOME = Ballots.of(
     "abc",

@@ -12,13 +12,13 @@ from hubbub.cli.main import commands
 from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource
 from hubbub.vote import count
-from hubbub.voting import rules
-from hubbub.voting.ballot_file import BallotFile
 from hubbub.voting.ballots import Ballots
-from hubbub.voting.csv_columns import asked_columns
-from hubbub.voting.formats import read, strict
-from hubbub.voting.reading import Reading
-from hubbub.voting.stv import TransferableVote
+from hubbub.voting.formats.ballot_file import BallotFile
+from hubbub.voting.formats.csv_columns import asked_columns
+from hubbub.voting.formats.formats import read, strict
+from hubbub.voting.formats.reading import Reading
+from hubbub.voting.rules import rules
+from hubbub.voting.rules.stv import TransferableVote
 
 RCTAB = Path(__file__).resolve().parents[4] / "shared" / "data" / "elections" / "rctab"
 

@@ -1,0 +1,1 @@
+"""Attacks as stories, with the numbers that they show."""

@@ -1,0 +1,128 @@
+"""Democrats and Republicans: an epsilon-differentially private release that gives friends away.
+
+People live in cliques of 200 that lean one way: of each clique a share p of Democrats, p uniform on [0, 0.2] or on
+[0.8, 1]. The share of each clique is published with Laplace noise, so that nobody's own vote matters, and somebody
+guesses a person's vote from the majority of their clique. Beside it stands what K random people of a million would tell
+about the clique: all that a zero-knowledge release may tell.
+
+Both successes are polynomials in p, so Gauss-Legendre quadrature with enough nodes is exact but for rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hubbub.audit.attacks.story import Story, percent
+
+Floats: TypeAlias = NDArray[np.float64]
+
+CLIQUE: Final = 200
+LEAN: Final = 0.2  # the largest share of the minority
+PEOPLE: Final = 1_000_000
+EPSILONS: Final = (0.1, 0.01)
+ASKED: Final = (1_000, 10_000, 50_000)
+
+_NODES: Final = CLIQUE // 2 + 1  # exact for polynomials of degree CLIQUE + 1
+_NEVER: Final = 1e-16
+
+
+def bound(epsilon: float) -> float:
+    """The paper's lower bound on the success of the attack."""
+    return (1 - math.exp(-(0.5 - LEAN) * CLIQUE * epsilon) / 2) * (1 - LEAN)
+
+
+def from_release(epsilon: float, *, counted: bool = True) -> float:
+    """How often a person's vote is guessed from the noisy share of their clique, the person counted in it or not."""
+    others = np.arange(CLIQUE)
+    p, weights = _shares()
+    law = _binomial(CLIQUE - 1, p)
+    right = p * (law @ _above(others + counted, epsilon)) + (1 - p) * (law @ (1 - _above(others, epsilon)))
+    return float(weights @ right)
+
+
+def from_random_people(asked: int) -> float:
+    """The same from the people of the clique among so many random ones, not the person; a coin where they are even."""
+    found = 0.0
+    p, weights = _shares()
+    for seen, chance in enumerate(_seen(asked)):
+        if chance < _NEVER:
+            continue
+        number = np.arange(seen + 1)
+        yes = _binomial(seen, p) @ np.where(2 * number > seen, 1.0, np.where(2 * number == seen, 0.5, 0.0))
+        found += chance * float(weights @ (p * yes + (1 - p) * (1 - yes)))
+    return found
+
+
+def _shares() -> tuple[Floats, Floats]:
+    """Nodes and weights for p on both intervals."""
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    low = LEAN * (nodes + 1) / 2
+    return np.concatenate([low, 1 - low]), np.concatenate([weights, weights]) / 4
+
+
+def _above(count: NDArray[np.int64], epsilon: float) -> Floats:
+    """The chance that a count with Laplace noise of scale 1/epsilon is at least half of the clique."""
+    away = count - CLIQUE / 2
+    found: Floats = np.where(away >= 0, 1 - np.exp(-epsilon * np.abs(away)) / 2, np.exp(-epsilon * np.abs(away)) / 2)
+    return found
+
+
+def _binomial(n: int, p: Floats) -> Floats:
+    """p x number -> probability."""
+    m = np.arange(n + 1)
+    ways = np.array([math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) for i in range(n + 1)])
+    return np.asarray(np.exp(ways + m * np.log(p)[:, None] + (n - m) * np.log1p(-p)[:, None]))
+
+
+def _seen(asked: int) -> list[float]:
+    """How many friends are among the people asked: a hypergeometric law."""
+
+    def ways(n: int, m: int) -> float:
+        return math.lgamma(n + 1) - math.lgamma(m + 1) - math.lgamma(n - m + 1)
+
+    friends, rest = CLIQUE - 1, PEOPLE - (CLIQUE - 1)
+    whole = ways(PEOPLE, asked)
+    return [math.exp(ways(friends, s) + ways(rest, asked - s) - whole) for s in range(min(friends, asked) + 1)]
+
+
+def democrats() -> Story:
+    """The release that gives friends away, and what random people would give instead."""
+    released = {epsilon: from_release(epsilon) for epsilon in EPSILONS}
+    sampled = {asked: from_random_people(asked) for asked in ASKED}
+    numbers: dict[str, float | int] = {}
+    for epsilon in EPSILONS:
+        numbers[f"bound_{epsilon}"] = bound(epsilon)
+        numbers[f"exact_{epsilon}"] = released[epsilon]
+        numbers[f"not_counted_{epsilon}"] = from_release(epsilon, counted=False)
+    for asked in ASKED:
+        numbers[f"random_{asked}"] = sampled[asked]
+    bars = (
+        ("a coin", 50.0, "50.0 %"),
+        *((f"{asked:,} random people of a million", 100 * share, percent(share)) for asked, share in sampled.items()),
+        *((f"private shares, epsilon {eps}", 100 * released[eps], percent(released[eps])) for eps in EPSILONS[::-1]),
+    )
+    return Story(
+        name="democrats",
+        title="Your friends give your vote away, even through differential privacy",
+        told=(
+            f"Cliques of {CLIQUE} friends vote alike, 80 % one way or more. The share of each clique is published with "
+            f"epsilon = {EPSILONS[0]}, so that nobody's own vote matters, and still a vote is guessed "
+            f"{percent(released[EPSILONS[0]])} of the time (the paper's bound: {percent(bound(EPSILONS[0]))}); with "
+            f"epsilon = {EPSILONS[1]}, {percent(released[EPSILONS[1]])} ({percent(bound(EPSILONS[1]))}). Leaving the "
+            f"person out changes nothing: {percent(float(numbers[f'not_counted_{EPSILONS[0]}']))}. It is the friends "
+            "who tell.",
+            f"From {ASKED[0]:,} random people of a million it would be {percent(sampled[ASKED[0]])}, from {ASKED[1]:,} "
+            f"{percent(sampled[ASKED[1]])}.",
+        ),
+        numbers=numbers,
+        bars=bars,
+        axis="votes guessed rightly, in percent",
+        protects=(
+            "Zero-knowledge privacy protects: a release may tell no more than K random people would. K counts as much "
+            "as epsilon."
+        ),
+    )

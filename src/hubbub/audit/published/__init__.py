@@ -1,0 +1,1 @@
+"""What published tables determine together about the cells that they hide."""

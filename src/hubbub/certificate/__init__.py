@@ -1,0 +1,1 @@
+"""The certificate of a release, and its promises in plain words."""

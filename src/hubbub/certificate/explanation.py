@@ -1,0 +1,375 @@
+"""A promise in plain words, and the theorems behind it, for somebody who has never heard of epsilon.
+
+Numbers in sentences are rounded against us and short; :func:`formula` has them exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from hubbub.guarantees.asked import asked_first
+from hubbub.guarantees.definitions import (
+    Aggregate,
+    BernoulliSample,
+    CrowdBlending,
+    DifferentialPrivacy,
+    DistributionalPrivacy,
+    ExplorationSample,
+    Guarantee,
+    NeighbourhoodSample,
+    Neighbours,
+    OutlierGroup,
+    OutlierPrivacy,
+    RandomSample,
+    RobustSample,
+    SimpleOutlier,
+    StaircaseOutlier,
+    TwoSamples,
+    ZeroKnowledge,
+)
+from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.indistinguishability import odds_below
+from hubbub.guarantees.people import People, Whose
+from hubbub.numeric.exact import Infinite, Loss, ball, precision, to_text, upper
+from hubbub.protocol.spec import Spec
+
+DIGITS: Final = 3
+LARGEST_SPELT_OUT: Final = 14  # e^14 is a bit more than a million; above, only the power of ten is readable
+
+_RARER: Final = "The rarer you are, the less you show"
+_TITLES: Final = {
+    "crowd-blending": "Lost in the crowd",
+    "outlier": _RARER,
+    "simple-outlier": _RARER,
+    "staircase": _RARER,
+    "differential": "With you or without you",
+    "zero-knowledge": "No more than a sample would tell",
+    "distributional": "Hidden by who was picked",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A promise in plain words: what it means, what its k is ("" where it has none), and what it does not promise."""
+
+    promised: str
+    crowd: str
+    not_promised: str
+
+
+def explain(derivation: Derivation) -> str:
+    """The promise, how it follows step by step, and what is taken for granted."""
+    told = meaning(derivation.conclusion, derivation.people)
+    lines = [
+        "What is promised",
+        *_indented(filter(None, (told.promised, told.crowd, f"Not promised: {told.not_promised}"))),
+        "",
+        "How it follows",
+        *_indented(steps(derivation)),
+    ]
+    assumptions = derivation.all_assumptions()
+    if assumptions:
+        lines += ["", "Taken for granted", *(f"  - {text}" for text in assumptions)]
+    return "\n".join(lines)
+
+
+def steps(derivation: Derivation) -> list[str]:
+    """How a promise follows, theorem by theorem, numbered."""
+    found = list(derivation.steps())
+    number = {id(step): place for place, step in enumerate(found, start=1)}
+    lines = []
+    for place, step in enumerate(found, start=1):
+        used = [str(number[id(premise)]) for premise in step.premises]
+        origin = f"from {_listed(used)}, by" if used else "by"
+        whom = f" for {step.people}" if step.people is not None else ""
+        lines.append(f"{place}. {step.conclusion}{whom}: {origin} {step.theorem} ({step.theorem.source}).")
+        lines.append(f"   {_meaning(step.conclusion, step.people)}")
+    return lines
+
+
+def explain_release(spec: Spec, promises: Sequence[Derivation]) -> str:
+    """A release in plain words: what was published, what is promised, what is taken for granted, what is not promised.
+
+    It says what a certificate says, to somebody who has never heard of epsilon.
+    """
+    words = spec.words()
+    lines = [
+        "What was published",
+        f"  {words.published}.",
+        f"  The numbers count {words.counts}.",
+        *([f"  {words.intervals}."] if words.intervals else []),
+        f"  Who was sampled: {words.sampling}.",
+        f"  Who is a person: {words.person}.",
+        "",
+        "What is promised",
+    ]
+    refused: dict[str, None] = {}
+    for step in asked_first(promises):
+        told = meaning(step.conclusion, step.people)
+        refused[told.not_promised] = None
+        lines.append(f"  {title(step.conclusion)} ({step.conclusion.notion} privacy)")
+        lines += _indented(filter(None, (told.promised, told.crowd, crowd_words(step))), by=4)
+        lines.append(f"    In numbers: {in_numbers(step)}.")
+    assumptions = dict.fromkeys(text for step in promises for text in step.all_assumptions())
+    lines += ["", "What is taken for granted", *(f"  - {text}" for text in assumptions)]
+    lines += ["", "What is not promised", *(f"  - {text}" for text in refused)]
+    lines.append("  - anything at all, if something that is taken for granted is not so")
+    return "\n".join(lines)
+
+
+def in_numbers(step: Derivation) -> str:
+    """A promise in symbols, with whom it is about."""
+    return f"{step.conclusion}" if step.people is None else f"{step.conclusion}, for {step.people}"
+
+
+def title(guarantee: Guarantee) -> str:
+    """A promise in a few words."""
+    if _is_flat(guarantee):
+        return "The same limit in every crowd"
+    return _TITLES.get(guarantee.notion, "A promise")
+
+
+def _is_flat(guarantee: Guarantee) -> bool:
+    """Whether a promise to people by the size of their crowd is the same for all of them."""
+    if isinstance(guarantee, SimpleOutlier | StaircaseOutlier):
+        guarantee = guarantee.as_outlier()
+    return isinstance(guarantee, OutlierPrivacy) and guarantee.curve.is_flat
+
+
+def crowd_words(step: Derivation) -> str:
+    """The k behind a zero-knowledge promise about people who were picked one by one; nothing for other promises."""
+    if not isinstance(step.conclusion, ZeroKnowledge):
+        return ""
+    crowds = {part.conclusion.k for part in step.steps() if isinstance(part.conclusion, CrowdBlending | SimpleOutlier)}
+    if crowds:
+        return f"k = {_listed([str(k) for k in sorted(crowds)])} is the crowd in the sample that this rests on."
+    if isinstance(step.conclusion.aggregate, BernoulliSample | RobustSample):
+        return "k, the number of people whose data it is fair to know, is the size of such a sample, and is not told."
+    return ""
+
+
+def meaning(guarantee: Guarantee, people: People | None = None) -> Meaning:
+    """What a promise means for these people, what its k is, and what it does not promise."""
+    return Meaning(_meaning(guarantee, people), _crowd(guarantee), _not_promised(guarantee, people))
+
+
+def formula(derivation: Derivation) -> str:
+    """The derivation as an indented tree, conclusions above their premises, with theorems and exact numbers."""
+    lines: list[str] = []
+    told: set[int] = set()
+    waiting = [(derivation, 0)]
+    while waiting:
+        step, depth = waiting.pop()
+        numbers = "; " + ", ".join(f"{name} = {text}" for name, text in step.numbers) if step.numbers else ""
+        again = id(step) in told and bool(step.premises)
+        lines.append(
+            f"{'  ' * depth}{step.conclusion}  [{step.theorem.name}{numbers}{'; premises above' if again else ''}]"
+        )
+        if not again:
+            told.add(id(step))
+            waiting.extend((premise, depth + 1) for premise in reversed(step.premises))
+    return "\n".join(lines)
+
+
+def _meaning(guarantee: Guarantee, people: People | None) -> str:
+    data, one = _data(people)
+    in_graph = people is not None and people.in_graph
+    match guarantee:
+        case DifferentialPrivacy(neighbours=Neighbours.REPLACE, group=group):
+            within = _within(guarantee.epsilon, guarantee.delta)
+            changed = "edges" if in_graph else "data"
+            return f"Change the {changed} of {_people(group, one)} of {data} to anything else: {within}."
+        case DifferentialPrivacy(group=group):
+            within = _within(guarantee.epsilon, guarantee.delta)
+            them = "it" if one == "edge" and group == 1 else "them"
+            return f"Take {_people(group, one)} out of {data}, or put {them} in: {within}."
+        case ZeroKnowledge(group=group):
+            hidden = f"edges of {_people(group)} taken away" if in_graph else f"data of {_people(group)} hidden"
+            return (
+                f"Whatever somebody can find out about {_people(group)} from the release, they could find out without "
+                f"it from {_sampled(guarantee.aggregate)}, with the {hidden}: "
+                f"{_within(guarantee.epsilon, guarantee.delta)}."
+            )
+        case CrowdBlending(k=1):
+            return "Nothing: with k = 1 everybody counts as a crowd of one."
+        case CrowdBlending(k=k):
+            return (
+                f"Everybody either has at least {k} people in {data}, themselves included, any of whom could stand "
+                "in their place, or can be left out. Put such a stand-in, or leave the person out: "
+                f"{_within(guarantee.epsilon, Fraction(0))}."
+            )
+        case OutlierPrivacy():
+            if _is_flat(guarantee):
+                return f"Leave out one {one} of {data}: {_levels(guarantee)}."
+            return f"The fewer people of {data} are like you, the less you show. Leave out one: {_levels(guarantee)}."
+        case SimpleOutlier() | StaircaseOutlier():
+            return _meaning(guarantee.as_outlier(), people)
+        case OutlierGroup():
+            return (
+                f"Leave out up to {guarantee.size} people together, each with at most {guarantee.k} of their kind in "
+                f"the data: {_within(guarantee.epsilon, guarantee.delta)}."
+            )
+        case DistributionalPrivacy():
+            return (
+                f"If the people in the data were picked at random, {_rates(guarantee.sample)}, then leave out any one "
+                f"who was picked: {_within(guarantee.epsilon, guarantee.delta)}."
+            )
+
+
+def _crowd(guarantee: Guarantee) -> str:
+    match guarantee:
+        case ZeroKnowledge(aggregate=RandomSample() | ExplorationSample() | NeighbourhoodSample() as sample):
+            return f"k = {sample.k} is how many people's data it is fair to know; the fewer, the stronger the promise."
+        case ZeroKnowledge(aggregate=TwoSamples(some=some)):
+            return (
+                f"k = {some.k} and the sampling rate say how much of the data it is fair to know; the less, the "
+                "stronger the promise."
+            )
+        case ZeroKnowledge():
+            return (
+                "The sampling rate says how much of the data it is fair to know; the lower, the stronger the promise."
+            )
+        case CrowdBlending(k=k) if k > 1:
+            return f"k = {k} is the size of a crowd, yourself included."
+        case OutlierPrivacy() | SimpleOutlier() | StaircaseOutlier():
+            return "Your crowd is everybody in the data whom the release treats exactly like you, yourself included."
+        case OutlierGroup(k=k):
+            return f"k = {k} is how many people of a kind still count as rare."
+        case _:
+            return ""
+
+
+def _data(people: People | None) -> tuple[str, str]:
+    """What people are in, and what one of them is called."""
+    if people is None:
+        return "the data", "person"
+    one = "row" if people.person is None else "person"
+    match people.whose:
+        case Whose.TABLE:
+            return "the table", one
+        case Whose.KEPT_ROWS:
+            return "the kept rows", "row"
+        case Whose.POPULATION:
+            return "the population that the table was collected from", one
+        case Whose.VERTEX:
+            return "the graph", "person"
+        case Whose.EDGE:
+            return "the graph", "edge"
+        case Whose.BALLOTS:
+            return "the ballots", "ballot"
+
+
+def _not_promised(guarantee: Guarantee, people: People | None) -> str:
+    if people is not None and people.whose is Whose.POPULATION:
+        return (
+            "anything to somebody known to be in the table: two tables that differ in one person may well tell them "
+            "apart with certainty."
+        )
+    if people is not None and people.whose is Whose.EDGE:
+        return "anything to a person with all their edges: what is protected is one edge, and nothing larger."
+    match guarantee:
+        case DifferentialPrivacy(neighbours=Neighbours.REPLACE):
+            return "that nobody learns how many people there are, or learns about you from the data of others."
+        case DifferentialPrivacy():
+            return "that nobody learns about you from the data of others, such as your friends."
+        case ZeroKnowledge():
+            return (
+                "that so many people picked at random tell nothing about you; and the number of people is not hidden."
+            )
+        case CrowdBlending():
+            return (
+                "that what a whole crowd has in common stays hidden, that somebody who knows all others of your crowd "
+                "learns nothing, or that a second release of this kind about the same people leaves this one standing."
+            )
+        case OutlierPrivacy() | SimpleOutlier() | StaircaseOutlier():
+            return (
+                "that what a large crowd has in common stays hidden, or that a release with other bins leaves your "
+                "crowd as large as it is."
+            )
+        case OutlierGroup():
+            return "anything to people with more of their kind, or to a larger group."
+        case DistributionalPrivacy():
+            return "anything, if people were picked in another way or if it is known who was picked."
+
+
+def _within(epsilon: Loss, delta: Fraction, *, rising_to: Loss | None = None) -> str:
+    """How far the chance of what comes out may move."""
+    top = epsilon if rising_to is None else rising_to
+    if isinstance(epsilon, Infinite) or isinstance(top, Infinite) or delta == 1:
+        return "nothing is promised about what comes out then"
+    extra = f", save for an extra chance of at most 1 in {int(1 / delta):,}" if delta else ""
+    if top == 0:
+        return f"everything that can come out is exactly as likely as before{extra}"
+    factor = _factor(top) if rising_to is None else f"{_factor(epsilon)} to {_factor(top)}"
+    return f"nothing that can come out gets more than {factor} times as likely or as unlikely{extra}"
+
+
+def _factor(epsilon: Fraction) -> str:
+    if epsilon <= LARGEST_SPELT_OUT:
+        return to_text(odds_below(epsilon, DIGITS))
+    with precision():
+        return f"10^{math.ceil(upper(ball(epsilon) / ball(10).log()))}"
+
+
+def _levels(guarantee: OutlierPrivacy) -> str:
+    ends = list(guarantee.curve.ends())
+    parts = []
+    for piece, end in ends:
+        last = piece.at(end) if piece.rate and end is not None else None
+        within = _within(piece.value, guarantee.delta, rising_to=last)
+        if piece.rate and end is None:
+            parts.append(
+                f"in a crowd of {piece.start}, {within}, and {_factor(piece.rate)} times that for each further one"
+            )
+        else:
+            parts.append(
+                f"{'in any crowd' if len(ends) == 1 else f'in a crowd of {_span(piece.start, end)}'}, {within}"
+            )
+    return "; ".join(parts)
+
+
+def _span(start: int, end: int | None) -> str:
+    if end is None:
+        return f"{start} or more"
+    return f"{start}" if start == end else f"{start} to {end}"
+
+
+def _sampled(aggregate: Aggregate) -> str:
+    match aggregate:
+        case RandomSample(k=k, n=n):
+            return f"the raw data of {k} people picked at random" + (f" out of {n}" if n is not None else "")
+        case BernoulliSample() | RobustSample():
+            return f"the raw data of people picked at random, {_rates(aggregate)}"
+        case TwoSamples(each=each, some=some):
+            return f"{_sampled(some)} and {_sampled(each)}"
+        case ExplorationSample(k=k, s=s):
+            return f"the raw data and links of {k} people picked at random and of those around them, {s} for each"
+        case NeighbourhoodSample(k=k, radius=radius):
+            near = "their friends" if radius == 1 else f"all within {radius} links of them"
+            return f"the raw data and links of {k} people picked at random and of {near}"
+
+
+def _rates(sample: BernoulliSample | RobustSample) -> str:
+    if isinstance(sample, BernoulliSample):
+        return f"each with probability {to_text(sample.p)}"
+    common = f"each with probability 0 or {to_text(sample.low)} to {to_text(sample.high)}"
+    if not sample.exempt:
+        return common
+    return f"{common}, but for {_people(sample.exempt)} with up to {to_text(sample.highest)}"
+
+
+def _people(number: int, one: str = "person") -> str:
+    several = "people" if one == "person" else f"{one}s"
+    return f"one {one}" if number == 1 else f"up to {number} {several}"
+
+
+def _listed(texts: list[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def _indented(lines: Iterable[str], by: int = 2) -> list[str]:
+    return [f"{' ' * by}{line}" for line in lines]

@@ -1,0 +1,263 @@
+"""Example 8 of the outlier paper: a private lower bound on epsilon(k) decides how much noise the count gets.
+
+A(k) draws an integer n whose law changes by at most (epsilon_A, delta_A) between neighbouring counts, and n stands
+for a rate epsilon_tot(n) that exceeds epsilon(k) only with a small probability. Then B adds two-sided geometric noise
+of rate epsilon_tot - epsilon_A (nothing is shown when that is 0, no noise is added when it is infinite), and
+epsilon_tot is published beside it. How n is made is an :class:`Estimator`; the five of the paper are in
+:mod:`hubbub.channels.papers.estimators`, three of them corrected. The warped channel does better than all of them on
+every curve we tried; these are here for comparison.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+from flint import arb
+from numpy.typing import ArrayLike, NDArray
+
+from hubbub.channels.law import SUPPRESSED, Block, Law, Weight, peak, two_sided
+from hubbub.channels.protocol import (
+    LARGEST_COUNT,
+    LARGEST_RATE,
+    SMALLEST_RATE,
+    Card,
+    Channel,
+    Proof,
+    Published,
+    exact_count,
+    exact_counts,
+    noise_rate,
+)
+from hubbub.errors import WrongUse
+from hubbub.guarantees.curve import Curve
+from hubbub.guarantees.definitions import OutlierPrivacy
+from hubbub.guarantees.derivation import HERE, LUI_PASS, Theorem
+from hubbub.noise.sampler import two_sided_geometric_each
+from hubbub.noise.source import Source
+from hubbub.numeric.exact import Exact, Infinite, Loss, ball, exp, loss, positive, rounded, to_text
+
+Cell: TypeAlias = tuple[int | None, int | None, Loss]
+"""The integers n from the first to the second (None: endless) stand for this epsilon_tot."""
+
+_NEGLIGIBLE = Fraction(1, 10**32)
+_MOST_PARTS, _FEW_COUNTS = 3_000, 3  # of a law that is compared when a certificate is checked, and how many are
+_GAP = 1000  # cells are listed across a gap of this many integers and no more
+
+
+def _perhaps(lo: int, hi: int) -> bool:
+    """What is assumed of cells that say nothing about themselves."""
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimator:
+    """How A draws n: n = centre(k) + X, X two-sided geometric of rate(k); and what n means.
+
+    `cells(lo, hi)` covers all integers, split at least finely enough between lo and hi that epsilon_tot is constant
+    on a cell; outside, cells may be merged, and `merges(lo, hi)` says whether any are. On a grid, centre and rate are
+    those of the count `settled` from there on; None if they move with every count.
+    """
+
+    centre: Callable[[int], int]
+    rate: Callable[[int], Loss]
+    cells: Callable[[int, int], Sequence[Cell]]
+    merges: Callable[[int, int], bool] = _perhaps
+    settled: int | None = None
+
+    def reach(self, count: int) -> int:
+        """How far from the centre cells are told apart: beyond, X has a negligible probability."""
+        rate = self.rate(count)
+        return 0 if isinstance(rate, Infinite) else math.ceil(float((-ball(_NEGLIGIBLE).log() / ball(rate)).upper()))
+
+    def merged(self, count: int) -> Fraction:
+        """A bound on the probability of cells that :meth:`law` does not tell apart."""
+        centre, reach, rate = self.centre(count), self.reach(count), self.rate(count)
+        if isinstance(rate, Infinite) or not self.merges(centre - reach, centre + reach):
+            return Fraction(0)
+        return rounded(2 * exp(-rate * (reach + 1)) / (1 + exp(-rate)), up=True)
+
+    def law(self, count: int) -> Iterator[tuple[Loss, arb]]:
+        """(epsilon_tot, probability) for every value of epsilon_tot that is not negligible."""
+        centre, rate, reach = self.centre(count), self.rate(count), self.reach(count)
+        masses: dict[Loss, arb] = {}
+        for lo, hi, total in self.cells(centre - reach, centre + reach):
+            mass = sum((block.total() for block in two_sided(centre, rate, lo=lo, hi=hi)), arb(0))
+            if mass.is_zero():
+                continue
+            masses[total] = masses.get(total, arb(0)) + mass
+        yield from sorted(masses.items(), key=lambda item: (isinstance(item[0], Infinite), item[0]))
+
+
+def spare_rate(total: Loss, epsilon_a: Fraction) -> Loss:
+    """The rate left for B: epsilon_tot - epsilon_A, 0 where that is too little for a number, never above the largest
+    rate.
+    """
+    if isinstance(total, Infinite):
+        return total
+    rest = total - epsilon_a
+    return Fraction(0) if rest < SMALLEST_RATE else min(rest, LARGEST_RATE)
+
+
+def tag_of(total: Loss, epsilon_a: Fraction) -> str:
+    """epsilon_tot as a tag."""
+    hidden = f"{SUPPRESSED} " if spare_rate(total, epsilon_a) == 0 else ""
+    return f"{hidden}epsilon={to_text(total)}"
+
+
+def total_of(tag: str) -> Loss:
+    """The epsilon_tot that a tag says."""
+    return loss(tag.partition("=")[2], "epsilon")
+
+
+def estimator_law(estimator: Estimator, epsilon_a: Fraction, count: int) -> Law:
+    """The joint law of (epsilon_tot, published value) at a count, whatever the estimator promises."""
+    blocks: list[Block] = []
+    for total, mass in estimator.law(count):
+        tag, rate = tag_of(total, epsilon_a), spare_rate(total, epsilon_a)
+        if rate == 0:
+            blocks.append(Block(0, 0, Weight(("cell", object()), mass), Fraction(0), tag=tag))
+        elif isinstance(rate, Infinite):
+            blocks.append(Block(count, count, Weight(("cell", object()), mass), Fraction(0), tag=tag))
+        else:
+            weight = Weight(("cell", object()), mass * peak(rate).value)
+            blocks.append(Block(None, count - 1, weight, -rate * count, rate, tag))
+            blocks.append(Block(count, None, weight, rate * count, -rate, tag))
+    tags = tuple(sorted({block.tag for block in blocks}, key=total_of))
+    return Law(tuple(blocks), tags=tags, order=total_of, missing=estimator.merged(count))
+
+
+@dataclass(frozen=True)
+class LowerBound(Channel):
+    """Example 8 with an estimator by name. Make it with :func:`hubbub.channels.papers.estimators.lower_bound`.
+
+    Guarantee: (curve, delta_A + e^-alpha/2)-outlier privacy with epsilon_tot released (Theorem 20): for fixed n the
+    noise of B costs epsilon_tot - epsilon_A, n itself costs (epsilon_A, delta_A), and epsilon_tot exceeds epsilon(k)
+    with probability at most e^-alpha/2; the deltas add.
+    """
+
+    name: ClassVar[str] = "lower-bound"
+    card: ClassVar[Card] = Card(
+        statement=Theorem("channel.lower-bound", "Theorem 20", f"{LUI_PASS}, Example 8; {HERE}"),
+        summary="a private lower bound on the curve sets the noise (example 8)",
+        example="`curve=1:0.01,101:1` `estimator=count` `epsilon_a=0.005` `alpha=10`",
+        needs=("curve", "estimator", "epsilon_a", "alpha"),
+        may=("delta_a", "grid"),
+    )
+    curve: Curve
+    estimator: str
+    epsilon_a: Fraction
+    alpha: Fraction
+    delta_a: Fraction
+    grid: Fraction
+    made: Estimator
+
+    @property
+    def claim(self) -> OutlierPrivacy:
+        slack = self.delta_a + rounded(exp(-self.alpha) / 2, up=True)
+        return OutlierPrivacy(curve=self.curve, delta=slack)
+
+    @property
+    def proofs(self) -> tuple[Proof, ...]:
+        return (Proof(self.curve, "Theorem 20", self.claim.delta),)
+
+    def comparable(self, counts: Sequence[int]) -> Sequence[int]:
+        return [count for count in counts if self._parts(count) <= _MOST_PARTS][:_FEW_COUNTS]
+
+    def _parts(self, count: int) -> int:
+        """Of how many parts a law consists: one for each value of the estimate."""
+        centre, reach = self.made.centre(count), self.made.reach(count)
+        return reach if reach > 10 * _MOST_PARTS else len(self.made.cells(centre - reach, centre + reach))
+
+    @property
+    def unbiased(self) -> bool:
+        return False
+
+    def noise_given(self, tag: str) -> Loss:
+        """The rate of the noise around the count when epsilon_tot is known."""
+        return spare_rate(total_of(tag), self.epsilon_a)
+
+    @property
+    def segments(self) -> tuple[int, ...]:
+        """On a grid A moves with the curve and B with the count: only where the curve is flat is there one peak."""
+        return (0,) if self.made.settled is None else tuple(range(self.made.settled + 1))
+
+    def likelihood(self, count: int, value: int, tag: str) -> arb:
+        """The probability of one outcome, without the rest of its law."""
+        if self.made.settled is None:
+            return self.law(count).mass(value, tag)
+        total, rate = total_of(tag), self.noise_given(tag)
+        centre, spread = self.made.centre(count), self.made.rate(count)
+        parts = [two_sided(centre, spread, lo=lo, hi=hi) for lo, hi, told in _every_cell(self.made) if told == total]
+        chance = sum((block.total() for blocks in parts for block in blocks), arb(0))
+        if rate == 0:
+            return chance
+        return chance * sum((block.total() for block in two_sided(count, rate, lo=value, hi=value)), arb(0))
+
+    def law(self, count: int) -> Law:
+        return _law(self, exact_count(count))
+
+    def release(self, counts: ArrayLike, source: Source) -> Published:
+        truth = exact_counts(counts).ravel()
+        totals, which = self._totals(truth, source)
+        rates = [spare_rate(total, self.epsilon_a) for total in totals]
+        hidden = np.array([rate == 0 for rate in rates], dtype=bool)
+        drawable: list[Loss] = [LARGEST_RATE if rate == 0 else rate for rate in rates]  # what is hidden is not used
+        values = truth + two_sided_geometric_each(drawable, which, source)
+        values[hidden[which]] = 0
+        tags = [tag_of(total, self.epsilon_a) for total in totals]
+        names = tuple(sorted(set(tags), key=total_of))
+        index = np.array([names.index(tag) for tag in tags], dtype=np.intp)
+        shape = np.shape(counts)
+        return Published(values.reshape(shape), index[which].reshape(shape), names)
+
+    def _totals(self, truth: NDArray[np.int64], source: Source) -> tuple[list[Loss], NDArray[np.intp]]:
+        """The epsilon_tot of each bin, as (distinct values, which)."""
+        distinct, at = np.unique(truth, return_inverse=True)
+        rates: dict[Loss, int] = {}
+        level = np.array([rates.setdefault(self.made.rate(int(k)), len(rates)) for k in distinct], dtype=np.intp)
+        centres = np.array([self.made.centre(int(k)) for k in distinct], dtype=np.int64)
+        n = centres[at] + two_sided_geometric_each(list(rates), level[at], source)
+        places, back = np.unique(n, return_inverse=True)
+        totals: dict[Loss, int] = {}
+        which = np.empty(places.size, dtype=np.intp)
+        # Run by run: between a bin of 3 people and one of a billion there are a billion cells that nobody is in.
+        runs = np.flatnonzero(np.diff(places, prepend=places[:1]) > _GAP)
+        for run in np.split(np.arange(places.size), runs):
+            if not run.size:
+                continue
+            here = places[run]
+            cells = self.made.cells(int(here[0]), int(here[-1]))
+            starts = np.array([lo for lo, _, _ in cells[1:]], dtype=np.int64)  # the first cell is endless
+            number = np.array([totals.setdefault(total, len(totals)) for _, _, total in cells], dtype=np.intp)
+            which[run] = number[np.searchsorted(starts, here, side="right")]
+        return list(totals), which[back]
+
+
+@lru_cache(maxsize=16)
+def _every_cell(estimator: Estimator) -> Sequence[Cell]:
+    """All the cells of an estimator on a grid: finitely many."""
+    return estimator.cells(-LARGEST_COUNT, LARGEST_COUNT)
+
+
+@lru_cache(maxsize=256)
+def _law(channel: LowerBound, count: int) -> Law:
+    return estimator_law(channel.made, channel.epsilon_a, count)
+
+
+def checked(curve: Curve, epsilon_a: Exact, alpha: Exact) -> tuple[Fraction, Fraction]:
+    """epsilon_A and alpha, or why they cannot be used with this curve."""
+    rate, a = noise_rate(epsilon_a, "epsilon-a"), positive(alpha, "alpha")
+    if not curve.is_monotone:
+        raise WrongUse("the curve must not decrease; use curve.envelope()")
+    if curve.at(1) < rate:
+        raise WrongUse(
+            f"epsilon-a must be at most the curve at a crowd of 1, {to_text(curve.at(1))}, not {to_text(rate)}; "
+            "lower it, or use the warped channel, which has no such limit"
+        )
+    return rate, a

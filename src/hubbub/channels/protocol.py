@@ -1,0 +1,201 @@
+"""The protocol of a count channel.
+
+A channel is a family of laws f_0, f_1, f_2, ...: it sees one exact count and publishes one value drawn from the
+law of that count. A release runs one channel, independently, in every bin of a public partition. Its privacy
+is a property of the family alone, and :mod:`hubbub.channels.profile` computes it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Final, Protocol, runtime_checkable
+
+import numpy as np
+from flint import arb
+from numpy.typing import ArrayLike, NDArray
+
+from hubbub.channels.empty_bins import EmptyBins
+from hubbub.channels.law import Law
+from hubbub.channels.published import Published as Published
+from hubbub.errors import WrongUse
+from hubbub.guarantees.curve import Curve
+from hubbub.guarantees.definitions import Guarantee
+from hubbub.guarantees.derivation import Theorem
+from hubbub.guarantees.verdict import Verdict
+from hubbub.noise.source import Source
+from hubbub.numeric.exact import Exact, Loss, rational
+
+LARGEST_COUNT = 2**62
+"""Counts above this are refused: a published value must fit 64 bits with its noise."""
+
+BEYOND_COUNTS: Final = "counts must lie between 0 and 2^62; check what was counted"
+
+SMALLEST_RATE, LARGEST_RATE = Fraction(1, 10**6), Fraction(50)
+"""Noise is drawn exactly for every rational epsilon between these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """f_c and f_(c-1) are (curve(c), delta)-close for every c, and this is why. Infinite where nothing is proved."""
+
+    curve: Curve
+    reason: str
+    delta: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """What a channel says about itself: the statement behind its claim, what it does, and how it is asked for.
+
+    `summary` is one line. `needs`, `may` and `one_of` are the options it must have, can have, and must have exactly one
+    of.
+    """
+
+    statement: Theorem
+    summary: str
+    example: str
+    needs: tuple[str, ...] = ()
+    may: tuple[str, ...] = ()
+    one_of: tuple[str, ...] = ()
+
+
+MOST_COMPARED = 12
+"""Counts at which a channel's laws are compared when a certificate is checked; beyond them stands its proof."""
+
+
+@runtime_checkable
+class Channel(Protocol):
+    """A family of laws, one per count, with a claim about them.
+
+    Inherit from it: everything below `unbiased` has a default that holds for every channel, and a channel that knows
+    better says so itself.
+
+    `law` is exact. `release` draws from it, exactly. `claim` is what the paper or its correction
+    promises; the checker holds it against the laws. `proofs` bound the loss of removing one person from a bin at
+    *every* count, by short arguments: they stand for the infinitely many counts that nobody can enumerate.
+    """
+
+    __slots__ = ()
+    name: ClassVar[str]
+    card: ClassVar[Card]
+
+    def __hash__(self) -> int:
+        return object.__hash__(self)
+
+    def law(self, count: int) -> Law:
+        """The exact law of what is published for this count."""
+        ...
+
+    def release(self, counts: ArrayLike, source: Source) -> Published:
+        """One published value per count, drawn exactly from `law`."""
+        ...
+
+    @property
+    def claim(self) -> Guarantee:
+        """What is promised."""
+        ...
+
+    @property
+    def proofs(self) -> tuple[Proof, ...]:
+        """Bounds on the loss that hold at every count, with their reasons."""
+        ...
+
+    @property
+    def unbiased(self) -> bool:
+        """Whether the published value, as it stands, has the true count as its mean."""
+        ...
+
+    @property
+    def how(self) -> str:
+        """What is done to a count, in a few words, where the parameters are known."""
+        return re.sub(r" \([^)]*\)$", "", self.card.summary)
+
+    def neighbours(self, count: int) -> tuple[Law, Law]:
+        """The laws of a bin with this count and of the same bin with one person fewer, cut alike."""
+        return self.law(count), self.law(count - 1)
+
+    @property
+    def last_change(self) -> int | None:
+        """From here on the laws are shifts of one another; None if they never are, or nobody knows."""
+        return None
+
+    @property
+    def segments(self) -> tuple[int, ...]:
+        """Where stretches of counts begin on which a larger count always publishes more (in distribution)."""
+        return (0,)
+
+    @property
+    def certain(self) -> bool:
+        """Whether an interval for the count never misses it.
+
+        What is published either follows from the count, or is the same toss for all counts of a stretch, which the
+        interval then holds as a whole.
+        """
+        return False
+
+    @property
+    def unmarked(self) -> bool:
+        """Whether counts below a crowd get noise, and nothing says which counts did."""
+        return False
+
+    def noise_given(self, tag: str) -> Loss | None:
+        """The rate of the noise around the count, where the tag tells it for every count; else None."""
+        return None
+
+    def counts_within(self, value: int | None, tail: arb) -> tuple[int, int | None] | None:
+        """The counts for which a value is not in a tail of that probability, if there is a short way to them."""
+        return None
+
+    def likelihood(self, count: int, value: int, tag: str) -> arb:
+        """The probability of an outcome at a count."""
+        return self.law(count).mass(value, tag)
+
+    def most_likely(self, value: int) -> int | None:
+        """The count under which a value is most probable, if there is a short way to it."""
+        return None
+
+    def unbiased_estimate(self, value: int) -> Fraction | arb | None:
+        """An estimate whose mean is the count, from a value that is shown; None where there is none."""
+        return Fraction(value) if self.unbiased else None
+
+    def comparable(self, counts: Sequence[int]) -> Sequence[int]:
+        """Those of some critical counts at which the laws can be compared in a while, the first few of them."""
+        return counts[:MOST_COMPARED]
+
+    def empty_bins(self) -> EmptyBins | None:
+        """How empty bins come to show a number, where they need not all be listed; None where they do."""
+        return None
+
+    def reconsidered(self, verdict: Verdict) -> Verdict:
+        """A verdict from laws and proofs, with what the channel alone can add to it."""
+        return verdict
+
+
+def exact_counts(counts: ArrayLike) -> NDArray[np.int64]:
+    """`counts` as int64, or one sentence that names no count."""
+    array = np.asarray(counts)
+    if array.size == 0:
+        return array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        raise WrongUse(f"counts must be whole numbers in an integer array, not {array.dtype}")
+    if int(array.min()) < 0 or int(array.max()) > LARGEST_COUNT:
+        raise WrongUse(BEYOND_COUNTS)
+    return array.astype(np.int64)
+
+
+def exact_count(count: int) -> int:
+    """A single count, checked like an array of them."""
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 0 <= count <= LARGEST_COUNT:
+        raise WrongUse("a count must be a whole number between 0 and 2^62")
+    return int(count)
+
+
+def noise_rate(value: Exact, what: str = "epsilon") -> Fraction:
+    """An epsilon that exact noise can be drawn for."""
+    rate = rational(value, what)
+    if not SMALLEST_RATE <= rate <= LARGEST_RATE:
+        raise WrongUse(f"{what} must lie between 0.000001 and 50 for exact noise, not {rate}; choose one in that range")
+    return rate

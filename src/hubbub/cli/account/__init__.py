@@ -1,0 +1,1 @@
+"""``hubbub account``: the theorems as a calculator."""

@@ -1,0 +1,1 @@
+"""``hubbub channel``: laws and profiles of count channels."""

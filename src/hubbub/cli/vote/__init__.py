@@ -1,0 +1,1 @@
+"""``hubbub vote``: elections."""

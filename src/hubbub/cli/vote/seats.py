@@ -1,0 +1,93 @@
+"""What ``hubbub vote tally`` says about a count for several seats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from hubbub.cli import echo, page
+from hubbub.numeric.exact import rational, to_text
+
+if TYPE_CHECKING:
+    from hubbub.voting.formats.ballot_file import BallotFile
+    from hubbub.voting.rules.stv_result import Seats
+
+
+def tell(result: Seats, read: BallotFile, answer: Mapping[str, Any]) -> None:
+    """A table for each stage, and who is elected."""
+    title = f"{read.title}: " if read.title else ""
+    echo(
+        f"{title}{result.voters:,} ballots, {len(result.candidates)} candidates, {result.rule.seats} seats, "
+        f"quota {result.quota:,}"
+    )
+    if read.withdrawn:
+        echo(f"Withdrawn: {', '.join(read.withdrawn)}.")
+    for number, stage in enumerate(answer["stages"], 1):
+        _draw_stage(number, len(answer["stages"]), stage, result.quota)
+    for draw in answer["draws"]:
+        echo(f"Drawn from {draw['source']}, {draw['why']}: {draw['chosen']} (of {', '.join(draw['among'])}).")
+    echo()
+    for sentence in result.sentences():
+        echo(sentence)
+
+
+def _draw_stage(number: int, stages: int, stage: Mapping[str, Any], quota: int) -> None:
+    from rich.table import Table
+
+    done = stage["what"] if not stage["of"] else f"{stage['what']} of {', '.join(stage['of'])}"
+    table = Table(title=f"Stage {number} of {stages}: {done}", title_justify="left", box=None)
+    table.add_column("", min_width=24)
+    table.add_column("votes", justify="right")
+    table.add_column("to the quota", justify="right")
+    table.add_column("")
+    out = stage["of"] if stage["what"] == "exclusion" else []
+    for name, text in stage["votes"].items():
+        votes = rational(text)
+        if not votes and name not in out:
+            continue
+        fate = "elected" if name in stage["elected"] else ("out" if name in out else "")
+        table.add_row(name, _shown(votes), "" if votes >= quota else _shown(quota - votes), fate)
+    for label, key in (("(exhausted)", "exhausted"), ("(lost to rounding)", "lost_to_rounding")):
+        if rational(stage[key]):
+            table.add_row(label, _shown(rational(stage[key])), "", "")
+    echo()
+    page().print(table)
+
+
+def _shown(votes: Fraction) -> str:
+    """All digits: votes are whole numbers of the last decimal place."""
+    whole, point, places = to_text(votes).partition(".")
+    return f"{int(whole):,}{point}{places}"
+
+
+def draw_flow(result: Seats, read: BallotFile, path: str) -> None:
+    """The picture of a count for several seats."""
+    from hubbub import charts
+    from hubbub.voting.count.stv_flow import seats_flow
+
+    drawn = seats_flow(result)
+    names = result.winner_names
+    chart = charts.transfers_chart(
+        [{"heading": f"stage {column.stage}", "note": column.note, "piles": column.piles} for column in drawn.columns],
+        [
+            {"column": link.column, "origin": link.origin, "target": link.target, "ballots": link.votes}
+            for link in drawn.links
+        ],
+        order=drawn.order,
+        winner=names[0],
+        plain=[name for name in drawn.order if name not in result.candidates],
+        title=f"Elected: {', '.join(names)}",
+        subtitle=[
+            " · ".join(
+                part
+                for part in (
+                    read.title,
+                    f"single transferable vote, {result.rule.rules.name}",
+                    f"{result.valid:,} ballots, quota {result.quota:,}",
+                )
+                if part
+            )
+        ],
+    )
+    charts.save(chart, path)

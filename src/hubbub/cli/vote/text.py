@@ -1,0 +1,178 @@
+"""How ``hubbub vote tally`` shows a count: tables for people, and the picture of how ballots moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from hubbub.cli import echo, page, shown
+from hubbub.voting.count.flow import Column, flow
+
+if TYPE_CHECKING:
+    from hubbub.voting.count.comparison import Comparison
+    from hubbub.voting.count.counted import Counted
+    from hubbub.voting.formats.ballot_file import BallotFile
+    from hubbub.voting.result import Result
+    from hubbub.voting.rules.pairwise import Pairwise
+
+MOST_PAIRS: Final = 6  # candidates up to whom every pair is shown
+MOST: Final = 30  # rounds, draws, and candidates of one of them, that are shown
+_FIRST: Final = 5
+
+
+def tell(answer: Counted, read: BallotFile, comparison: Comparison | None) -> None:
+    """What the count was, a table for each round, and what is promised."""
+    result = answer.result
+    if answer.struck_nobody is not None:
+        echo(answer.struck_nobody)
+    title = f"{shown(read.title)}: " if read.title else ""
+    echo(f"{title}{result.voters:,} ballots, {len(result.candidates)} candidates, {result.rule.name}")
+    changed = {rule: count for rule, count in read.changed.items() if count}
+    if changed:
+        rules = read.reading.rules()
+        parts = [f"{what}={rules[what]} changed {count:,}" for what, count in sorted(changed.items())]
+        echo(f"Of these ballots {'; '.join(parts)}.")
+    for number in _some(len(result.rounds), "rounds"):
+        _draw_round(number, result)
+    drawn = answer.drawn(MOST)
+    for number in _some(len(drawn), "draws"):
+        echo(drawn[number])
+    echo()
+    said = answer.sentences()
+    for sentence in said[1:] if answer.struck_nobody is not None else said:
+        echo(sentence)
+    if answer.honesty.margin is not None and answer.honesty.promise()["empty"]:
+        echo("How many voters a promise takes: hubbub vote guarantee --help.")
+    if comparison is not None:
+        _draw_comparison(comparison)
+
+
+def _some(number: int, what: str) -> Iterator[int]:
+    """All of them, or the first and the last, with a line for what is left out."""
+    if number <= MOST:
+        yield from range(number)
+        return
+    yield from range(_FIRST)
+    echo(f"\n({number - MOST:,} {what} are left out here; --json has them all)")
+    yield from range(number - MOST + _FIRST, number)
+
+
+def _draw_round(at: int, result: Result) -> None:
+    from rich.table import Table
+
+    counted, rounds = result.rounds[at], len(result.rounds)
+    margin = "" if counted.margin is None else f", margin {counted.margin:,}"
+    table = Table(title=f"Round {at + 1} of {rounds}: {counted.what}{margin}", title_justify="left", box=None)
+    table.add_column("", min_width=24)
+    table.add_column(counted.what, justify="right")
+    table.add_column("behind", justify="right")
+    table.add_column("")
+    most = max(count for _, count in counted.counts)
+    ordered = sorted(counted.counts, key=lambda pair: (-pair[1], pair[0]))
+    out = set(counted.eliminated)
+    for candidate, count in ordered[:MOST]:
+        wins = at + 1 == rounds and candidate == result.winner
+        fate = "out" if candidate in out else ("wins" if wins else "")
+        behind = f"{most - count:,}" if most != count else ""
+        table.add_row(shown(result.candidates[candidate]), f"{count:,}", behind, fate)
+    if len(ordered) > MOST:
+        rest = ordered[MOST:]
+        gone = sum(candidate in out for candidate, _ in rest)
+        table.add_row(
+            f"({len(rest):,} others)", f"{sum(count for _, count in rest):,}", "", f"{gone:,} out" if gone else ""
+        )
+    if counted.exhausted:
+        table.add_row("(exhausted)", f"{counted.exhausted:,}", "", "")
+    echo()
+    page().print(table)
+
+
+def _draw_comparison(comparison: Comparison) -> None:
+    from rich.table import Table
+
+    table = Table(title="All rules", title_justify="left", box=None)
+    for heading in ("rule", "winner", "chance", "a lie gains", "if beliefs are", "beats all"):
+        table.add_column(
+            heading,
+            justify="left" if heading in ("rule", "winner") else "right",
+            no_wrap=heading != "winner",
+            overflow="fold",
+        )
+    for row in comparison.rows():
+        table.add_row(*map(shown, row))
+    echo()
+    page().print(table)
+    if comparison.pairs is not None and len(comparison.pairs.candidates) <= MOST_PAIRS:
+        _draw_pairs(comparison.pairs)
+    for sentence in comparison.sentences():
+        echo(sentence)
+
+
+def _draw_pairs(pairs: Pairwise) -> None:
+    from rich.table import Table
+
+    table = Table(title="Who would win each pair", title_justify="left", box=None)
+    for heading in ("preferred", "to", "by", "against"):
+        table.add_column(heading, justify="right" if heading in ("by", "against") else "left", overflow="fold")
+    for one, other, more, less in pairs.pairs():
+        name = pairs.candidates[one] if more > less else f"{pairs.candidates[one]} (a tie)"
+        table.add_row(shown(name), shown(pairs.candidates[other]), f"{more:,}", f"{less:,}")
+    echo()
+    page().print(table)
+
+
+def draw_flow(answer: Counted, read: BallotFile, path: str) -> None:
+    """The picture of a count."""
+    from hubbub import charts
+
+    result = answer.result
+    drawn = flow(result)
+    last = sorted(result.rounds[-1].counts, key=lambda pair: -pair[1])
+    leads = len(last) > 1 and last[0][0] == result.winner
+    ended = f"{last[0][1]:,} to {last[1][1]:,}" if leads else ""
+    drawn_too = result.rounds[-1].what == drawn.what  # else the last two are counted in another unit than the bars
+    score = f", {ended}" if ended and drawn_too else ""
+    columns = [
+        {"heading": f"round {column.round}", "note": _gone(column), "piles": column.piles} for column in drawn.columns
+    ]
+    margin = next((counted.margin for counted in result.rounds if counted.margin is not None), None)
+    chart = charts.transfers_chart(
+        columns,
+        [
+            {"column": link.column, "origin": link.origin, "target": link.target, "ballots": link.ballots}
+            for link in drawn.links
+        ],
+        order=drawn.order,
+        winner=drawn.winner,
+        plain=[name for name in drawn.order if name not in result.candidates],
+        title=f"{result.winner_name} wins{score}",
+        subtitle=[
+            *([] if answer.struck_nobody is None else _two_lines(answer.struck_nobody)),
+            " · ".join(
+                part
+                for part in (
+                    read.title,
+                    result.rule.name,
+                    f"{result.voters:,} ballots",
+                    "" if margin is None else f"margin {margin:,}",
+                    "" if drawn.what == "top choices" else drawn.what,
+                )
+                if part
+            ),
+            *([f"then {ended} in top choices between the last two"] if ended and not drawn_too else []),
+            *(["nothing is promised about lies"] if margin is not None and answer.honesty.promise()["empty"] else []),
+        ],
+    )
+    charts.save(chart, path)
+
+
+def _two_lines(sentence: str) -> list[str]:
+    """A sentence cut at its last comma, so that a chart does not cut it elsewhere."""
+    first, _, rest = sentence.rpartition(", ")
+    return [f"{first},", rest] if first else [sentence]
+
+
+def _gone(column: Column) -> str:
+    if not column.out:
+        return ""
+    return f"out: {column.out[0]}" if len(column.out) == 1 else f"out: {column.gone} candidates"

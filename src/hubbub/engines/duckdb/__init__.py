@@ -1,0 +1,1 @@
+"""Counting in DuckDB: the queries, and the engine that runs them."""

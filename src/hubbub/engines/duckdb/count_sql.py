@@ -1,0 +1,219 @@
+"""The queries that count: rows become bins, and bins that a person may have several of become few.
+
+Each gives the number of a bin (`code`), the labels of discovered axes, and how many people it has, for every bin that
+is not empty, sorted by labels where there are any. The table's columns are met only in the innermost SELECT, so that no
+name of theirs can be taken for one of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from hubbub.engines.column import Column
+from hubbub.engines.duckdb.bin_sql import code, code_where, key, value
+from hubbub.engines.duckdb.cell_sql import identifier, literal, unreadable
+from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps, Values, size
+from hubbub.tables.generalization import REST, Grouped
+from hubbub.tables.lattice import Lattice
+
+Columns: TypeAlias = Mapping[str, Column]
+Query: TypeAlias = tuple[str, list[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """For how many people a row stands, as an aggregate, and how a measure `{x}` of theirs is added up."""
+
+    people: str
+    total: str
+
+
+ROW: Final = Weight("count(*)", "sum({x})")
+KEPT: Final = "hubbub_kept"
+
+BINNED: Final = "CASE WHEN n > 0 THEN code END IS NOT NULL"
+"""Whether a group is a bin that is not empty. Without `n` in it DuckDB would ask it of every row, before it groups."""
+
+
+def bad_row(axes: Sequence[Countable], columns: Columns) -> str:
+    """Whether a row has a cell that is read and cannot be read as declared."""
+    tests = filter(None, (unreadable(axis, columns[axis.column]) for axis in axes))
+    return " OR ".join(tests) or "FALSE"
+
+
+def every_row_told(
+    axes: Sequence[Countable], columns: Columns, people: str, person: str | None = None, weight: Weight = ROW
+) -> Query:
+    """Each row is a person, as with :func:`every_row`; but those in no bin come back too, under the code -1, and
+    beside the people of each bin stands how many of them have a cell that cannot be read as declared."""
+    where = "" if person is None else f" WHERE ({person} IS NOT NULL)"
+    bad = f"coalesce(CAST({weight.people} FILTER (WHERE {bad_row(axes, columns)}) AS BIGINT), 0) AS bad"
+    many = f"CAST({weight.people} AS BIGINT) AS n"
+    inner = f"SELECT {named(parts_of(axes, columns))}, {many}, {bad} FROM {people}{where} GROUP BY ALL"
+    coded, parameters = with_codes(axes, inner, "n, bad")
+    bins = listed(axes)
+    sums = "CAST(sum(n) AS BIGINT) AS people, CAST(sum(bad) AS BIGINT) AS bad"
+    every = f"SELECT * REPLACE (coalesce(code, -1) AS code) FROM ({coded})"
+    return f"SELECT {bins}, {sums} FROM ({every}) GROUP BY {bins}{order(axes)}", parameters
+
+
+def every_row(
+    axes: Sequence[Countable], columns: Columns, people: str, person: str | None = None, weight: Weight = ROW
+) -> Query:
+    """Each row is a person. Whoever fits no bin is dropped by a condition where that says the same as a case.
+
+    A person column is read here as well: a line of a CSV may be left out for a cell that is read, and the lines that
+    are counted must be among those whose person was checked.
+    """
+    parts = parts_of(axes, columns)
+    conditions = [] if person is None else [f"({person} IS NOT NULL)"]
+    for i, axis in enumerate(axes):
+        if isinstance(axis, Edges | Steps | Dates | Lattice) and not axis.null and not axis.other:
+            parts[i], condition = code_where(axis, columns[axis.column])
+            conditions.append(f"({condition})")
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    if not axes:  # everybody is in one bin, if there is anybody
+        return f"SELECT 0 AS code, count(*) AS n FROM {people}{where} HAVING count(*) > 0", []
+    many = f"CAST({weight.people} AS BIGINT) AS n"
+    return _summed(axes, f"SELECT {named(parts)}, {many} FROM {people}{where} GROUP BY ALL")
+
+
+def looked_up(axis: Countable, columns: Columns, people: str, carried: str) -> Query:
+    """Beside each row what is carried, its code and, if the axis is discovered, its label."""
+    parts = f"SELECT {named(parts_of((axis,), columns))}, {carried} FROM {people}"
+    return with_codes((axis,), parts, carried)
+
+
+def one_row_each(axes: Sequence[Countable], columns: Columns, people: str, person: str, word: str) -> Query:
+    """Each person is in the bin of the row with the smallest word."""
+    # arg_min skips a row whose bin is NULL; a struct of bins is never NULL.
+    row = f"arg_min(row({', '.join(parts_of(axes, columns))}), {word})"
+    kept = f"SELECT {row} AS g FROM {people} WHERE {person} IS NOT NULL GROUP BY {person}"
+    groups = ", ".join(f"g[{i + 1}] AS g{i}" for i in range(len(axes)))
+    return _summed(axes, f"SELECT {groups}, count(*) AS n FROM ({kept}) GROUP BY ALL")
+
+
+def kept_rows(columns: Sequence[str], people: str, person: str, word: str) -> str:
+    """The row with the smallest word of each person, as a table of these columns; asked once, by one query."""
+    # arg_min skips a row that is NULL, and a struct of cells never is.
+    row = f"row({', '.join(map(identifier, columns))})"
+    rows = f"SELECT {person} AS who, {row} AS cells, {word} AS word FROM {people}"
+    kept = f"SELECT arg_min(cells, word) AS kept FROM ({rows}) WHERE who IS NOT NULL GROUP BY who"
+    cells = ", ".join(f"kept[{i + 1}] AS {identifier(name)}" for i, name in enumerate(columns))
+    return f"SELECT {cells} FROM ({kept})"
+
+
+def with_kept(kept: str, query: Query) -> Query:
+    """A query about the kept rows, which it may read as often as it likes: they are chosen once."""
+    return f"WITH {KEPT} AS MATERIALIZED ({kept}) {query[0]}", query[1]
+
+
+def unlisted(axes: Sequence[Countable], columns: Columns, people: str, person: str | None) -> Query:
+    """How many people are in no bin, by none of their rows, and how many there are."""
+    who, there = ("0", "") if person is None else (person, f" WHERE ({person} IS NOT NULL)")
+    coded, parameters = with_codes(
+        axes, f"SELECT {who} AS who, {named(parts_of(axes, columns))} FROM {people}{there}", "who"
+    )
+    each = f"SELECT code IS NOT NULL AS inside FROM ({coded})"
+    if person is not None:
+        each = f"SELECT bool_or(code IS NOT NULL) AS inside FROM ({coded}) GROUP BY who"
+    return f"SELECT count_if(NOT inside), count(*) FROM ({each})", parameters
+
+
+def any_row(test: str, people: str, person: str) -> str:
+    """How many people there are, and how many have a row that passes the test."""
+    each = f"SELECT bool_or(coalesce({test}, FALSE)) AS met FROM {people} WHERE {person} IS NOT NULL GROUP BY {person}"
+    return f"SELECT count(*), coalesce(count_if(met), 0) FROM ({each})"
+
+
+def distinct_bins(axes: Sequence[Countable], columns: Columns, people: str, person: str, word: str, most: int) -> Query:
+    """Each person is once in each of at most `most` of their bins, those with the smallest words."""
+    groups = _groups(axes)
+    rows = f"SELECT {person} AS who, {named(parts_of(axes, columns))}, {word} AS word FROM {people}"
+    few = f"SELECT who, {groups}, min(word) AS word FROM ({rows}) WHERE who IS NOT NULL GROUP BY who, {groups}"
+    coded, parameters = with_codes(axes, few, "who, word")
+    bins = listed(axes)
+    # Two values of one bin (both `other`, say) are one bin; a row in no bin takes no place.
+    each = f"SELECT who, {bins}, min(word) AS word FROM ({coded}) WHERE code IS NOT NULL GROUP BY who, {bins}"
+    rank = "row_number() OVER (PARTITION BY who ORDER BY word)"
+    kept = f"SELECT {bins} FROM ({each}) QUALIFY {rank} <= {most}"
+    return f"SELECT {bins}, count(*) AS people FROM ({kept}) GROUP BY {bins}{order(axes)}", parameters
+
+
+def parts_of(axes: Sequence[Countable], columns: Columns) -> list[str]:
+    """One SQL expression for each axis: a bin's number (-1: none), or the text itself where it is looked up later."""
+    parts = []
+    for axis in axes:
+        column = columns[axis.column]
+        if isinstance(axis, Discovered):
+            parts.append(key(axis, column))
+        else:
+            parts.append(value(axis, column) if isinstance(axis, Values) else code(axis, column))
+    return parts
+
+
+def named(parts: Sequence[str]) -> str:
+    return ", ".join(f"{part} AS g{i}" for i, part in enumerate(parts))
+
+
+def _groups(axes: Sequence[Countable]) -> str:
+    return ", ".join(f"g{i}" for i in range(len(axes)))
+
+
+def _keys(axes: Sequence[Countable]) -> list[str]:
+    return [f"g{i}" for i, axis in enumerate(axes) if isinstance(axis, Discovered)]
+
+
+def listed(axes: Sequence[Countable]) -> str:
+    return ", ".join(["code", *_keys(axes)])
+
+
+def order(axes: Sequence[Countable]) -> str:
+    """By code and labels, whatever order the connection prefers; declared bins are put in order by their numbers."""
+    keys = _keys(axes)
+    return " ORDER BY " + ", ".join(f"{name} ASC NULLS LAST" for name in ("code", *keys)) if keys else ""
+
+
+def _summed(axes: Sequence[Countable], inner: str) -> Query:
+    """Groups (g0, g1, ..., n) as bins."""
+    coded, parameters = with_codes(axes, inner, "n")
+    bins = listed(axes)
+    if not any(isinstance(axis, Values | Discovered) for axis in axes):  # the groups are the bins
+        # Of a single bin the groups are made by nothing, and there is one even of no rows: its n is 0, or no number.
+        return f"SELECT code, n FROM ({coded}) WHERE {BINNED}", parameters
+    # Not GROUP BY ALL with HAVING: that groups by what `code` is made of, and several groups then have one code.
+    sums = f"SELECT {bins}, CAST(sum(n) AS BIGINT) AS people FROM ({coded}) WHERE {BINNED} GROUP BY {bins}"
+    return sums + order(axes), parameters
+
+
+def with_codes(axes: Sequence[Countable], inner: str, carried: str) -> Query:
+    """The numbers of bins from groups; listed values get theirs by a join with the few groups that came out."""
+    joins, number, keys = [], "0", []
+    parameters: list[Any] = []
+    for i, axis in enumerate(axes):
+        if isinstance(axis, Discovered):
+            keys.append(f"g{i}")
+            if isinstance(axis.coarser, Grouped):
+                joins.append(
+                    f"LEFT JOIN (SELECT unnest(?::VARCHAR[]) COLLATE C AS v, unnest(?::VARCHAR[]) AS l) d{i} "
+                    f"ON g{i} = d{i}.v"
+                )
+                parameters += [list(texts) for texts in zip(*axis.coarser.by.rows, strict=True)]
+                label = f"coalesce(d{i}.l, {literal(REST)}) COLLATE C"
+                keys[-1] = f"CASE WHEN g{i} IS NOT NULL THEN {label} END AS g{i}"
+            continue
+        expression = f"nullif(g{i}, -1)"
+        if isinstance(axis, Values):
+            joins.append(
+                f"LEFT JOIN (SELECT unnest(?::VARCHAR[]) COLLATE C AS v, "
+                f"generate_subscripts(?::VARCHAR[], 1) - 1 AS c) d{i} ON g{i} = d{i}.v"
+            )
+            parameters += [list(axis.values)] * 2
+            other = str(len(axis) + axis.null) if axis.other else "NULL"
+            null = str(len(axis)) if axis.null else other
+            expression = f"CASE WHEN g{i} IS NULL THEN {null} ELSE coalesce(d{i}.c, {other}) END"
+        number = f"({number} * {size(axis)} + ({expression})::BIGINT)"
+    shown = ", ".join([carried, f"{number} AS code", *keys])
+    return f"SELECT {shown} FROM ({inner}) {' '.join(joins)}", parameters

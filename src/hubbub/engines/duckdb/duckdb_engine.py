@@ -1,0 +1,400 @@
+"""Counting in DuckDB: files, frames and tables are read in place, and only the bins come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from copy import copy as copied
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hubbub.engines.arrow_columns import gathered, stream
+from hubbub.engines.column import Column
+from hubbub.engines.duckdb import count_sql, rows_sql
+from hubbub.engines.duckdb.cell_sql import identifier
+from hubbub.engines.duckdb.condition_sql import holds
+from hubbub.engines.duckdb.connection import TROUBLE, UNREADABLE, Relation, batches_of, lock, relation_of, rows_of
+from hubbub.engines.duckdb.count_sql import KEPT, ROW, Query, Weight
+from hubbub.engines.duckdb.joint_sql import answer_together, asked_together, unreadable
+from hubbub.engines.duckdb.measured_sql import answer, are_very_many, asked, bad_cells
+from hubbub.engines.duckdb.people_sql import are_several, look_at_people, look_at_rows
+from hubbub.engines.duckdb.unreadable import Unread
+from hubbub.engines.identity import of_files, of_relation
+from hubbub.errors import Refused, WrongUse
+from hubbub.interruption import stop_if_interrupted
+from hubbub.noise.source import Source, choosing
+from hubbub.tables import condition
+from hubbub.tables.bins import Countable
+from hubbub.tables.bounded_column import Measure
+from hubbub.tables.engine import (
+    ONE_ROW_EACH,
+    ONE_ROW_OF_SEVERAL,
+    OTHER_NUMBER,
+    SEVERAL_ROWS,
+    Choice,
+    Counted,
+    Joint,
+    Question,
+    Repeats,
+    of_any_row,
+)
+from hubbub.tables.identity import Identity
+from hubbub.tables.schema import Schema, resolved
+from hubbub.tables.schema import column as known
+from hubbub.tables.sketch import Notice
+
+_WORDS = "hubbub_words"
+
+_UNCOUNTABLE = "the table could not be counted; check that the file is whole and that memory suffices"
+
+_T = TypeVar("_T")
+Connection: TypeAlias = duckdb.DuckDBPyConnection
+
+Mend: TypeAlias = Callable[[Sequence[str]], str]
+"""From the columns in question to another relation, where what the first one fails on is missing."""
+
+Check: TypeAlias = Callable[[Sequence[str]], bool]
+"""Whether the first relation can be used for these columns at all."""
+
+
+class _Failed(WrongUse):
+    """DuckDB could not count."""
+
+
+class DuckDB:
+    """A table of people that DuckDB can read, made by :func:`open_frame`, :func:`open_table` or a file."""
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        relation: str,
+        *,
+        mend: Mend | None = None,
+        spoilt: Check = lambda columns: False,
+        columns_are_public: bool = True,
+        files: Sequence[str] = (),
+        catalog: str = "",
+        allowed: Fraction = Fraction(1),
+        taken_out: int | None = None,
+        mark: str = ",",
+        table: pa.Table | None = None,
+        weight: Weight = ROW,
+        doubting: Callable[[], duckdb.DuckDBPyConnection] | None = None,
+    ) -> None:
+        self._doubting = doubting  # a connection that believes nothing a file says of its numbers, for sums of them
+        self._connection, self._mend, self._spoilt = connection, mend, spoilt
+        self._files, self._catalog = files, catalog  # where the rows are: in files, or in a database of that name
+        self._table = table  # kept as long as it is read
+        self._weight = weight  # of a row: itself, or how many people it stands for
+        self._columns_are_public = columns_are_public
+        self._notice: Notice | None = None
+        self._whole = relation_of(connection, relation)
+        self._columns = self._whole.columns
+        self._unread = Unread(connection, allowed, taken_out, mark, tuple(self._columns))
+        self._word = "hubbub_word"
+        while self._word in {name.lower() for name in self._columns}:
+            self._word += "_"
+
+    def identity(self) -> Identity:
+        """What the table is, whatever it is called."""
+        if self._catalog:
+            ask = partial(rows_of, self._connection, trouble=WrongUse(UNREADABLE))
+            return of_relation(ask, self._whole.sql, self._catalog)
+        return of_files(self._files)
+
+    def noticing(self, notice: Notice) -> DuckDB:
+        """The same table, which tells who is in it before it counts."""
+        other = copied(self)
+        other._notice = notice
+        return other
+
+    def columns(self) -> Schema:
+        known = {name: column.kind for name, column in self._columns.items()}
+        return Schema(known, public=self._columns_are_public)
+
+    def count(self, question: Question, source: Source) -> Counted:
+        if question.measure is not None and self._doubting is not None:
+            return self._doubtful(self._doubting()).count(question, source)
+        axes = resolved(question.axes, self.columns())
+        used = self._used(replace(question, axes=axes))
+        return self._read(used, lambda people: self._count(question, axes, source, people, used))
+
+    def together(self, questions: tuple[Question, ...], source: Source) -> Joint:
+        if self._doubting is not None:
+            return self._doubtful(self._doubting()).together(questions, source)
+        asked = tuple(replace(each, axes=resolved(each.axes, self.columns())) for each in questions)
+        used = self._used(*asked)
+        return self._read(used, lambda people: self._together(asked, source, people, used))
+
+    def _doubtful(self, connection: duckdb.DuckDBPyConnection) -> DuckDB:
+        """The same table by another connection: here a wrong footer makes a wrong count, there a sum without bounds."""
+        other = copied(self)
+        other._connection, other._doubting = connection, None
+        other._unread = replace(self._unread, connection=connection)
+        return other
+
+    def _together(
+        self, questions: tuple[Question, ...], source: Source, people: Relation, used: Sequence[str]
+    ) -> Joint:
+        person = questions[0].person
+        if person is not None and questions[0].repeats is Repeats.ONE_ROW:
+            query = asked_together(questions, people.columns, KEPT, None, told=False)
+            wrong = unreadable(questions, people.columns)
+            found = self._of_kept(query, questions[0], source, people, used, wrong)
+            return answer_together(found, len(questions))[0]
+        if person is not None:
+            self._one_row_each(people.columns[person], people, ONE_ROW_OF_SEVERAL)
+        told = self._unread.told(unreadable(questions, people.columns))
+        who = None if person is None else identifier(person)
+        query = asked_together(questions, people.columns, people.sql, who, told=told, weight=self._weight)
+        self._unread.forget()
+        joint, bad = answer_together(self.arrow(query), len(questions), told=told)
+        if told:
+            self._unread.check(int(joint.counts.sum()), bad, person)
+        return joint
+
+    def unlisted(self, axes: tuple[Countable, ...], person: str | None) -> tuple[int, int]:
+        axes, who = resolved(axes, self.columns()), None if person is None else identifier(person)
+
+        def asked(people: Relation) -> tuple[int, int]:
+            sql, values = count_sql.unlisted(axes, people.columns, people.sql, who)
+            outside, everybody = self._ask(sql, *values)[0]
+            return int(outside), int(everybody)
+
+        return self._read(self._used(Question(axes=axes, person=person)), asked)
+
+    def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:
+        used = list(dict.fromkeys([*columns, *([] if person is None else [person])]))
+        for name in used:
+            known(self.columns(), name)
+        return self._read(used, lambda people: self._chosen(columns, person, people, chosen))
+
+    def _chosen(self, columns: Sequence[str], person: str | None, people: Relation, chosen: Choice) -> pa.Table:
+        if person is not None:
+            self._one_row_each(people.columns[person], people)
+        count, numbered = rows_sql.counted(columns, person, people.sql), rows_sql.chosen(columns, person, people.sql)
+        places = chosen(int(self._ask(count)[0][0]))
+        self._connection.register(rows_sql.PLACES, rows_sql.places(places))
+        try:
+            found = self.arrow((numbered, []))
+        finally:
+            with suppress(*TROUBLE):
+                self._connection.unregister(rows_sql.PLACES)
+        if found.num_rows != places.size:
+            raise Refused(rows_sql.MOVED)
+        return found.rename_columns(list(columns))
+
+    def _used(self, *questions: Question) -> list[str]:
+        """The columns that are read, or one sentence if one of them cannot be."""
+        names: list[str] = []
+        for question in questions:
+            names += [question.person] if question.person is not None else []
+            names += [axis.column for axis in question.axes]
+            for rule in (question.where, question.measure):
+                if isinstance(rule, Measure):
+                    names.append(rule.resolved(self.columns()).column)
+                elif rule is not None:
+                    names += condition.resolved(rule, self.columns()).columns
+        for name in names:
+            known(self.columns(), name)
+        return list(dict.fromkeys(names))
+
+    def _read(self, used: Sequence[str], read: Callable[[Relation], _T]) -> _T:
+        """What is read of the table, or of a mended copy where these columns of it cannot be."""
+        try:
+            if not self._spoilt(used):
+                return read(self._whole)
+        except _Failed:
+            if self._mend is None:
+                raise
+        return read(self._mended(used))
+
+    def _count(
+        self, question: Question, axes: tuple[Countable, ...], source: Source, people: Relation, used: Sequence[str]
+    ) -> Counted:
+        if question.person is None:
+            return self._rows(question, axes, people, None)
+        person, who = identifier(question.person), people.columns[question.person]
+        if question.repeats is Repeats.REFUSE:
+            self._one_row_each(who, people, SEVERAL_ROWS if question.plain else ONE_ROW_OF_SEVERAL)
+            return self._rows(question, axes, people, person)
+        bad = bad_cells(question, axes, people.columns)
+        if question.repeats is Repeats.ANY_ROW:
+            self._count_rows(bad, who, used, people)
+            many, met = self._ask(count_sql.any_row(holds(question.rule, people.columns), people.sql, person))[0]
+            return of_any_row(question, int(many), int(met))
+        if question.repeats is Repeats.ONE_ROW and not (question.plain and axes):
+            if question.plain:
+                query = count_sql.every_row(axes, people.columns, KEPT)
+            else:
+                query = asked(question, axes, people.columns, KEPT, None, told=False, very_many=True)
+            found = self._of_kept(query, question, source, people, used, bad)
+            return answer(found, question, told=False)[0]
+        joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
+        if question.repeats is Repeats.ONE_ROW:
+            query = count_sql.one_row_each(axes, people.columns, joined, person, self._word)
+        else:
+            query = count_sql.distinct_bins(axes, people.columns, joined, person, self._word, question.most_bins)
+        with self._words(self._count_rows(bad, who, used, people), source):
+            return self._collect(query)
+
+    def _of_kept(
+        self, query: Query, question: Question, source: Source, people: Relation, used: Sequence[str], bad: str
+    ) -> pa.Table:
+        """What a query about the kept rows says, one row of each person being chosen now."""
+        assert question.person is not None
+        who = identifier(question.person)
+        kept = count_sql.kept_rows(used, f"{people.sql} POSITIONAL JOIN {_WORDS}", who, self._word)
+        rows = self._count_rows(bad, people.columns[question.person], used, people)
+        if question.people is not None:
+            cells = ", ".join(f"count({identifier(name)})" for name in used)  # as where rows are counted
+            if self._ask(f"SELECT count(DISTINCT {who}), {cells} FROM {people.sql}")[0][0] != question.people:
+                raise Refused(OTHER_NUMBER)
+        with self._words(rows, source):
+            return self.arrow(count_sql.with_kept(kept, query))
+
+    @contextmanager
+    def _words(self, rows: int, source: Source) -> Iterator[None]:
+        """A secret word for each row, for one reading."""
+        self._connection.register(_WORDS, stream(rows, self._word, choosing(source)))
+        try:
+            yield
+        finally:
+            with suppress(*TROUBLE):  # after an error that is fatal to DuckDB nothing can be unregistered
+                self._connection.unregister(_WORDS)
+
+    def _rows(self, question: Question, axes: tuple[Countable, ...], people: Relation, person: str | None) -> Counted:
+        """Each row is a person."""
+        if question.plain:
+            return self._every_row(axes, people, question.person)
+        told = self._unread.told(bad_cells(question, axes, people.columns))
+        ask = partial(asked, question, axes, people.columns, people.sql, person, told=told, weight=self._weight)
+        self._unread.forget()
+        whole = self._weight is not ROW  # groups of a database are read once, and are few
+        counted, rows, unreadable = answer(self.arrow(ask(very_many=whole)), question, told=told)
+        if told:
+            self._unread.check(rows, unreadable, question.person)
+        if not whole and are_very_many(question, rows):
+            counted, _, _ = answer(self.arrow(ask(very_many=True)), question, told=told)
+        return counted
+
+    def _every_row(self, axes: tuple[Countable, ...], people: Relation, name: str | None) -> Counted:
+        """Where every cell can be read, the plain query; else one that tells in the same pass how many cannot."""
+        person = None if name is None else identifier(name)
+        if not axes or not self._unread.told(count_sql.bad_row(axes, people.columns)):
+            return self._collect(count_sql.every_row(axes, people.columns, people.sql, person, self._weight))
+        self._unread.forget()
+        told = count_sql.every_row_told(axes, people.columns, people.sql, person, self._weight)
+        (codes, people_in, bad), found = self._fetched(told, 2)
+        self._unread.check(int(people_in.sum()), int(bad.sum()), name)
+        binned = codes >= 0
+        kept = np.flatnonzero(binned).tolist()
+        return Counted(codes[binned], people_in[binned], tuple([labels[i] for i in kept] for labels in found))
+
+    # --- looking --------------------------------------------------------------------------------------------------
+
+    @property
+    def sql(self) -> str:
+        """What stands after FROM."""
+        return self._whole.sql
+
+    def described(self) -> Mapping[str, Column]:
+        """The columns with their types."""
+        return self._columns
+
+    def ask(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """What a query says, all of it; for the steward alone."""
+        try:
+            return self._connection.execute(sql, list(parameters)).fetchall()
+        except TROUBLE:
+            stop_if_interrupted()
+        raise WrongUse(_UNCOUNTABLE)
+
+    @contextmanager
+    def read_once(self, columns: Sequence[str]) -> Iterator[tuple[DuckDB, list[tuple[str, int]]]]:
+        """The same table, of these columns, to be asked several times, and why how many records are not in it.
+
+        A CSV is read into memory, and what does not fit there into the private folder; others are read where they are.
+        """
+        if self._unread.taken_out is None:
+            here = copied(self)
+            here._unread, here._notice = replace(self._unread, allowed=Fraction(1)), None
+            yield here, []
+            return
+        names = ", ".join(map(identifier, columns))
+        self._unread.forget()
+        self.ask(f"CREATE OR REPLACE TEMP TABLE {_LOOK} AS SELECT {names} FROM {self.sql}")
+        try:
+            rejected = self._unread.why()
+            yield DuckDB(self._connection, _LOOK, columns_are_public=self._columns_are_public), rejected
+        finally:
+            self.ask(f"DROP TABLE {_LOOK}")
+
+    # --- asking ---------------------------------------------------------------------------------------------------
+
+    def _mended(self, used: Sequence[str]) -> Relation:
+        assert self._mend is not None
+        try:
+            return relation_of(self._connection, self._mend(used))
+        except (*TROUBLE, pa.ArrowException, OSError, KeyError, ValueError, TypeError):
+            pass
+        raise WrongUse(_UNCOUNTABLE)
+
+    def _one_row_each(self, who: Column, people: Relation, several: str = ONE_ROW_EACH) -> None:
+        if self._notice is None:
+            found, chosen = are_several(self._ask, who, people.sql), None
+        else:
+            found, chosen = look_at_people(self._ask, who, people.sql, self._notice)
+        if found:
+            raise Refused(several)
+        if self._notice and chosen:
+            self._notice.tell(chosen)
+
+    def _collect(self, query: Query) -> Counted:
+        (codes, counts), found = self._fetched(query, 1)
+        return Counted(codes, counts, found)
+
+    def _fetched(self, query: Query, numbers: int) -> tuple[list[NDArray[np.int64]], tuple[list[str | None], ...]]:
+        """The code and the last so many columns as numbers, and the labels in between."""
+        return gathered(*batches_of(self._connection, *query, _Failed(_UNCOUNTABLE)), numbers)
+
+    def arrow(self, query: Query) -> pa.Table:
+        """What a query says, once: a relation keeps no result."""
+        schema, batches = batches_of(self._connection, *query, _Failed(_UNCOUNTABLE))
+        return pa.Table.from_batches(list(batches), schema)
+
+    def _count_rows(self, bad: str, who: Column, used: Sequence[str], people: Relation) -> int:
+        """In one reading: how many there are, whether they can be read, and who is in the table."""
+        self._unread.forget()
+        if self._notice is None:
+            # A line of a CSV may be left out for a cell that is read, so the same cells are read here.
+            cells = ", ".join(f"count({identifier(name)})" for name in used)
+            asked = f"SELECT count(*), count(*) FILTER (WHERE {bad}), {cells} FROM {people.sql}"
+            rows, unreadable, *_ = self._ask(asked)[0]
+            self._unread.check_people(self._ask, int(unreadable), bad, who, people.sql)
+            return int(rows)
+        rows, unreadable, chosen = look_at_rows(self._ask, who, used, bad, people.sql, self._notice)
+        self._unread.check_people(self._ask, unreadable, bad, who, people.sql)
+        self._notice.tell(chosen)
+        return rows
+
+    def _ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        return rows_of(self._connection, sql, _Failed(_UNCOUNTABLE), values)
+
+
+_LOOK = "hubbub_look"
+
+
+# --- opening ------------------------------------------------------------------------------------------------------
+
+
+def locked(connection: duckdb.DuckDBPyConnection, paths: list[str], relation: str, **words: Any) -> DuckDB:
+    """The table, by a connection that from now on reads these files and no other."""
+    return DuckDB(lock(connection, paths), relation, **words)

@@ -1,0 +1,210 @@
+"""A look at a table for its steward: what cannot be read, who is in it, how much would be shown. Nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Final, Protocol, TypeAlias
+
+from hubbub.engines.column import Column
+from hubbub.engines.duckdb.cell_sql import identifier
+from hubbub.engines.duckdb.duckdb_engine import DuckDB
+from hubbub.engines.duckdb.inspection_sql import ROWS, counted, listed, readable, shapes, ways
+from hubbub.noise.source import Source
+from hubbub.tables.bins import Axis, Edges, Values, declared_size
+from hubbub.tables.bounded_column import Measure
+from hubbub.tables.condition import Condition
+from hubbub.tables.condition import resolved as resolved_condition
+from hubbub.tables.engine import Counted, Question, Repeats
+from hubbub.tables.inspection import Cells, Fare, Look, Persons, fares
+from hubbub.tables.schema import Schema, resolved
+from hubbub.tables.schema import column as known
+
+_NEARLY_ALL: Final = Fraction(99, 100)
+_RULES: Final = {
+    "MISSING COLUMNS": "too few cells",
+    "INVALID ENCODING": "a cell that is not in the file's encoding",
+    "LINE SIZE OVER MAXIMUM": "longer than 2 MiB",
+}
+
+Ask: TypeAlias = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
+
+
+class Place(Protocol):
+    """Where a table is, while it is looked at."""
+
+    @property
+    def left_out(self) -> tuple[tuple[str, int], ...]: ...
+
+    def rows(self) -> int: ...
+
+    def persons(self, person: str) -> Persons: ...
+
+    def cells(self, spec: str, axis: Axis, rows: int) -> Cells:
+        """The cells of a column, as its bins would read them."""
+        ...
+
+    def every_column(self, rows: int) -> tuple[Cells, ...]:
+        """The cells of each column, and how they could be read."""
+        ...
+
+    @property
+    def count(self) -> Callable[[Question, Source], Counted]: ...
+
+
+class Seen(Protocol):
+    """A table that can be looked at; `columns` are those in question."""
+
+    def columns(self) -> Schema: ...
+
+    def looked_at(self, columns: Sequence[str]) -> AbstractContextManager[Place]: ...
+
+
+def look(
+    table: DuckDB | Seen,
+    specs: Sequence[str],
+    axes: Sequence[Axis],
+    person: str | None,
+    source: Source,
+    *,
+    where: Condition | None = None,
+    of: tuple[str, Measure] | None = None,
+) -> Look:
+    """Look at the columns in question, or at all if there are none, and at a condition and a range if they are given.
+    A CSV is read once.
+
+    Guarantee: none. What it returns is private.
+    """
+    axes = resolved(tuple(axes), table.columns())
+    ranges = () if of is None else resolved((_range(of[1].resolved(table.columns())),), table.columns())
+    if person is not None:
+        known(table.columns(), person)
+    if where is not None:
+        resolved_condition(where, table.columns())
+    named = [*(axis.column for axis in (*axes, *ranges)), *([] if where is None else where.columns)]
+    used = list(dict.fromkeys([*([] if person is None else [person]), *named]))
+    used = used if axes else list(table.columns())
+    with _in_duckdb(table, used) if isinstance(table, DuckDB) else table.looked_at(used) as place:
+        rows = place.rows()
+        persons = None if person is None else place.persons(person)
+        cells: tuple[Cells, ...]
+        bins: int | None = None
+        shown: tuple[Fare, ...] = ()
+        if axes:
+            cells = tuple(place.cells(spec, axis, rows) for spec, axis in zip(specs, axes, strict=True))
+            several = persons is not None and not persons.once
+            repeats = Repeats.ONE_ROW if several else Repeats.REFUSE
+            told = tuple(_told(axis, each) for axis, each in zip(axes, cells, strict=True))
+            found = place.count(Question(axes=told, person=person, repeats=repeats), source)
+            bins = declared_size(axes) or len(found.counts)
+            shown = fares(found.counts, bins) if found.counts.any() else ()
+        else:
+            cells = place.every_column(rows)
+        met = None if where is None else _met(place, where, persons, source)
+        measured = None if of is None else place.cells(of[0], ranges[0], rows)
+    return Look(
+        rows=rows,
+        left_out=place.left_out,
+        columns=cells,
+        persons=persons,
+        bins=bins,
+        fares=shown,
+        met=met,
+        measured=measured,
+    )
+
+
+def _range(measure: Measure) -> Edges:
+    """What comes to a step of the range without being cut."""
+    half = measure.step / 2
+    return Edges(measure.column, (measure.low - half, measure.high + half), reads=measure.reads)
+
+
+def _met(place: Place, where: Condition, persons: Persons | None, source: Source) -> int:
+    """How many people meet a condition, by any of their rows."""
+    person, repeats = (None, Repeats.REFUSE) if persons is None else (persons.column, Repeats.ANY_ROW)
+    found = place.count(Question(axes=(), where=where, person=person, repeats=repeats), source)
+    return int(found.counts.sum())
+
+
+def _told(axis: Axis, cells: Cells) -> Axis:
+    """The axis with its cells read in the way that was found, if they cannot be read as declared."""
+    if cells.reads in (None, "numbers", "dates") or not cells.unreadable or axis.reads:
+        return axis
+    return replace(axis, reads=cells.reads or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What DuckDB can be asked about: rows, or groups of `n` rows; `many` counts them."""
+
+    ask: Ask
+    sql: str
+    many: str = ROWS
+
+    def cells(self, spec: str, axis: Axis, column: Column, rows: int) -> Cells:
+        """The cells of a column, as its bins would read them."""
+        counts, parameters = counted(axis, column, self.many)
+        missing, bad, inside = map(int, self.ask(f"SELECT {', '.join(counts)} FROM {self.sql}", parameters)[0])
+        query = shapes(axis, column, self.sql, self.many) if bad else None
+        found = self.ask(*listed(axis, column, self.sql, self.many)) if isinstance(axis, Values) else []
+        return Cells(
+            column=axis.column,
+            spec=spec,
+            missing=missing,
+            unreadable=bad,
+            outside=rows - missing - bad - inside,
+            shapes=() if query is None else tuple((str(shape), int(n)) for shape, n in self.ask(query, ())),
+            reads=self.way(axis, column)[0] if bad else None,
+            nearly=tuple((str(name), int(nearly)) for name, _, nearly in found if nearly),
+            unused=tuple(str(name) for name, same, _ in found if not same),
+        )
+
+    def way(self, axis: Axis | None, column: Column) -> tuple[str | None, int, int]:
+        """The first way in which nearly all cells can be read (None: text, or its own type), how many there are of
+        them, and of their values."""
+        there, values, *read = map(int, self.ask(readable(axis, column, self.sql, self.many), ())[0])
+        least = _NEARLY_ALL * there
+        fits = (way for way, many in zip(ways(axis, column), read, strict=True) if there and many >= least)
+        return next(fits, None), there, values
+
+
+class _InDuckDB:
+    """Files, frames and tables that DuckDB reads."""
+
+    def __init__(self, table: DuckDB, rejected: Sequence[tuple[str, int]]) -> None:
+        self._relation, self._columns = Relation(table.ask, table.sql), table.described()
+        self.count = table.count
+        self.left_out = tuple((_RULES.get(name, name.lower()), many) for name, many in rejected)
+
+    def rows(self) -> int:
+        return int(self._asked(f"SELECT count(*) FROM {self._relation.sql}")[0][0])
+
+    def persons(self, person: str) -> Persons:
+        name, people = identifier(person), self._relation.sql
+        each = f"SELECT count(*) AS n FROM {people} WHERE {name} IS NOT NULL GROUP BY {name}"
+        found = self._asked(f"SELECT n, count(*) FROM ({each}) GROUP BY n ORDER BY n")
+        nobody = int(self._asked(f"SELECT count(*) FROM {people} WHERE {name} IS NULL")[0][0])
+        rows = tuple((int(n), int(many)) for n, many in found)
+        return Persons(column=person, people=sum(many for _, many in rows), nobody=nobody, rows=rows)
+
+    def cells(self, spec: str, axis: Axis, rows: int) -> Cells:
+        return self._relation.cells(spec, axis, self._columns[axis.column], rows)
+
+    def every_column(self, rows: int) -> tuple[Cells, ...]:
+        found = []
+        for column in self._columns.values():
+            way, there, values = self._relation.way(None, column)
+            found.append(Cells(column=column.name, missing=rows - there, reads=way, values=values))
+        return tuple(found)
+
+    def _asked(self, sql: str) -> list[tuple[Any, ...]]:
+        return self._relation.ask(sql, ())
+
+
+@contextmanager
+def _in_duckdb(table: DuckDB, columns: Sequence[str]) -> Iterator[Place]:
+    with table.read_once(columns) as (copy, rejected):
+        yield _InDuckDB(copy, rejected)

@@ -1,0 +1,93 @@
+"""The queries of a look at a table: cells that cannot be read, what they look like, and how they could be read."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from hubbub.engines.column import Column
+from hubbub.engines.duckdb.bin_sql import code_where, missing_number, value
+from hubbub.engines.duckdb.cell_sql import boolean, identifier, moment, number, unreadable
+from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values
+from hubbub.tables.cell_format import BOOLEAN, COMMA, DATE, MONEY
+from hubbub.tables.schema import Holds
+
+SHAPES: Final = 5
+_LONGEST: Final = 40  # signs of a shape
+PATTERNS: Final = ("%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m/%d/%y", "%Y/%m/%d", "%Y%m%d", "%d-%b-%Y")
+ROWS: Final = "count(*) FILTER (WHERE {test})"
+GROUPS: Final = "coalesce(sum(n) FILTER (WHERE {test}), 0)"
+"""How many pass a test: where each row is one, and where it stands for n."""
+_STAMPS: Final = tuple(f"{pattern} %H:%M{seconds}" for pattern in PATTERNS[:3] for seconds in ("", ":%S"))
+
+
+def counted(axis: Axis, column: Column, many: str) -> tuple[list[str], list[Any]]:
+    """(missing, unreadable, inside of a bin) as counts."""
+    bad = unreadable(axis, column) or "FALSE"
+    inside, parameters = "TRUE", []
+    if isinstance(axis, Values):
+        inside, parameters = f"list_contains(?::VARCHAR[], {value(axis, column)})", [list(axis.values)]
+    elif not isinstance(axis, Discovered):
+        inside = code_where(axis, column)[1]
+    missing = _missing(column)
+    tests = (missing, bad, f"NOT {missing} AND NOT ({bad}) AND ({inside})")
+    return [many.format(test=test) for test in tests], parameters
+
+
+def listed(axis: Values, column: Column, people: str, many: str) -> tuple[str, list[Any]]:
+    """For each listed value how many cells have it, and how many others are the same but for capitals and blanks."""
+    groups = f"SELECT {value(axis, column)} AS g, {many.format(test='TRUE')} AS cells FROM {people} GROUP BY ALL"
+    named = "SELECT unnest(?::VARCHAR[]) AS v, generate_subscripts(?::VARCHAR[], 1) AS i"
+    plain = "lower(regexp_replace({}, '[\\s\\p{{Z}}]+', '', 'g'))"
+    met = (
+        f"SELECT i, v, coalesce(sum(cells) FILTER (WHERE g = v), 0) AS same, coalesce(sum(cells) FILTER (WHERE NOT "
+        f"list_contains(?::VARCHAR[], g)), 0) AS nearly FROM ({named}) LEFT JOIN ({groups}) "
+        f"ON {plain.format('g')} = {plain.format('v')} GROUP BY i, v"
+    )
+    return f"SELECT v, CAST(same AS BIGINT), CAST(nearly AS BIGINT) FROM ({met}) ORDER BY i", [list(axis.values)] * 3
+
+
+def _missing(column: Column) -> str:
+    cell = identifier(column.name)
+    if column.kind is Holds.FLOAT:  # not-a-number is missing
+        return missing_number(column)
+    return f"({cell} IS NULL OR trim({cell}) = '')" if column.kind is Holds.TEXT else f"({cell} IS NULL)"
+
+
+def shapes(axis: Axis, column: Column, people: str, many: str) -> str | None:
+    """How cells look that cannot be read: digits are 9, letters x or X, and all but the beginning is cut off."""
+    bad = unreadable(axis, column)
+    if bad is None:
+        return None
+    masked = f"CAST({identifier(column.name)} AS VARCHAR)"
+    for signs, mask in ((r"\p{Nd}", "9"), (r"\p{Lu}", "X"), (r"\p{L}", "x")):
+        inside = signs if mask != "x" else r"[\p{Ll}\p{Lt}\p{Lm}\p{Lo}]"
+        masked = f"regexp_replace({masked}, '{inside}', '{mask}', 'g')"
+    return (
+        f"SELECT left({masked}, {_LONGEST}) AS shape, {many.format(test=bad)} AS cells FROM {people} WHERE {bad} "
+        f"GROUP BY ALL ORDER BY cells DESC, shape LIMIT {SHAPES}"
+    )
+
+
+def ways(axis: Axis | None, column: Column) -> dict[str, str]:
+    """Ways in which a text column could be read for such bins, each with the condition that a cell can be."""
+    if column.kind is not Holds.TEXT:
+        return {}
+    found = {}
+    if axis is None or isinstance(axis, Edges | Steps):
+        for name, reads in (("numbers", ""), (MONEY, MONEY), (COMMA, COMMA), (f"{MONEY},{COMMA}",) * 2):
+            found[name] = f"{number(column, reads)} IS NOT NULL"
+    if axis is None or isinstance(axis, Dates) or (isinstance(axis, Discovered) and axis.unit is not None):
+        found["dates"] = f"{moment(column)} IS NOT NULL"
+        for pattern in (*PATTERNS, *_STAMPS):
+            found[f"{DATE}{pattern}"] = f"{moment(column, f'{DATE}{pattern}')} IS NOT NULL"
+    if axis is None:
+        found[BOOLEAN] = f"{boolean(column)} IN ('true', 'false')"
+    return found
+
+
+def readable(axis: Axis | None, column: Column, people: str, many: str) -> str:
+    """One row: how many cells there are, about how many values, and how many can be read in each of the ways."""
+    there = f"NOT {_missing(column)}"
+    counts = [many.format(test=there), f"approx_count_distinct({identifier(column.name)})"]
+    counts += [many.format(test=f"{there} AND {test}") for test in ways(axis, column).values()]
+    return f"SELECT {', '.join(counts)} FROM {people}"

@@ -1,0 +1,81 @@
+"""The query behind several questions at once: everybody, counted by where each of the questions counts them.
+
+One pass over the table: what the questions look at (bins, steps, conditions, each once) is grouped by, and from the few
+groups that come out the place that each question gives them is read off. No group is left out, so that a sample drawn
+over the counts is a sample of everybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from hubbub.engines.arrow_columns import numbers as whole_numbers
+from hubbub.engines.duckdb.condition_sql import holds
+from hubbub.engines.duckdb.count_sql import ROW, Columns, Query, Weight, parts_of, with_codes
+from hubbub.engines.duckdb.measured_sql import bad_cells, value_of
+from hubbub.engines.duckdb.step_sql import present, with_steps
+from hubbub.tables.bounded_column import Measure
+from hubbub.tables.engine import Joint, Question
+
+
+def unreadable(questions: Sequence[Question], columns: Columns) -> str:
+    """Whether a row has a cell that a question reads and that cannot be read as declared."""
+    tests = dict.fromkeys(bad_cells(question, question.axes, columns) for question in questions)
+    return " OR ".join(f"({test})" for test in tests if test != "FALSE") or "FALSE"
+
+
+def asked_together(
+    questions: Sequence[Question],
+    columns: Columns,
+    people: str,
+    person: str | None,
+    *,
+    told: bool,
+    weight: Weight = ROW,
+) -> Query:
+    """c0, c1, ... (a place for each question), people, and with `told` how many of them have an unreadable cell."""
+    seen: dict[str, str] = {}  # expressions of a row, and what they are called
+
+    def kept(expression: str) -> str:
+        return seen.setdefault(expression, f"e{len(seen)}")
+
+    places = []
+    measures = list(dict.fromkeys(each.measure for each in questions if isinstance(each.measure, Measure)))
+    people, names = with_steps(measures, columns, people, kept=True)
+    for question in questions:
+        parts = [kept(part) for part in parts_of(question.axes, columns)]
+        tests = [] if question.where is None else [kept(f"coalesce({holds(question.where, columns)}, FALSE)")]
+        measure, number, most, x = question.measure, "code", 1, ""
+        if isinstance(measure, Measure):
+            x = names[measures.index(measure)]
+            tests.append(kept(f"coalesce({present(measure, columns[measure.column], x)}, FALSE)"))
+            most = measure.steps
+        if measure is not None:
+            number = f"code * {most + 1} + {kept(value_of(measure, columns, x))}"
+        places.append((question.axes, parts, f"CASE WHEN {' AND '.join(tests)} THEN {number} END" if tests else number))
+    many = [f"CAST({weight.people} AS BIGINT) AS n"]
+    if told:
+        bad = f"{weight.people} FILTER (WHERE {unreadable(questions, columns)})"
+        many.append(f"coalesce(CAST({bad} AS BIGINT), 0) AS bad")
+    where = "" if person is None else f" WHERE ({person} IS NOT NULL)"
+    groups = [f"{expression} AS {name}" for expression, name in seen.items()]
+    shown = f"SELECT {', '.join([*groups, *many])} FROM {people}{where} GROUP BY ALL"
+    carried, parameters = [*seen.values(), "n", *(["bad"] if told else [])], []
+    for j, (axes, parts, number) in enumerate(places):
+        named = [f"{part} AS g{i}" for i, part in enumerate(parts)]
+        coded, more = with_codes(axes, f"SELECT {', '.join([*carried, *named])} FROM ({shown})", ", ".join(carried))
+        parameters += more
+        shown = f"SELECT {', '.join(carried)}, CAST(coalesce({number}, -1) AS BIGINT) AS c{j} FROM ({coded})"
+        carried.append(f"c{j}")
+    cells = ", ".join(f"c{j}" for j in range(len(questions)))
+    sums = ["CAST(sum(n) AS BIGINT) AS people", *(["CAST(sum(bad) AS BIGINT) AS bad"] if told else [])]
+    return f"SELECT {cells}, {', '.join(sums)} FROM ({shown}) WHERE n > 0 GROUP BY {cells}", parameters
+
+
+def answer_together(table: pa.Table, questions: int, *, told: bool = False) -> tuple[Joint, int]:
+    """What the query said; with `told`, also how many rows cannot be read."""
+    codes = tuple(whole_numbers(table.column(j)) for j in range(questions))
+    counts = whole_numbers(table.column(questions))
+    return Joint(codes, counts), int(whole_numbers(table.column(questions + 1)).sum()) if told else 0

@@ -1,0 +1,157 @@
+"""The query behind a question with a condition, a measure, or everybody else in it.
+
+One pass over the table, as in :mod:`hubbub.engines.duckdb.count_sql`: bins (and steps) become groups, and sums stay
+integers. Where nobody need be told about who is left out, a WHERE drops them, which is the fastest; else a flag keeps
+them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from hubbub.engines.arrow_columns import numbers as whole_numbers
+from hubbub.engines.duckdb.bin_sql import code_where
+from hubbub.engines.duckdb.cell_sql import identifier, number
+from hubbub.engines.duckdb.condition_sql import holds, unreadable_leaves
+from hubbub.engines.duckdb.count_sql import (
+    BINNED,
+    ROW,
+    Columns,
+    Query,
+    Weight,
+    bad_row,
+    listed,
+    named,
+    order,
+    parts_of,
+    with_codes,
+)
+from hubbub.engines.duckdb.step_sql import EXACT, present, steps, twice, with_steps
+from hubbub.tables.bins import Countable, Dates, Edges, Steps
+from hubbub.tables.bounded_column import Measure
+from hubbub.tables.condition import Condition
+from hubbub.tables.engine import Counted, Question
+from hubbub.tables.schema import Holds
+
+
+def bad_cells(question: Question, axes: Sequence[Countable], columns: Columns) -> str:
+    """Whether a row has a cell that is read and cannot be read as declared."""
+    tests = [bad_row(axes, columns)]
+    if isinstance(question.measure, Measure) and columns[question.measure.column].kind is Holds.TEXT:
+        column = columns[question.measure.column]
+        cell, value = identifier(column.name), number(column, question.measure.reads)
+        tests.append(f"({cell} IS NOT NULL AND trim({cell}) <> '' AND {value} IS NULL)")
+    for rule in (question.where, question.measure):
+        if isinstance(rule, Condition):
+            tests += unreadable_leaves(rule, columns)
+    return " OR ".join(test for test in tests if test != "FALSE") or "FALSE"
+
+
+def asked(
+    question: Question,
+    axes: Sequence[Countable],
+    columns: Columns,
+    people: str,
+    person: str | None,
+    *,
+    told: bool,
+    weight: Weight = ROW,
+    very_many: bool = False,
+) -> Query:
+    """code, labels, people, with `told` how many of them have a cell that cannot be read, with a measure the sum.
+
+    With `told` or everybody, whoever is in no bin comes back under the code -1. Sums come as text; they are exact with
+    `very_many`, and without it if :func:`are_very_many` denies it of what comes back.
+    """
+    measure, parts = question.measure, parts_of(axes, columns)
+    apart = told or question.everybody
+    tests = [] if question.where is None else [holds(question.where, columns)]
+    x, many = "", weight.people
+    if isinstance(measure, Measure):
+        column = columns[measure.column]
+        people, (x,) = with_steps([measure], columns, people, kept=apart)
+        if apart or question.by_value or weight is not ROW or column.kind not in (Holds.FLOAT, Holds.TEXT):
+            tests.append(present(measure, column, x))
+        else:  # a condition on what was worked out is dearer
+            many = f"count({twice(measure, column, x)})"
+    there = [] if person is None else [f"({person} IS NOT NULL)"]
+    if not apart:
+        for i, axis in enumerate(axes):
+            if isinstance(axis, Edges | Steps | Dates) and not axis.null and not axis.other:
+                parts[i], condition = code_where(axis, columns[axis.column])
+                there.append(f"({condition})")
+        there += tests
+    flagged = apart and bool(tests)
+    groups = [f"coalesce({' AND '.join(tests)}, FALSE) AS inside"] if flagged else []
+    groups += [named(parts)] if parts else []
+    numbers, carried = [f"{many} AS n"], ["n"]
+    if measure is not None:
+        if question.by_value:
+            groups.append(f"{value_of(measure, columns, x)} AS x")
+        else:
+            numbers.append(f"{_total(measure, columns, x, weight, many, very_many)} AS s")
+        carried.append("x" if question.by_value else "s")
+    if told:
+        bad = f"{weight.people} FILTER (WHERE {bad_cells(question, axes, columns)})"
+        numbers.append(f"coalesce(CAST({bad} AS BIGINT), 0) AS bad")
+        carried.append("bad")
+    where = f" WHERE {' AND '.join(there)}" if there else ""
+    inner = f"SELECT {', '.join([*groups, *numbers])} FROM {people}{where} GROUP BY ALL"
+    bins, parameters = with_codes(axes, inner, ", ".join([*carried, *(["inside"] if flagged else [])]))
+    most = measure.steps if isinstance(measure, Measure) else 1
+    number_ = "code" if measure is None or not question.by_value else f"code * {most + 1} + x"
+    if apart:
+        number_ = f"coalesce({number_}, -1)"
+    if flagged:
+        number_ = f"CASE WHEN inside THEN {number_} ELSE -1 END"
+    keys = listed(axes)
+    every = f"SELECT * REPLACE (CAST({number_} AS BIGINT) AS code) FROM ({bins})"
+    sums = ["CAST(sum(n) AS BIGINT) AS people"]
+    sums += ["CAST(sum(bad) AS BIGINT) AS bad"] if told else []
+    if measure is not None and not question.by_value:
+        sums.append("CAST(CAST(coalesce(sum(s), 0) AS HUGEINT) AS VARCHAR) AS total")
+    return f"SELECT {keys}, {', '.join(sums)} FROM ({every}) WHERE {BINNED} GROUP BY {keys}{order(axes)}", parameters
+
+
+def answer(table: pa.Table, question: Question, *, told: bool) -> tuple[Counted, int, int]:
+    """What the query said; with `told`, also how many rows it saw and how many of them cannot be read."""
+    summed = question.measure is not None and not question.by_value
+    last = table.num_columns - summed
+    codes, counts = (whole_numbers(table.column(i)) for i in (0, last - 1 - told))
+    unreadable = int(whole_numbers(table.column(last - 1)).sum()) if told else 0
+    kept = (np.arange(codes.size) if question.everybody else np.flatnonzero(codes >= 0)).tolist()
+    labels = [table.column(i).to_pylist() for i in range(1, last - 1 - told)]
+    sums = table.column(last).to_pylist() if summed else None
+    found = Counted(
+        codes[kept],
+        counts[kept],
+        tuple([each[i] for i in kept] for each in labels),
+        None if sums is None else tuple(int(sums[i]) for i in kept),
+    )
+    return found, int(counts.sum()), unreadable
+
+
+def are_very_many(question: Question, rows: int) -> bool:
+    """Whether so many people may have a sum that doubles cannot hold; else all sums on the way to it are exact."""
+    measure = question.measure
+    return isinstance(measure, Measure) and not question.by_value and rows * measure.steps >= EXACT
+
+
+def value_of(measure: Measure | Condition, columns: Columns, x: str) -> str:
+    """What a row counts, as a whole number: its steps, or 1 for whoever meets a condition and 0 for the others."""
+    if isinstance(measure, Measure):
+        return steps(measure, columns[measure.column], x)
+    return f"CAST(coalesce({holds(measure, columns)}, FALSE) AS INTEGER)"
+
+
+def _total(measure: Measure | Condition, columns: Columns, x: str, weight: Weight, many: str, very_many: bool) -> str:
+    """The sum of what rows count; what each of so many has too little is added once, and not row by row."""
+    if isinstance(measure, Condition) and weight is ROW:
+        return f"count_if({holds(measure, columns)})"
+    if isinstance(measure, Condition) or very_many or "{x}" not in weight.total:
+        return weight.total.format(x=value_of(measure, columns, x))
+    doubled = weight.total.format(x=twice(measure, columns[measure.column], x))
+    return f"({doubled} + {measure.steps} * {many}) / 2"

@@ -1,0 +1,135 @@
+"""Who is in a table, in SQL: a rank for each id that depends on nothing but the id and a secret number.
+
+An id is the same whatever the type of its column: 7, '7', '007' and 7.0 are one. The rank of a row costs two cheap
+hashes; what is dear (the keyed hash, in the ledger) is done for the few ids with the lowest ranks alone. The cheap hash
+is the engine's own, which may change with its version, so whoever compares ranks asks which way they were made.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, TypeAlias
+
+from hubbub.engines.column import Column
+from hubbub.engines.duckdb.cell_sql import identifier
+from hubbub.tables.schema import Holds
+from hubbub.tables.sketch import EVERYBODY, Chosen, Notice
+
+Ask: TypeAlias = Callable[..., list[tuple[Any, ...]]]
+"""A query and its parameters in, rows out."""
+
+_WAY: Final = "SELECT hash(xor(hash(1::BIGINT), 1::UBIGINT)), hash(xor(hash('hubbub'), 1::UBIGINT))"
+"""What tells one version of the hash from another."""
+
+_ROWS: Final = 4  # of a person, as a rule at most: so many times the people wanted are kept where rows repeat
+_SPARE: Final = 64  # so many times those wanted pass the filter, in case people have many rows or rows were overrated
+_SAFE: Final = "9007199254740992"  # below this a float is a whole number for certain
+_PLAIN: Final = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+
+
+def look_at_rows(
+    ask: Ask, column: Column, used: Sequence[str], bad: str, people: str, notice: Notice
+) -> tuple[int, int, Chosen]:
+    """How many rows there are, how many of them are `bad`, and the people with the lowest ranks, where each may have
+    several rows.
+
+    A line of a CSV may be left out for a cell that is read, so the cells that are `used` are read here.
+    """
+    cell, below = identifier(column.name), _threshold(ask, column, people, notice)
+    cells = ", ".join(f"{identifier(name)} AS c{i}" for i, name in enumerate(used))
+    counts = ", ".join(f"count(c{i})" for i in range(len(used)))
+    rows = f"SELECT {cell} AS who, {cells}, {bad} AS bad, {_rank(cell, column)} AS rank FROM {people}"
+    lowest = _lowest(_ROWS * notice.most, below)
+    counted = f"SELECT count(*) AS n, count(*) FILTER (WHERE bad) AS unreadable, {counts}, {lowest} FROM ({rows})"
+    ((found, wrong, ids, ranks),) = ask(f"SELECT n, unreadable, {_texts(column)}, ranks FROM ({counted})", notice.turn)
+    return int(found), int(wrong), _chosen(ask, ids, ranks, below, _ROWS * notice.most)
+
+
+def people_among(column: Column, bad: str, people: str, lost: Sequence[str]) -> tuple[str, list[object]]:
+    """How many people there are, and how many of them have a row that is `bad`, or are among the lost."""
+    rows = f"SELECT {identifier(column.name)} AS who, {bad} AS bad FROM {people}"
+    if lost:
+        rows += " UNION ALL SELECT unnest(?::VARCHAR[]), TRUE"
+    counted = f"SELECT count(DISTINCT who), count(DISTINCT who) FILTER (WHERE bad) FROM ({rows})"
+    return counted, [list(lost)] if lost else []
+
+
+def are_several(ask: Ask, column: Column, people: str) -> bool:
+    """Whether somebody has several rows or no id."""
+    cell = identifier(column.name)
+    groups = f"SELECT {cell} AS who, count(*) AS n FROM {people} GROUP BY {cell}"
+    return bool(ask(f"SELECT coalesce(bool_or(n > 1 OR who IS NULL), FALSE) FROM ({groups})")[0][0])
+
+
+def look_at_people(ask: Ask, column: Column, people: str, notice: Notice) -> tuple[bool, Chosen]:
+    """Whether somebody has several rows or no id, and the people with the lowest ranks."""
+    cell, below = identifier(column.name), _threshold(ask, column, people, notice)
+    groups = f"SELECT {cell} AS who, count(*) AS n FROM {people} GROUP BY {cell}"
+    ranked = f"SELECT who, n, {_rank('who', column)} AS rank FROM ({groups})"
+    sql = (
+        f"SELECT several, {_texts(column)}, ranks FROM (SELECT coalesce(bool_or(n > 1 OR who IS NULL), FALSE) AS "
+        f"several, {_lowest(notice.most, below)} FROM ({ranked}))"
+    )
+    ((found, ids, ranks),) = ask(sql, notice.turn)
+    return bool(found), _chosen(ask, ids, ranks, below, notice.most)
+
+
+def _chosen(ask: Ask, ids: list[str] | None, ranks: list[int] | None, below: int, most: int) -> Chosen:
+    way = "-".join(f"{part:016x}" for part in ask(_WAY)[0])
+    limit = below if ranks is None or len(ranks) < most else ranks[-1]  # equals of the last one may be left out
+    return Chosen(way, tuple(ids or ()), tuple(ranks or ()), limit)
+
+
+def _threshold(ask: Ask, column: Column, people: str, notice: Notice) -> int:
+    """The rank from which on nobody is looked at, so that few are. The engine guesses how many rows there are; a wrong
+    guess makes the choice smaller or dearer, never wrong."""
+    plan = json.loads(ask(f"EXPLAIN (FORMAT JSON) SELECT {identifier(column.name)} FROM {people}")[-1][1])
+    rows, enough = max(_cardinalities(plan), default=0), _SPARE * notice.most
+    return EVERYBODY if rows <= enough else EVERYBODY * enough // rows
+
+
+def _cardinalities(plan: Any) -> Iterator[int]:
+    for node in plan if isinstance(plan, list) else [plan]:
+        told = str(node.get("extra_info", {}).get("Estimated Cardinality", "")).lstrip("~")
+        if told.isdigit():
+            yield int(told)
+        yield from _cardinalities(node.get("children", []))
+
+
+def _lowest(most: int, below: int) -> str:
+    few = f"FILTER (who IS NOT NULL{'' if below >= EVERYBODY else f' AND rank < {below}::UBIGINT'})"
+    return f"arg_min(who, rank, {most}) {few} AS ids, min(rank, {most}) {few} AS ranks"
+
+
+def _texts(column: Column) -> str:
+    """Ids as texts that are alike for alike ids of other types."""
+    number = _number("x", column)
+    text = "TRY_CAST(x AS VARCHAR)"
+    return f"[{text if number is None else f'coalesce(CAST({number} AS VARCHAR), {text})'} FOR x IN ids]"
+
+
+def _rank(cell: str, column: Column) -> str:
+    number = _number(cell, column)
+    own = f"hash(TRY_CAST({cell} AS VARCHAR))"
+    if column.number is not None and column.number.type in _PLAIN:
+        own = f"hash({number})"
+    elif number is not None:
+        own = f"CASE WHEN {number} IS NOT NULL THEN hash({number}) ELSE {own} END"
+    return f"hash(xor({own}, ?::UBIGINT))"
+
+
+def _number(cell: str, column: Column) -> str | None:
+    """The id as a whole number, NULL if it is none."""
+    text, whole = f"CAST({cell} AS VARCHAR)", f"TRY_CAST({cell} AS BIGINT)"
+    match column.kind:
+        case Holds.INTEGER:
+            return whole
+        case Holds.TEXT:  # looked at only if it begins like a number: to try and fail is dear
+            return f"CASE WHEN {text} BETWEEN '-' AND ':' THEN TRY_CAST({text} AS BIGINT) END"
+        case Holds.FLOAT:
+            return f"CASE WHEN abs({cell}) < {_SAFE} AND {cell} = trunc({cell}) THEN {whole} END"
+        case Holds.DECIMAL:
+            return f"CASE WHEN {cell} = trunc({cell}) THEN {whole} END"
+        case _:
+            return None

@@ -1,0 +1,73 @@
+"""A sheet of an Excel file as a table of text, by a rule for each cell alone. Needs the extra "excel".
+
+Excel keeps a type for each cell and none for a column, so a column is text, as in a CSV: a number is written as Excel
+holds it, a date as 2013-03-14, a boolean as true or false, and a blank cell is missing. The first line of the sheet
+names the columns; what stands to the right of them is not part of the table, and a line that is blank in all of them is
+no row.
+
+What reads such files is not ours, and one cell far away makes it ask for more memory than there is. So it runs in
+another process (:mod:`hubbub.engines.files.excel_reader`), with limits, and whatever happens there is one sentence
+here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Final
+
+import pyarrow as pa
+
+from hubbub import children
+from hubbub.errors import WrongUse
+
+MEMORY: Final = 8 << 30  # bytes of addresses
+SECONDS: Final = 300.0
+WRONG, SAID, TOO_MUCH = 1, 2, 3
+"""How the process ends: no Excel file; it says itself what is wrong; too much for it. Or it is killed."""
+_READER: Final = "hubbub.engines.files.excel_reader"
+
+
+def sheet(path: str, name: str | None, *, memory: int = MEMORY, seconds: float = SECONDS) -> pa.Table:
+    """The sheet of that name, or the only one.
+
+    Guarantee: this takes at most `seconds`, and the process that reads at most `memory` where the system can limit
+    that. If it crashes, takes too long or too much, the sentence is the same as for a file that is none.
+    """
+    if find_spec("python_calamine") is None:
+        raise WrongUse('an Excel file needs one package more; run pip install "hubbub[excel]", or save it as CSV')
+    end = time.monotonic() + seconds
+    for close in (False, True):  # as it is; if that is too much, with its rows moved close to each other
+        asked = {"path": os.path.abspath(path), "name": name, "memory": memory, "seconds": seconds, "close": close}
+        code, said = _asked(asked, max(end - time.monotonic(), 0))
+        if code == SAID:
+            raise WrongUse(json.loads(said)["error"])
+        if code == 0:
+            return pa.ipc.open_stream(pa.BufferReader(said)).read_all()
+        if code in (None, WRONG):
+            break
+    raise WrongUse(
+        "the Excel file could not be read; check that it is one, has no password and is not too large to be read "
+        "within minutes, and save it again, or as CSV"
+    )
+
+
+def _asked(asked: Mapping[str, object], seconds: float) -> tuple[int | None, bytes]:
+    """How the process ended, None if it took too long, and what it said."""
+    try:
+        done = subprocess.run(
+            children.command(_READER),
+            input=json.dumps(dict(asked)).encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,  # what a library says may quote a cell
+            cwd=children.NEUTRAL,
+            timeout=seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return None, b""
+    return done.returncode, done.stdout

@@ -1,0 +1,217 @@
+"""Files as tables: CSV, Parquet, Excel, a database of DuckDB's; each is read where it is, or from a private copy."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache
+from glob import escape, glob
+from pathlib import Path
+from typing import Final
+
+from hubbub.engines.duckdb.cell_sql import literal
+from hubbub.engines.duckdb.connection import described, lock, private_connection, rows_of, table_name
+from hubbub.engines.duckdb.duckdb_engine import Connection, DuckDB, locked
+from hubbub.engines.duckdb.scratch import Scratch
+from hubbub.engines.files.csv_file import csv_header, csv_relation
+from hubbub.engines.files.csv_form import Form
+from hubbub.engines.files.csv_records import (
+    LONGEST,
+    MOST_LINES,
+    copy_with_blanks,
+    copy_without,
+    has_bare_returns,
+    line_of,
+    survey,
+)
+from hubbub.engines.files.plain_copy import PACKED, kind, plain
+from hubbub.engines.repaired_copy import mend_parquet
+from hubbub.errors import Refused, WrongUse
+
+_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".xlsx", ".duckdb", ".db")
+_NO_FORM: Final = Form()
+
+OPEN_MARK: Final = (
+    f"a quotation mark of the CSV opens a cell and never closes it, or only after {MOST_LINES} lines or inside of "
+    "another cell, so that one cell swallows the rows of other people; see the line with hubbub check, and close or "
+    "remove the mark there"
+)
+"""Reads the same for every such file. For the steward alone: it tells something about the data."""
+
+
+def open_file(
+    path: str | os.PathLike[str],
+    *,
+    table: str | None = None,
+    form: Form = _NO_FORM,
+    unreadable: Fraction = Fraction(1),
+) -> DuckDB:
+    """A CSV, Parquet or Excel file, a glob of such files, or a DuckDB database with the name of a table.
+
+    `form` is that of a CSV; `unreadable` is the share of people who may have a row that cannot be read as declared.
+    """
+    name = os.fspath(path)
+    files = [match for match in (sorted(glob(name)) if _is_glob(name) else [name]) if os.path.isfile(match)]
+    if not files:
+        what = "is a folder" if os.path.isdir(name) else "does not exist"
+        raise WrongUse(f"there is no file {name!r}: it {what}; check the path")
+    suffixes = {kind(file) for file in files}
+    suffix = suffixes.pop()
+    if suffixes:
+        raise WrongUse("the files of one table end alike, in .parquet for example; name fewer of them")
+    is_csv = suffix in (".csv", ".tsv", ".txt")
+    if suffix not in _ENDINGS or (not is_csv and any(Path(file).suffix.lower() in PACKED for file in files)):
+        raise WrongUse(
+            "a table is read from .csv, .tsv, .txt (also packed: .gz, .zst), .parquet, .xlsx or .duckdb; convert the "
+            "file, or open it as a frame"
+        )
+    if form.said and not is_csv:
+        raise WrongUse(f"a {suffix} file says itself how it is read; drop `delimiter`, `encoding` and `no_header`")
+    if table is not None and suffix not in (".duckdb", ".db", ".xlsx"):
+        raise WrongUse(f"a {suffix} file holds one table; drop `table`")
+    if suffix in (".duckdb", ".db"):
+        return _open_database(files[0], table, unreadable)
+    if suffix == ".xlsx":
+        return _open_sheet(files, table, unreadable)
+    if suffix in (".parquet", ".pq"):
+        return _open_parquet(files, unreadable)
+    return _open_csv(files, form.delimiter or ("\t" if suffix == ".tsv" else ","), form, unreadable)
+
+
+def _open_csv(files: Sequence[str], mark: str, form: Form, unreadable: Fraction) -> DuckDB:
+    header = csv_header(files, mark, form)
+    connection, scratch = private_connection()
+    read = [_prepared(file, mark, form, scratch, i) for i, file in enumerate(files)]
+    # Whether the first line holds names or somebody's data, no program can tell: it is not shown.
+    named = form.names is None
+    return locked(
+        connection,
+        _paths([file for file, _ in read]),
+        csv_relation(_patterns([file for file, _ in read]), header, mark, named=named),
+        columns_are_public=not named,
+        files=files,
+        allowed=unreadable,
+        taken_out=sum(records for _, records in read),
+        mark=mark,
+    )
+
+
+def _prepared(file: str, mark: str, form: Form, scratch: Scratch, i: int) -> tuple[str, int]:
+    """The file, or a copy of it that DuckDB reads as we do, and how many records are not in it."""
+    text, lost = _lines(file, mark, form, scratch, i)
+    try:
+        found = survey(text, mark, LONGEST)
+        if found.open_mark is not None:
+            raise Refused(OPEN_MARK)
+        if not found.giants:
+            return text, lost
+        target, copy = scratch.new_file(f"{i}.csv")
+        copy_without(text, found.giants, target)
+        return copy, lost + len(found.giants)
+    except OSError as error:
+        wrong = _trouble(error)
+    raise WrongUse(wrong)
+
+
+def _lines(file: str, mark: str, form: Form, scratch: Scratch, i: int) -> tuple[str, int]:
+    """The file as plain text in which a line ends as the first one does, and how many records are not in it."""
+    text = plain(file, form, scratch, f"{i}-plain.csv")
+    try:
+        if not has_bare_returns(text, mark):
+            return text, 0
+        target, copy = scratch.new_file(f"{i}-lines.csv")
+        return copy, copy_with_blanks(text, mark, target, LONGEST)
+    except OSError as error:
+        wrong = _trouble(error)
+    raise WrongUse(wrong)
+
+
+def _trouble(error: OSError) -> str:
+    return f"the CSV could not be read ({error.strerror}); check the disk and the room for temporary files"
+
+
+def open_marks(path: str, form: Form = _NO_FORM) -> list[tuple[str, int]]:
+    """The files of a CSV that are refused for a quotation mark, and the line of the first one in each; for the steward
+    alone."""
+    files = [match for match in (sorted(glob(path)) if _is_glob(path) else [path]) if os.path.isfile(match)]
+    found, scratch = [], Scratch()
+    try:
+        for i, file in enumerate(files):
+            mark = form.delimiter or ("\t" if kind(file) == ".tsv" else ",")
+            text, _ = _lines(file, mark, form, scratch, i)
+            place = survey(text, mark, LONGEST).open_mark
+            found += [] if place is None else [(file, line_of(text, place))]
+    finally:
+        scratch.clear()
+    return found
+
+
+def _open_sheet(files: Sequence[str], table: str | None, unreadable: Fraction) -> DuckDB:
+    from hubbub.engines.files.excel_file import sheet
+
+    if len(files) > 1:
+        raise WrongUse("an Excel file is opened by itself; name one file, or save them as CSV")
+    rows = sheet(files[0], table)
+    connection, _ = private_connection()
+    connection.register("hubbub_people", rows)
+    return locked(
+        connection, [], "hubbub_people", columns_are_public=False, files=files, allowed=unreadable, table=rows
+    )
+
+
+def _open_parquet(files: Sequence[str], unreadable: Fraction) -> DuckDB:
+    connection, scratch = private_connection()
+    _check_alike(connection, [escape(file) for file in files])
+    copies = [str(scratch.copies / f"{i}.parquet") for i in range(len(files))]
+
+    def mend(columns: Sequence[str]) -> str:
+        for file, copy in zip(files, copies, strict=True):
+            mend_parquet(file, columns, copy)
+        return _parquet_relation(copies)
+
+    paths = _paths([*files, *copies])
+
+    @cache
+    def doubting() -> Connection:
+        """A file says itself what its smallest and largest value are; what DuckDB would conclude may be wrong."""
+        other, _ = private_connection()
+        other.execute("SET disabled_optimizers = 'statistics_propagation'")
+        return lock(other, paths)
+
+    relation = _parquet_relation(files)
+    return locked(connection, paths, relation, mend=mend, files=files, allowed=unreadable, doubting=doubting)
+
+
+def _parquet_relation(files: Sequence[str]) -> str:
+    return f"read_parquet({_patterns(files)}, hive_partitioning=false)"  # what a folder is called is no column
+
+
+def _patterns(files: Sequence[str]) -> str:
+    """A list in SQL. DuckDB takes a name with a star or a bracket for a pattern."""
+    return f"[{', '.join(literal(escape(file)) for file in files)}]"
+
+
+def _paths(files: Sequence[str]) -> list[str]:
+    return [*files, *map(escape, files)]
+
+
+def _is_glob(name: str) -> bool:
+    return any(sign in name for sign in "*?[") and not os.path.exists(name)
+
+
+def _check_alike(connection: Connection, patterns: Sequence[str]) -> None:
+    """Several Parquet files have the same columns of the same types, so that no cell has to be turned into another."""
+    each = (f"read_parquet({literal(pattern)}, hive_partitioning=false)" for pattern in patterns)
+    if len(patterns) > 1 and len({frozenset(described(connection, one)) for one in each}) > 1:
+        raise WrongUse("the Parquet files do not have the same columns of the same types; write them with one schema")
+
+
+def _open_database(file: str, table: str | None, unreadable: Fraction) -> DuckDB:
+    if table is None:
+        raise WrongUse("a DuckDB database needs the name of a table; add `table=NAME`")
+    connection, _ = private_connection()
+    trouble = "the database could not be opened; check that it is one of DuckDB, and close it where else it is open"
+    rows_of(connection, f"ATTACH {literal(file)} AS hubbub_database (TYPE duckdb, READ_ONLY)", WrongUse(trouble))
+    name = table_name(connection, table, "'hubbub_database'", "'main'")
+    return locked(connection, [], name, catalog="hubbub_database", allowed=unreadable)

@@ -1,0 +1,1 @@
+"""Counting and publishing in Spark."""

@@ -1,0 +1,393 @@
+"""A frame, a table or a query of Spark's (3.5 or later), counted where it is; classic sessions and Connect.
+
+Nothing is set in the session, and what is set there (a zone, ANSI or not, how literals are read) changes nothing: text
+is spelled in digits, times are taken in UTC by whole numbers, and no expression fails for the sake of a value. The
+relations that a query needs are views of the session, for as long as it runs. The key of a choice is a row of such a
+view, and so in no plan.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from fractions import Fraction
+from itertools import count
+from logging import LogRecord
+from threading import get_ident
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+import pyarrow as pa
+
+from hubbub.engines.column import Number
+from hubbub.engines.identity import of_files
+from hubbub.engines.query import ONE_SELECT, bare, called, is_query
+from hubbub.engines.spark.spark_address import session_at
+from hubbub.engines.spark.spark_arrow import as_arrow, received
+from hubbub.engines.spark.spark_publish import FarCounts
+from hubbub.engines.sql.database import Asked
+from hubbub.engines.sql.dialect import ARROW, KEY, Dialect, Field, Form
+from hubbub.engines.sql.queries import hashed, order, picked
+from hubbub.engines.sql.sql_engine import UNCOUNTABLE, Portable
+from hubbub.errors import WrongUse
+from hubbub.tables.identity import Identity, Part
+from hubbub.tables.schema import Holds
+
+_DAY: Final = 86_400_000_000  # microseconds
+_FIRST: Final = -9_223_372_022_400_000_000  # the first moment that files can hold
+_FAR: Final = 100_000_000  # days
+_LAST_DAY: Final = 106_751_991  # on which microseconds end; minus this, begin
+_LOGGERS: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")  # they write what Spark says of a cell
+_SPARK: Final = {Form.TEXT: "string", Form.WHOLE: "bigint", Form.FLOAT: "double"}
+_BUCKETS: Final = 1 << 16
+_SMALL: Final = 1_000_000  # rows that are sent to every machine
+_UNITS: Final = {"month": "MM", "quarter": "QUARTER", "year": "YEAR"}
+
+
+class Spark(Dialect):
+    """How Spark spells it. Columns have names of ours: those of a frame may differ in case alone."""
+
+    lines = True
+
+    def __init__(self, columns: Sequence[str] = (), *, knows_utf8: bool = True) -> None:
+        self._places = {name: f"c{i}" for i, name in enumerate(columns)}
+        self._knows_utf8 = knows_utf8
+
+    def name(self, name: str) -> str:
+        return self._places[name]
+
+    def bytes(self, cell: str) -> str:
+        return cell
+
+    def broken(self, cell: str) -> str | None:
+        if self._knows_utf8:
+            return f"NOT is_valid_utf8({cell})"
+        raw = f"CAST({cell} AS BINARY)"  # Spark 3.5: what is no UTF-8 does not come back from being decoded
+        return f"CAST(decode({raw}, 'UTF-8') AS BINARY) <> {raw}"
+
+    def text(self, cell: str) -> str:
+        return f"CAST({cell} AS STRING)"
+
+    def literal(self, text: str) -> str:
+        return f"CAST(X'{text.encode().hex()}' AS STRING)"
+
+    def different(self, cell: str) -> str:
+        return f"approx_count_distinct({cell})"  # of several columns at once, exact ones would multiply the rows
+
+    def quotient(self, a: str, b: int) -> str:
+        return f"({a} div {b})"
+
+    def not_a_number(self, cell: str) -> str:
+        return f"isnan({cell})"
+
+    def double(self, numeral: str) -> str:
+        return f"CAST('{numeral}' AS DOUBLE)"
+
+    def as_double(self, cell: str) -> str:
+        return f"CAST({cell} AS DOUBLE)"
+
+    def multiples(self, field: Field) -> str:
+        cell = self.name(field.name)
+        if field.type is None:
+            return self.whole(cell)
+        # Within the range of a measure this is exact: it was checked that doubles hold it.
+        return self.floor(f"CAST({cell} AS DOUBLE) * {10**field.type.scale} + CAST('0.5' AS DOUBLE)")
+
+    def days(self, field: Field, unit: str | None) -> str:
+        cell = self.name(field.name)
+        if field.moment == "instant":
+            micros = f"unix_micros({cell})"
+            whole = f"CAST(({micros} - pmod({micros}, {_DAY})) div {_DAY} AS INT)"
+            day = f"CASE WHEN {micros} >= {_FIRST} THEN date_from_unix_date({whole}) END"
+        else:
+            day = f"CAST({cell} AS DATE)"
+        if unit in _UNITS:  # but not at the ends of the calendar, where a period may begin before it
+            near = f"unix_date({day}) BETWEEN -{_FAR} AND {_FAR}"
+            day = f"CASE WHEN {near} THEN trunc({day}, '{_UNITS[unit]}') ELSE {day} END"
+        return f"CAST(unix_date({day}) AS BIGINT)"
+
+    def micros(self, field: Field) -> str:
+        cell = self.name(field.name)
+        if field.moment == "instant":
+            return f"unix_micros({cell})"
+        day, seconds = f"unix_date(CAST({cell} AS DATE))", f"CAST(hour({cell}) * 3600 + minute({cell}) * 60 AS BIGINT)"
+        micros = f"{day} * {_DAY} + {seconds} * 1000000 + CAST(extract(SECOND FROM {cell}) * 1000000 AS BIGINT)"
+        return f"CASE WHEN {day} BETWEEN -{_LAST_DAY} AND {_LAST_DAY} - 1 THEN {micros} END"
+
+    def sha256(self, text: str) -> str:
+        return f"sha2(CAST({text} AS BINARY), 256)"
+
+    def word(self, digits: str, start: int) -> str:
+        return f"CAST(conv(substr({digits}, {start}, 15), 16, 10) AS BIGINT)"
+
+    def chosen(self, rows: str, parts: Sequence[str]) -> str:
+        """One aggregate for each person, and one shuffle: a window sorts all rows (benchmarks/README.md).
+
+        Rows are moved before they are collected: most people have few on a machine, and to collect those first is work
+        for nothing.
+        """
+        cells = ", ".join(f"'{name}_', {name} IS NULL, '{name}', {name}" for name in parts)
+        # A list leaves missing values out. Of one part that is as good: they come last, and beyond the list is nothing.
+        bins = f"named_struct({cells})" if len(parts) > 1 else parts[0]
+        each = f"SELECT who, count(*) AS n, collect_list({bins}) AS b FROM ({rows} DISTRIBUTE BY who) AS t GROUP BY who"
+        # The hash is named, so that it is worked out once for each person and not once for each half of it.
+        digits = f"CASE WHEN n > 1 THEN {hashed(self, 'who', 'word')} END"
+        known = f"SELECT b, n, {digits} AS h FROM ({each}) AS t CROSS JOIN {KEY}"
+        kept = f"SELECT get(sort_array(b), CAST({picked(self, 'h', 'n')} AS INT)) AS b FROM ({known}) AS t"
+        names = [f"b.{name} AS {name}" for name in parts] if len(parts) > 1 else [f"b AS {parts[0]}"]
+        return f"SELECT {', '.join(names)} FROM ({kept}) AS t"
+
+    def bucket(self, names: Sequence[str]) -> str:
+        return f"pmod(xxhash64({', '.join(names)}), {_BUCKETS})"
+
+    def ranked(self, rows: str, names: Sequence[str], places: str) -> str:
+        """Equal rows are one stretch of numbers; only buckets that somebody was drawn from are numbered."""
+        cells, sorted_ = ", ".join(names), order(names)
+        there = f"SELECT t.* FROM ({rows}) AS t LEFT SEMI JOIN {places} ON b = d0.v"
+        each = f"SELECT b, {cells}, count(*) AS n FROM ({there}) AS t GROUP BY b, {cells}"
+        before = f"sum(n) OVER (PARTITION BY b ORDER BY {sorted_} ROWS UNBOUNDED PRECEDING) - n AS first"
+        stretches = f"SELECT t.*, {before} FROM ({each}) AS t"
+        inside = "b = d0.v AND d0.id >= first AND d0.id < first + n"
+        return f"SELECT {cells}, b, d0.id AS i FROM ({stretches}) AS t JOIN {places} ON {inside}"
+
+
+_BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
+_FLOATS: Final = {
+    "float": (Number("FLOAT", -Fraction(2**24 - 1) * 2**104, Fraction(2**24 - 1) * 2**104), pa.float32()),
+    "double": (Number("DOUBLE", -Fraction(2**53 - 1) * 2**971, Fraction(2**53 - 1) * 2**971), pa.float64()),
+}
+_MOMENTS: Final = {"date": "date", "timestamp_ntz": "local", "timestamp": "instant"}
+
+
+def field(name: str, kind: str) -> Field:
+    """The column of such a type."""
+    if kind in _BITS:
+        end = Fraction(2 ** (_BITS[kind] - 1))
+        return Field(name, Holds.INTEGER, Number(kind, -end, end - 1, Fraction(1)))
+    if kind in _FLOATS:
+        return Field(name, Holds.FLOAT, *_FLOATS[kind])
+    if kind in _MOMENTS:
+        return Field(name, Holds.DATE, moment=_MOMENTS[kind])
+    if decimal := re.fullmatch(r"decimal\((\d+),(\d+)\)", kind):
+        grid = Fraction(1, 10 ** int(decimal[2]))
+        most = (10 ** int(decimal[1]) - 1) * grid
+        type_ = pa.decimal128(int(decimal[1]), int(decimal[2]))
+        return Field(name, Holds.DECIMAL, Number(kind, -most, most, grid), type_)
+    if kind == "boolean":
+        return Field(name, Holds.BOOLEAN)
+    return Field(name, Holds.TEXT if re.match(r"(string|char|varchar)\b", kind) else Holds.OTHER)
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Nothing is written about what fails here: Spark 4 logs what it says of a cell before we catch it."""
+    try:
+        from pyspark.logger import PySparkLogger
+    except ImportError:  # Spark 3.5 logs nothing
+        yield
+        return
+    here = get_ident()
+
+    def elsewhere(record: LogRecord) -> bool:
+        return record.thread != here
+
+    loggers = [PySparkLogger.getLogger(name) for name in _LOGGERS]
+    for logger in loggers:
+        logger.addFilter(elsewhere)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(elsewhere)
+
+
+_EFFECTS: Final = frozenset({"reflect", "java_method", "try_reflect"})
+"""Functions of Spark's that run any code of Java's."""
+
+_numbers = count(1)
+
+
+def _own() -> str:
+    """The end of a view's name that no other query has."""
+    return f"{os.getpid()}_{next(_numbers)}"
+
+
+def _plain(name: str, kind: str) -> str:
+    """A text is compared as bytes, whatever its column prefers."""
+    return f"CAST(CAST({name} AS BINARY) AS STRING) AS {name}" if kind.startswith("string collate") else name
+
+
+class _Frame:
+    """A frame with columns c0, c1, ..., and the session that it belongs to."""
+
+    def __init__(self, frame: Any) -> None:
+        self._given = frame
+        try:
+            kinds = [(each.name, each.dataType.simpleString()) for each in frame.schema.fields]
+            self._session = frame.sparkSession
+            self._frame = frame.toDF(*(f"c{i}" for i in range(len(kinds)))).selectExpr(
+                *(_plain(f"c{i}", kind) for i, (_, kind) in enumerate(kinds))
+            )
+        except Exception:  # of Spark, of Java, of a channel: the message may quote a cell
+            kinds = None
+        if kinds is None:
+            raise WrongUse("the table cannot be read; check its name or the query, and that you may read it")
+        self.fields = tuple(field(name, kind) for name, kind in kinds)
+        self.dialect: Dialect = Spark([name for name, _ in kinds], knows_utf8=_knows_utf8(self._session))
+        self.people = f"hubbub_people_{_own()}"
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Spark reads a frame anew each time; what it reads is not ours to hold."""
+        yield
+
+    def fetch(
+        self,
+        sql: str,
+        forms: Mapping[str, Form],
+        *,
+        key: str | None = None,
+        words: Mapping[int, pa.Table] | None = None,
+    ) -> pa.Table:
+        try:
+            with self.asked(sql, forms, key=key, words=words) as answer:
+                return _fetched(answer, forms)
+        except Exception:  # of Spark, of Java, of a channel: the message may quote a cell
+            pass
+        raise WrongUse(UNCOUNTABLE)
+
+    @contextmanager
+    def asked(
+        self, sql: str, forms: Mapping[str, Form], *, key: str | None, words: Mapping[int, pa.Table] | None
+    ) -> Iterator[Any]:
+        """The answer as a frame, which can be worked with as long as the views that it looks at are there."""
+        own = _own()
+        views: dict[str, Any] = {self.people: self._frame}
+        try:
+            if key is not None:
+                views[f"{KEY}_{own}"] = _everywhere(self._session.createDataFrame([(key,)], "word string"))
+                sql = sql.replace(KEY, f"{KEY}_{own}")
+            for i, each in (words or {}).items():
+                views[f"hubbub_words_{i}_{own}"] = self._sent(each)
+                sql = sql.replace(f"hubbub_words_{i} ", f"hubbub_words_{i}_{own} ")
+            for name, view in views.items():
+                view.createOrReplaceTempView(name)
+            cast = [f"CAST({name} AS {_SPARK[form]}) AS {name}" for name, form in forms.items()]
+            with _quietly():
+                yield self._session.sql(sql).selectExpr(*cast)
+        finally:
+            for name in views:
+                with suppress(Exception):
+                    self._session.catalog.dropTempView(name)
+
+    def far(self, asked: Asked) -> FarCounts:
+        """Counts that stay with Spark. Its tasks in Python look for no module in the folder that Spark was started in;
+        a server of Connect is told nothing, and works where it was set up."""
+        with suppress(Exception):
+            self._session.sparkContext.environment["PYTHONSAFEPATH"] = "1"
+        return FarCounts(self, asked)
+
+    def stream(
+        self,
+        sql: str,
+        forms: Mapping[str, Form],
+        *,
+        key: str | None = None,
+        words: Mapping[int, pa.Table] | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        """Spark hands over all at once; here each batch is let go when it was read."""
+        left = self.fetch(sql, forms, key=key, words=words).to_batches()[::-1]
+        while left:
+            yield left.pop()
+
+    def _sent(self, words: pa.Table) -> Any:
+        kinds = {pa.string(): "string", pa.int64(): "bigint", pa.float64(): "double"}
+        schema = ", ".join(f"{each.name} {kinds[each.type]}" for each in words.schema)
+        rows = list(zip(*(column.to_pylist() for column in words.columns), strict=True))
+        sent = self._session.createDataFrame(rows, schema)
+        return _everywhere(sent) if words.num_rows <= _SMALL else sent
+
+    def identity(self) -> Identity:
+        """The files that are read, as far as Spark tells; a frame made of something else has no identity."""
+        try:
+            found = list(self._given.inputFiles())
+        except Exception:  # of Spark, of Java, of a channel
+            found = []
+        local = [unquote(urlsplit(each).path) for each in found if urlsplit(each).scheme in ("file", "")]
+        far = sorted({each for each in found if urlsplit(each).scheme not in ("file", "")})
+        parts = of_files(local).parts if local else ()
+        return Identity(parts=(*parts, *map(_far, far)))
+
+
+def _everywhere(small: Any) -> Any:
+    """Sent to every machine: Spark does not know that it is small, and would move the people instead, or read them
+    once for each part of it."""
+    return small.hint("broadcast")
+
+
+def _far(address: str) -> Part:
+    """A file somewhere else, known by its address alone."""
+    place = urlsplit(address)
+    plain = f"{place.scheme}://{place.hostname or ''}{place.path}"  # without a user and a password
+    name = hashlib.sha256(plain.encode()).hexdigest()
+    return Part(path=plain, device=0, inode=0, digest=name, changed=time.time_ns())
+
+
+def _fetched(answer: Any, forms: Mapping[str, Form]) -> pa.Table:
+    """As Arrow, each column in its form."""
+    return received(as_arrow(answer, pa.schema({name: ARROW[form] for name, form in forms.items()})), forms)
+
+
+def _knows_utf8(session: Any) -> bool:
+    """Whether the session has the function, in whatever catalog it is: the query is looked at and not run."""
+    try:
+        with _quietly():
+            return bool(session.sql("SELECT is_valid_utf8('')").schema.fields)
+    except Exception:  # Spark 3.5
+        return False
+
+
+def is_frame(source: object) -> bool:
+    """Whether it is a frame of Spark's, classic or not."""
+    return type(source).__module__.startswith("pyspark.sql") and hasattr(source, "sparkSession")
+
+
+def is_session(source: object) -> bool:
+    """Whether it is a session of Spark's."""
+    return type(source).__module__.startswith("pyspark.sql") and hasattr(source, "createDataFrame")
+
+
+def open_frame(frame: Any, *, unreadable: Fraction = Fraction(1)) -> Portable:
+    """A frame of Spark's."""
+    return Portable(_Frame(frame), unreadable=unreadable)
+
+
+def open_session(session: Any, table: str | None, *, unreadable: Fraction = Fraction(1)) -> Portable:
+    """A table, a view or a query of a session."""
+    if table is None:
+        raise WrongUse("a session holds many tables; name one with `table`, or give a query that begins with SELECT")
+    if is_query(table) and called(table) & _EFFECTS:
+        raise WrongUse(ONE_SELECT)
+    try:
+        with _quietly():
+            if is_query(table):
+                session.sql(f"EXPLAIN {bare(table)}")  # it is whole by itself, and is not run
+            # In brackets Spark's parser takes a query and nothing else; alone, WITH and FROM may begin an INSERT.
+            frame = session.sql(f"SELECT * FROM (\n{bare(table)}\n)") if is_query(table) else session.table(table)
+            frame.schema  # noqa: B018  # Connect looks only now
+    except Exception:  # of Spark, of Java, of a channel: the message may quote a cell
+        frame = None
+    if frame is None and is_query(table):
+        raise WrongUse(ONE_SELECT)
+    if frame is None:
+        raise WrongUse("the table cannot be read; check its name or the query, and that you may read it")
+    return open_frame(frame, unreadable=unreadable)
+
+
+def open_spark(url: str, table: str | None, *, unreadable: Fraction = Fraction(1)) -> Portable:
+    """A table of the cluster at spark://host:port, or of the Connect server at sc://host:port."""
+    return open_session(session_at(url), table, unreadable=unreadable)

@@ -1,0 +1,211 @@
+"""Counts that stay in Spark, and tasks that publish them there: one task for each part of the bins.
+
+::
+
+    groups (the SQL of every count) -> the number of each bin -> its part -> one task a part (mapInArrow) -> what it
+    tells about the file that it wrote, as a row
+
+A row without a bin goes to every part, so that a part with nobody in it is worked on too. Of the attempts of a task
+Spark hands the rows of one to the driver: that is the commit. Nothing is set in the session.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from itertools import pairwise
+from math import prod
+from typing import Any, Final, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from hubbub.engines.arrow_columns import numbers
+from hubbub.engines.spark.spark_arrow import received
+from hubbub.engines.sql.database import Asked
+from hubbub.engines.sql.dialect import Form, Part
+from hubbub.errors import WrongUse
+from hubbub.kinds.histogram.distributed import Report, Task
+from hubbub.kinds.histogram.parts import Cut, Listed, Sparse
+from hubbub.noise.source import SystemSource
+from hubbub.serialization.arrow import texts, whole
+from hubbub.tables.bins import Countable, Discovered
+from hubbub.tables.engine import Counted, Question
+
+_AT_ONCE: Final = 1 << 20  # groups that become bins together
+_REPORTS: Final = "part int, name string, sha256 string, rows bigint, shown bigint, size bigint, state string"
+_FAILED: Final = (
+    "the cluster could not write the release; check that it can be reached and read the table, and that the memory of "
+    "its Python workers and the room in the folder suffice"
+)
+_NOT_THERE: Final = (
+    "the machines of the cluster have no Hubbub, or lack a package that it needs; install hubbub[spark] on all of them"
+)
+_NO_PANDAS: Final = "Spark runs no Arrow function without pandas; install hubbub[spark], which brings it"
+_TASK_FAILED: Final = "a part of the release could not be written"
+
+
+class Frames(Protocol):
+    """What answers a query with a frame, for as long as somebody works with it."""
+
+    def asked(
+        self, sql: str, forms: Mapping[str, Form], *, key: str | None, words: Mapping[int, pa.Table] | None
+    ) -> AbstractContextManager[Any]: ...
+
+
+class FarCounts:
+    """Counts of a table of Spark's, not yet made."""
+
+    def __init__(self, database: Frames, asked: Asked) -> None:
+        self._database, self._asked = database, asked
+
+    def reports(self, cut: Cut, task: Task) -> tuple[Report, ...]:
+        """What `task` tells of each part.
+
+        Guarantee: each bin with somebody in it reaches the task of its part with its exact count, once, and every part
+        has a task; the rows that come back are those of one attempt of each.
+        """
+        asked = self._asked
+        try:
+            with (
+                self._database.asked(asked.sql, asked.forms, key=asked.key, words=asked.words) as groups,
+                warnings.catch_warnings(),
+            ):
+                warnings.simplefilter("ignore")  # of Spark, about versions of pandas, which is not used
+                told = _laid_out(_numbered(groups, asked), cut).mapInArrow(_published(task), _REPORTS)
+                return tuple(Report(*row) for row in told.collect())
+        except Exception as error:  # of Spark, of Java, of a channel: the message may quote a cell
+            said = str(error)
+        if "Pandas >=" in said:
+            raise WrongUse(_NO_PANDAS)
+        raise WrongUse(_NOT_THERE if "No module named" in said else _FAILED)
+
+
+def _numbered(groups: Any, asked: Asked) -> Any:
+    """Groups as bins: the number of the declared part (`code`), the labels of what was found, and how many (`n`)."""
+    if asked.sizes is not None:
+        names = [f"g{i}" for i in range(len(asked.sizes))]
+        steps = [f"{name} * {prod(asked.sizes[i + 1 :])}" for i, name in enumerate(names)]
+        some = " AND ".join(f"{name} IS NOT NULL" for name in names)
+        return groups.where(some).selectExpr(f"CAST({' + '.join(steps)} AS BIGINT) AS code", "n")
+    found = [f"f{i}" for i in range(sum(isinstance(axis, Discovered) for axis in asked.axes))]
+    kinds = ", ".join(["code bigint", "n bigint", *(f"{name} string" for name in found)])
+    bins = groups.mapInArrow(_coding(asked.forms, asked.parts, asked.axes), kinds)
+    return bins.groupBy("code", *found).sum("n").toDF("code", *found, "n")
+
+
+def _laid_out(bins: Any, cut: Cut) -> Any:
+    """Bins by their parts, each part in one partition, and a row for each part that belongs to no bin."""
+    found = [name for name in bins.columns if name.startswith("f")]
+    match cut:
+        case Listed():
+            place = f"code div {cut.width}"
+        case Sparse():
+            place = f"code % {cut.parts}"
+        case _:
+            place = f"pmod(xxhash64({', '.join(['code', *found])}), {cut.parts})"
+    every = bins.selectExpr(f"CAST({place} AS INT) AS part", "code", "n", *found)
+    nobody = [f"CAST(NULL AS STRING) AS {name}" for name in found]
+    marks = bins.sparkSession.range(cut.parts).selectExpr(
+        "CAST(id AS INT) AS part", "CAST(-1 AS BIGINT) AS code", "CAST(0 AS BIGINT) AS n", *nobody
+    )
+    both = every.unionAll(marks)
+    if hasattr(both, "repartitionById"):  # from Spark 4.1 on
+        return both.repartitionById(cut.parts, "part")
+    return both.repartition(cut.parts, "part").sortWithinPartitions("part")
+
+
+def _coding(forms: Mapping[str, Form], parts: Mapping[str, Part], axes: tuple[Countable, ...]) -> Any:
+    """From groups to bins, by the rules of every engine (:mod:`hubbub.engines.sql.groups`), on the machines of the
+    cluster."""
+    columns = dict(forms)
+
+    def coded(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from hubbub.engines.sql import groups
+
+        for table in _gathered(batches):
+            engine = groups.registered(received(table, columns), parts, weight=groups.WEIGHT)
+            counted = engine.count(Question(axes=axes), SystemSource())
+            arrays = [whole(counted.codes), whole(counted.counts), *map(texts, counted.found)]
+            names = ["code", "n", *(f"f{i}" for i in range(len(counted.found)))]
+            yield pa.record_batch(arrays, names=names)
+
+    return _quiet(coded)
+
+
+def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Some batches at a time."""
+    waiting: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        waiting.append(batch)
+        rows += batch.num_rows
+        if rows >= _AT_ONCE:
+            yield pa.Table.from_batches(waiting)
+            waiting, rows = [], 0
+    if rows:
+        yield pa.Table.from_batches(waiting)
+
+
+def _published(task: Task) -> Any:
+    """What runs on the machines of the cluster: a task for each part among the rows."""
+
+    def published(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for part, counted in by_part(batches):
+            report = task(part, counted)
+            yield pa.RecordBatch.from_pylist([report._asdict()], _arrow_schema())
+
+    return _quiet(published)
+
+
+def _quiet(function: Any) -> Any:
+    """The same, without a word about what went wrong in it: a message might quote a cell, and ends in logs."""
+
+    def quiet(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        try:
+            yield from function(batches)
+        except Exception as error:
+            kind = type(error).__name__
+        else:
+            return
+        raise RuntimeError(f"{_TASK_FAILED} ({kind})")
+
+    return quiet
+
+
+def _arrow_schema() -> pa.Schema:
+    kinds = {"int": pa.int32(), "string": pa.string(), "bigint": pa.int64()}
+    return pa.schema([(name, kinds[kind]) for name, kind in (each.split() for each in _REPORTS.split(", "))])
+
+
+def by_part(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Counted]]:
+    """The bins of each part; the rows of a part come one after the other."""
+    waiting: list[pa.RecordBatch] = []
+    part = -1
+    for batch in batches:
+        places = numbers(pa.chunked_array([batch.column(0)]))
+        for start, stop in _runs(places):
+            if waiting and int(places[start]) != part:
+                yield part, _counted(waiting)
+                waiting = []
+            part = int(places[start])
+            waiting.append(batch.slice(start, stop - start))
+    if waiting:
+        yield part, _counted(waiting)
+
+
+def _runs(places: Any) -> list[tuple[int, int]]:
+    """Where runs of one part begin and end."""
+    cuts = [0, *(np.flatnonzero(np.diff(places)) + 1).tolist(), len(places)]
+    return [(a, b) for a, b in pairwise(cuts) if a < b]
+
+
+def _counted(batches: list[pa.RecordBatch]) -> Counted:
+    table = pa.Table.from_batches(batches)
+    codes, counts = (numbers(table.column(name)) for name in ("code", "n"))
+    real = codes >= 0
+    if table.num_columns == 3:
+        return Counted(codes[real], counts[real])
+    kept = table.filter(pa.array(real))
+    return Counted(codes[real], counts[real], tuple(column.to_pylist() for column in kept.columns[3:]))

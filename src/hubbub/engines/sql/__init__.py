@@ -1,0 +1,1 @@
+"""Counting in databases: one set of queries, and a dialect for each database."""

@@ -1,0 +1,64 @@
+"""What a database does for us: it answers queries that are made here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import pyarrow as pa
+
+from hubbub.engines.sql.dialect import Dialect, Field, Form, Part
+from hubbub.tables.bins import Countable
+from hubbub.tables.identity import Identity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A counting query, what it hands over, and what the axes of that are; `sizes` where it hands over the numbers of
+    bins along each axis."""
+
+    sql: str
+    forms: Mapping[str, Form]
+    parts: Mapping[str, Part]
+    axes: tuple[Countable, ...]
+    sizes: tuple[int, ...] | None = None
+    key: str | None = field(default=None, repr=False)
+    words: Mapping[int, pa.Table] | None = field(default=None, repr=False)
+
+
+class Database(Protocol):
+    """A table in a database that can be asked."""
+
+    dialect: Dialect
+    people: str  # what stands after FROM
+    fields: tuple[Field, ...]
+
+    def fetch(
+        self,
+        sql: str,
+        forms: Mapping[str, Form],
+        *,
+        key: str | None = None,
+        words: Mapping[int, pa.Table] | None = None,
+    ) -> pa.Table:
+        """The answer, its columns in these forms; `key` and `words` are the relations that the query speaks of."""
+        ...
+
+    def stream(
+        self,
+        sql: str,
+        forms: Mapping[str, Form],
+        *,
+        key: str | None = None,
+        words: Mapping[int, pa.Table] | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        """The same, batch by batch, inside one snapshot."""
+        ...
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """All that is asked inside sees the same rows, where the database can do that."""
+        ...
+
+    def identity(self) -> Identity: ...

@@ -1,0 +1,120 @@
+"""Groups that a database counted become bins and labels: here, by the SQL that reads files.
+
+So the rules about text, about numbers and dates in text, about listed values, labels and their order are written once,
+and are the same wherever the rows are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, Final, TypeVar
+
+import pyarrow as pa
+
+from hubbub.engines.duckdb.connection import private_connection
+from hubbub.engines.duckdb.count_sql import Weight, looked_up
+from hubbub.engines.duckdb.duckdb_engine import DuckDB
+from hubbub.engines.duckdb.measured_sql import bad_cells
+from hubbub.engines.sql.dialect import Part
+from hubbub.engines.sql.single_use_stream import Once
+from hubbub.errors import WrongUse
+from hubbub.noise.source import Source
+from hubbub.tables.bins import Countable, Declared, Discovered, Steps, size
+from hubbub.tables.engine import Counted, Joint, Question
+from hubbub.tables.lattice import Lattice
+
+WEIGHT: Final = Weight("sum(n)", "sum(s)")
+READ: Final = Weight("sum(n)", "sum({x} * n)")
+"""Where the sum was made by the database, and where what is added up is read here."""
+
+_T = TypeVar("_T")
+_GROUPS: Final = "hubbub_groups"
+_STRANGE: Final = "the table could not be counted; a column holds what is no value of its type: leave it out"
+
+
+def counted(groups: Once, parts: Mapping[str, Part], question: Question, source: Source, **words: Any) -> Counted:
+    """The bins of groups: the question is about their columns, and `n` says how many people a group has."""
+    return _answered(groups, parts, lambda engine: engine.count(question, source), **{"weight": WEIGHT, **words})
+
+
+def together(
+    groups: Once, parts: Mapping[str, Part], questions: tuple[Question, ...], source: Source, **words: Any
+) -> Joint:
+    """The same of several questions at once."""
+    return _answered(groups, parts, lambda engine: engine.together(questions, source), **words)
+
+
+def _answered(groups: Once, parts: Mapping[str, Part], ask: Callable[[DuckDB], _T], **words: Any) -> _T:
+    """What is said of groups as they come; where they stop coming, it says why."""
+    cells = _typed_once(groups, parts)
+    try:
+        connection, _ = private_connection()
+        connection.register(_GROUPS, cells)
+        return ask(DuckDB(connection, _GROUPS, table=cells, **words))
+    except WrongUse:
+        if not cells.trouble:
+            raise
+    finally:
+        groups.close()
+    raise WrongUse(cells.trouble)  # out here, without what DuckDB said
+
+
+def _typed_once(groups: Once, parts: Mapping[str, Part]) -> Once:
+    kinds = [(name, parts[name].type if name in parts else kind) for name, kind in _columns(groups.schema)]
+    tables = (typed(pa.Table.from_batches([batch]), parts) for batch in groups)
+    return Once(pa.schema(kinds), (batch for table in tables for batch in table.to_batches()))
+
+
+def _columns(schema: pa.Schema) -> list[tuple[str, pa.DataType]]:
+    return [(field.name, field.type) for field in schema]
+
+
+def ready(axis: Declared | Lattice, name: str) -> Steps:
+    """The axis of a column that holds the numbers of bins already."""
+    return Steps(name, Fraction(0), Fraction(1), size(axis))
+
+
+def words(table: pa.Table, axis: Countable, part: Part) -> pa.Table:
+    """For every value (`v`, as it travelled) its bin (`id`): a number, or the label if the bins are discovered."""
+    engine = registered(table.append_column("cell", table.column("g")), {"g": part})
+    found = engine.arrow(looked_up(replace(axis, column="g"), engine.described(), engine.sql, "cell"))
+    kept = found.select([0, 2 if isinstance(axis, Discovered) else 1]).rename_columns(["v", "id"])
+    return kept.filter(kept.column("v").is_valid())
+
+
+def unreadable(table: pa.Table, question: Question, part: Part) -> pa.Table:
+    """Of values in a column g those (`v`, as they travelled) that cannot be read as a question about it declares."""
+    engine = registered(table.append_column("cell", table.column("g")), {"g": part})
+    bad = bad_cells(question, question.axes, engine.described())
+    found = engine.arrow((f"SELECT cell AS v, CAST(0 AS BIGINT) AS id FROM {engine.sql} WHERE {bad}", []))
+    return found.filter(found.column("v").is_valid())
+
+
+def registered(table: pa.Table, parts: Mapping[str, Part], **words: Any) -> DuckDB:
+    """Groups as a table of DuckDB's, their cells as values of their types."""
+    connection, _ = private_connection()
+    cells = typed(table, parts)
+    connection.register(_GROUPS, cells)
+    return DuckDB(connection, _GROUPS, table=cells, **words)
+
+
+def typed(table: pa.Table, parts: Mapping[str, Part]) -> pa.Table:
+    """Cells as they travelled, as values of their types."""
+    try:
+        for name, part in parts.items():
+            place = table.column_names.index(name)
+            table = table.set_column(place, name, _of_type(table.column(place), part))
+        return table
+    except pa.ArrowException:  # its message may quote a cell
+        pass
+    raise WrongUse(_STRANGE)
+
+
+def _of_type(cells: pa.ChunkedArray, part: Part) -> pa.ChunkedArray:
+    if part.type == pa.date32():
+        return pa.chunked_array([chunk.cast(pa.int32()).view(pa.date32()) for chunk in cells.chunks], pa.date32())
+    if pa.types.is_timestamp(part.type):
+        return pa.chunked_array([chunk.view(part.type) for chunk in cells.chunks], part.type)
+    return cells if cells.type == part.type else cells.cast(part.type)

@@ -1,0 +1,174 @@
+"""Conditions and measures for every database: what one row tells, as a whole number.
+
+A comparison becomes 1 or 0, a measure its number of steps. Text that is compared as a number or a date is handed over
+as it is, and read on this side, like that of bins.
+"""
+
+from __future__ import annotations
+
+import datetime
+from fractions import Fraction
+from math import floor
+
+import pyarrow as pa
+
+from hubbub.engines.sql.dialect import LAST_DAY, Dialect, Field, Form, Part
+from hubbub.engines.sql.queries import compared, part
+from hubbub.numeric.exact import rational, to_text
+from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps
+from hubbub.tables.bounded_column import Measure
+from hubbub.tables.cell_format import BOOLEAN
+from hubbub.tables.condition import Both, Compare, Condition, Either, Leaf, Missing, Node, Not, OneOf
+from hubbub.tables.generalization import Ranges
+from hubbub.tables.lattice import Lattice
+from hubbub.tables.schema import Holds
+
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+_NUMBERS = (Holds.INTEGER, Holds.DECIMAL, Holds.FLOAT)
+
+
+def is_read_here(leaf: Leaf, field: Field) -> bool:
+    """Whether the text itself is handed over."""
+    return isinstance(leaf, Compare) and field.kind is Holds.TEXT
+
+
+def leaf_part(dialect: Dialect, field: Field, leaf: Leaf) -> Part:
+    """1 where the comparison holds and 0 where it does not, or the text that has to be read."""
+    if is_read_here(leaf, field):
+        return part(dialect, field)
+    return Part(f"CASE WHEN {_leaf(dialect, field, leaf)} THEN 1 ELSE 0 END", Form.WHOLE, pa.int64())
+
+
+def renamed(condition: Condition, names: dict[Leaf, str], here: set[Leaf]) -> Condition:
+    """The same condition about what was handed over."""
+
+    def node(given: Node) -> Node:
+        match given:
+            case Not(inner):
+                return Not(node(inner))
+            case Both(parts):
+                return Both(tuple(map(node, parts)))
+            case Either(parts):
+                return Either(tuple(map(node, parts)))
+            case Compare(_, sign, than) if given in here:
+                return Compare(names[given], sign, than)
+            case _:
+                return OneOf(names[given], ("1",))
+
+    return Condition(node(condition.node))
+
+
+def flagged(condition: Condition) -> str:
+    """A condition about what was handed over as 1 or 0, for the database itself."""
+
+    def node(given: Node) -> str:
+        match given:
+            case Not(inner):
+                return f"(NOT {node(inner)})"
+            case Both(parts):
+                return f"({' AND '.join(map(node, parts))})"
+            case Either(parts):
+                return f"({' OR '.join(map(node, parts))})"
+            case _:
+                return f"({given.column} = 1)"
+
+    return node(condition.node)
+
+
+def _leaf(dialect: Dialect, field: Field, leaf: Leaf) -> str:
+    cell = dialect.name(field.name)
+    match leaf:
+        case Missing():
+            return f"({missing(dialect, field)})"
+        case Compare(_, sign, than):
+            if isinstance(than, datetime.date):
+                return _on_days(dialect, field, f"{sign} {than.toordinal() - _EPOCH}")
+            return _unless(missing(dialect, field), _ordered(dialect, field, cell, sign, than))
+        case OneOf(_, values):
+            if field.kind in _NUMBERS:
+                tests = [_equals(dialect, field, cell, rational(value)) for value in values]
+                return _unless(missing(dialect, field), f"({' OR '.join(tests)})")
+            if field.kind is Holds.BOOLEAN:
+                return f"{dialect.flag(cell)} IN ({', '.join('1' if value == 'true' else '0' for value in values)})"
+            if field.kind is Holds.DATE:
+                days = (datetime.date.fromisoformat(value).toordinal() - _EPOCH for value in values)
+                return _on_days(dialect, field, f"IN ({', '.join(map(str, days))})")
+            return f"{dialect.bytes(cell)} IN ({', '.join(map(dialect.literal, values))})"
+
+
+def missing(dialect: Dialect, field: Field) -> str:
+    """Whether there is nothing in a cell; not-a-number is nothing."""
+    cell = dialect.name(field.name)
+    if field.number is not None and field.number.grid is None:
+        return f"{cell} IS NULL OR {dialect.not_a_number(cell)}"
+    broken = dialect.broken(cell) if field.kind is Holds.TEXT else None
+    return f"{cell} IS NULL" if broken is None else f"{cell} IS NULL OR {broken}"
+
+
+def _unless(missing: str, test: str) -> str:
+    """CASE and not AND: only CASE keeps a database from working out what comes later."""
+    return f"CASE WHEN {missing} THEN 0 WHEN {test} THEN 1 ELSE 0 END = 1"
+
+
+def _on_days(dialect: Dialect, field: Field, test: str) -> str:
+    day = dialect.days(field, None)
+    return f"(({day}) {test} AND ({day}) NOT IN ({LAST_DAY}, -{LAST_DAY}))"
+
+
+def _ordered(dialect: Dialect, field: Field, cell: str, sign: str, than: Fraction) -> str:
+    number = field.number
+    assert number is not None
+    if sign in ("<", ">="):
+        return compared(dialect, field, cell, sign, than)
+    if number.grid is not None:  # above x is from the next number of the grid on
+        following = (floor(than / number.grid) + 1) * number.grid
+        return compared(dialect, field, cell, ">=" if sign == ">" else "<", following)
+    if abs(than) > number.most:
+        return "1 = 1" if (sign == "<=") == (than > 0) else "1 = 0"
+    return f"{cell} {sign} {dialect.edge(to_text(than), number)}"
+
+
+def _equals(dialect: Dialect, field: Field, cell: str, value: Fraction) -> str:
+    number = field.number
+    assert number is not None
+    off = number.grid is not None and (value / number.grid).denominator != 1
+    if off or not number.least <= value <= number.most:
+        return "1 = 0"
+    return f"{cell} = {dialect.edge(to_text(value), number)}"
+
+
+# --- measures -------------------------------------------------------------------------------------------------------
+
+
+def steps(dialect: Dialect, field: Field, measure: Measure) -> Part:
+    """The number of steps, NULL where there is no value; or the text that has to be read."""
+    if field.kind is Holds.TEXT:
+        return part(dialect, field)
+    cell, number = dialect.name(field.name), field.number
+    assert number is not None  # resolved
+    cases = [
+        (missing(dialect, field), "NULL"),
+        (compared(dialect, field, cell, "<", measure.low), "0"),
+        (compared(dialect, field, cell, ">=", measure.high), str(measure.steps)),
+    ]
+    is_float = field.kind is Holds.FLOAT
+    inside = _rounded(dialect, cell, measure) if is_float else dialect.nearest(field, measure.low, measure.step)
+    tests = " ".join(f"WHEN {test} THEN {then}" for test, then in cases)
+    return Part(f"CASE {tests} ELSE {inside} END", Form.WHOLE, pa.int64())
+
+
+def _rounded(dialect: Dialect, cell: str, measure: Measure) -> str:
+    """Of a float, by the arithmetic of doubles. Next to nothing is nothing: a database may fail to divide it."""
+    low, step, tiny = (dialect.double(to_text(x)) for x in (measure.low, measure.step, measure.step / 10**10))
+    moved = f"({dialect.as_double(cell)} - {low})"
+    whole = dialect.floor(f"{moved} / {step} + {dialect.double('0.5')}")
+    return f"CASE WHEN {moved} < {tiny} THEN 0 WHEN {whole} > {measure.steps} THEN {measure.steps} ELSE {whole} END"
+
+
+def may_be_unreadable(axis: Countable, kind: Holds) -> bool:
+    """Whether cells of the kind may be no value of the axis."""
+    if axis.reads == BOOLEAN:
+        return True
+    if isinstance(axis, Discovered):
+        return kind is Holds.TEXT and (axis.unit is not None or isinstance(axis.coarser, Ranges))
+    return kind is Holds.TEXT and isinstance(axis, Dates | Edges | Steps | Lattice)

@@ -1,0 +1,312 @@
+"""Counting queries that every database can run: rows become groups, and people with several rows become one or few.
+
+Numbers are put into bins by the database, exactly; text, and whatever else is told apart by its values, comes back as
+groups, and becomes bins and labels on this side (:mod:`hubbub.engines.sql.groups`), by one rule for all databases. The
+columns are met in the innermost SELECT only, so that no name of theirs can be taken for one of ours.
+
+The choice among a person's rows is a function of a secret key and of the rows as a multiset: whatever runs twice, in
+another order or on another machine chooses the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import ceil
+from typing import Final
+
+import pyarrow as pa
+
+from hubbub.engines.duckdb.bin_sql import ends, inner_edges
+from hubbub.engines.sql.dialect import Dialect, Field, Form, Part
+from hubbub.engines.sql.packed import Packed, packed
+from hubbub.numeric.exact import to_text
+from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps, Values, size
+from hubbub.tables.schema import Holds, in_whole_numbers
+
+_FEW: Final = 100  # listed values: so many are looked for in the database, of more all values come back
+_NARROW: Final = 2**62
+_HIGH: Final = 2**60  # a word is below this
+
+
+def part(dialect: Dialect, field: Field, axis: Countable | None = None) -> Part:
+    """What is handed over of a cell: the number of its bin if that is made by the database, else what is in it."""
+    if axis is not None and in_database(field, axis):
+        assert isinstance(axis, Edges | Steps)
+        return Part(_code(dialect, field, axis), Form.WHOLE, pa.int64(), size(axis))
+    cell = dialect.name(field.name)
+    match field.kind:
+        case Holds.INTEGER:
+            return Part(dialect.whole(cell), Form.WHOLE, pa.int64())
+        case Holds.BOOLEAN:
+            return Part(dialect.flag(cell), Form.WHOLE, pa.bool_(), 2)
+        case Holds.FLOAT:
+            return Part(_plain_float(dialect, cell), Form.FLOAT, field.type or pa.float64())
+        case Holds.DECIMAL:
+            return Part(dialect.decimal(field), Form.TEXT, field.type or pa.string())
+        case Holds.DATE:
+            unit = axis.unit if isinstance(axis, Dates | Discovered) else None
+            if unit is None and field.moment != "date":
+                return Part(dialect.micros(field), Form.WHOLE, pa.timestamp("us"))
+            return Part(dialect.days(field, unit), Form.WHOLE, pa.date32())
+        case Holds.TEXT:
+            return Part(_listed(dialect, dialect.bytes(cell), axis), Form.TEXT, pa.string())
+        case _:
+            return Part(dialect.bytes(dialect.text(cell)), Form.TEXT, pa.string())
+
+
+def in_database(field: Field, axis: Countable) -> bool:
+    """Whether the database itself makes the number of the bin: of numbers that are cut at edges, where it can."""
+    if not isinstance(axis, Edges | Steps) or field.number is None or field.kind is Holds.TEXT:
+        return False
+    return not _stepped(field, axis) or axis.steps * axis.width + abs(axis.low) < _NARROW  # type: ignore[union-attr]
+
+
+def groups(parts: Mapping[str, Part], people: str, total: str | None = None) -> str:
+    """Each row is a person: how many there are of each group, and with `total` the sum of that part in it, which then
+    is no part of the group but for whether it is missing (`has`)."""
+    if not parts:
+        return f"SELECT count(*) AS n FROM {people}"
+    return _grouped(
+        f"SELECT {', '.join(f'{part.sql} AS {name}' for name, part in parts.items())} FROM {people}", parts, total
+    )
+
+
+def _grouped(rows: str, parts: Mapping[str, Part], total: str | None) -> str:
+    names = [name for name in parts if name != total]
+    if total is None:
+        return f"SELECT {', '.join(names)}, count(*) AS n FROM ({rows}) AS t GROUP BY {', '.join(names)}"
+    has = f"CASE WHEN {total} IS NULL THEN NULL ELSE 0 END"
+    inner = f"SELECT t.*, {has} AS has FROM ({rows}) AS t"
+    keys = ", ".join([*names, "has"])
+    return f"SELECT {keys}, count(*) AS n, coalesce(sum({total}), 0) AS s FROM ({inner}) AS t GROUP BY {keys}"
+
+
+def one_row_each(dialect: Dialect, parts: Mapping[str, Part], who: Part, people: str, total: str | None = None) -> str:
+    """How many people have their one row in each group, and with `total` the sum of that part, as :func:`groups`.
+
+    A person's n rows are put in order by what is handed over of them, the missing last, and the r-th is kept (from 0),
+    where r = h mod n, and h are the first 120 bits of the SHA-256 of the key and the person's text. Which of two equal
+    rows it is makes no difference.
+
+    Guarantee: a function of the key and the multiset of the person's rows; over a uniform key, as far as SHA-256 is
+    like a random function, each row is kept with a probability that differs from 1/n by at most 2^-120.
+    """
+    if not parts:  # whichever row it is
+        return f"SELECT count(*) AS n FROM ({people_of(who, people)}) AS p WHERE who IS NOT NULL"
+    # What is added up stays as it is: a sum is made of the kept rows themselves.
+    fewer = packed(dialect, parts) if total is None else Packed(parts, str)
+    names = list(fewer.parts)
+    rows = f"SELECT * FROM ({_rows(fewer.parts, who, people)}) AS t WHERE who IS NOT NULL"
+    kept = dialect.chosen(rows, names) or _by_window(dialect, rows, names)
+    return fewer.read(_grouped(kept, fewer.parts, total))
+
+
+def pick(dialect: Dialect, who: str, word: str, n: str) -> str:
+    """r of :func:`one_row_each`."""
+    return picked(dialect, hashed(dialect, who, word), n)
+
+
+def hashed(dialect: Dialect, who: str, word: str) -> str:
+    """The SHA-256 of the key and the person's text, in hexadecimal digits."""
+    return dialect.sha256(f"{word} || {dialect.text(who)}")
+
+
+def picked(dialect: Dialect, digits: str, n: str) -> str:
+    """h mod n. No product is as large as 2^63 while a person has fewer than 2^31 rows."""
+    high, low = dialect.word(digits, 1), dialect.word(digits, 16)
+    drawn = dialect.rest(f"{dialect.rest(high, n)} * {dialect.rest(str(_HIGH), n)} + {low}", n)
+    return f"CASE WHEN {n} = 1 THEN 0 ELSE {drawn} END"
+
+
+def order(names: Sequence[str]) -> str:
+    """One order for all databases: by value, the missing last."""
+    return ", ".join(f"CASE WHEN {name} IS NULL THEN 1 ELSE 0 END, {name}" for name in names)
+
+
+def _by_window(dialect: Dialect, rows: str, names: Sequence[str]) -> str:
+    each = f"row_number() OVER (PARTITION BY who ORDER BY {order(names)}) - 1 AS i"
+    ranked = f"SELECT t.*, {each}, count(*) OVER (PARTITION BY who) AS n FROM ({rows}) AS t"
+    drawn = pick(dialect, "who", "word", "n")
+    return f"SELECT {', '.join(names)} FROM ({ranked}) AS t CROSS JOIN {dialect.key()} WHERE i = {drawn}"
+
+
+def any_row(test: str, parts: Mapping[str, Part], who: Part, people: str) -> str:
+    """How many people there are, and how many have a row that passes the test of its parts."""
+    met = f"max(CASE WHEN {test} THEN 1 ELSE 0 END)"
+    each = f"SELECT who, {met} AS met FROM ({_rows(parts, who, people)}) AS t WHERE who IS NOT NULL GROUP BY who"
+    return f"SELECT count(*) AS n, coalesce(sum(met), 0) AS s FROM ({each}) AS p"
+
+
+def people_with(parts: Mapping[str, Part], listed: Mapping[int, str], who: Part, people: str) -> str:
+    """How many people there are, and how many have a row with a part that is listed: `listed` has, by the place of a
+    part, the relation of its values."""
+    joins = " ".join(f"LEFT JOIN {listed[i]} ON {name} = d{i}.v" for i, name in enumerate(parts) if i in listed)
+    found = " OR ".join(f"d{i}.v IS NOT NULL" for i in listed)
+    some = f"SELECT who, CASE WHEN {found} THEN 1 ELSE 0 END AS has FROM ({_rows(parts, who, people)}) AS t {joins}"
+    each = f"SELECT who, max(has) AS has FROM ({some}) AS t WHERE who IS NOT NULL GROUP BY who"
+    return f"SELECT count(*) AS n, coalesce(sum(has), 0) AS s FROM ({each}) AS p"
+
+
+def values(part: Part, people: str) -> str:
+    """Every value, once."""
+    return f"SELECT DISTINCT g FROM (SELECT {part.sql} AS g FROM {people}) AS t"
+
+
+def distinct_bins(
+    dialect: Dialect,
+    axes: Sequence[Countable],
+    parts: Mapping[str, Part],
+    looked_up: Mapping[int, str],
+    who: Part,
+    people: str,
+    most: int,
+) -> str:
+    """How many people are in each bin, once in each of at most `most` of theirs.
+
+    What is told apart by its values was looked up: `looked_up` has, for such a part, the relation that says which bin a
+    value is in. A person's bins are ranked by the SHA-256 of the key, the person and the bin, each of one length.
+
+    Guarantee: as with :func:`one_row_each`, of the key and the set of the person's bins; each set of `most` of them is
+    as likely as any other, up to ties of 256 bits.
+    """
+    names = [f"b{i}" for i in range(len(axes))]
+    mixed = [f"CASE WHEN {b} IS NULL THEN '-' ELSE {dialect.sha256(dialect.text(b))} END" for b in names]
+    bins, tests = ", ".join(names), _inside(axes)
+    coded = _coded(axes, looked_up, f"SELECT * FROM ({_rows(parts, who, people)}) AS t WHERE who IS NOT NULL")
+    where = f" WHERE {tests}" if tests else ""
+    each = f"SELECT DISTINCT who, {bins} FROM ({coded}) AS t{where}"
+    mark = dialect.sha256(" || ".join(["word", dialect.sha256(dialect.text("who")), *mixed]))
+    rank = f"row_number() OVER (PARTITION BY who ORDER BY {mark}, {order(names)})"
+    ranked = f"SELECT t.*, {rank} AS i FROM ({each}) AS t CROSS JOIN {dialect.key()}"
+    kept = f"SELECT {bins}, count(*) AS n FROM ({ranked}) AS t WHERE i <= {most} GROUP BY {bins}"
+    return f"SELECT {', '.join(f'b{i} AS g{i}' for i in range(len(axes)))}, n FROM ({kept}) AS t"
+
+
+def unlisted(
+    axes: Sequence[Countable], parts: Mapping[str, Part], looked_up: Mapping[int, str], who: Part | None, people: str
+) -> str:
+    """How many people there are, and how many of them are in a bin by any of their rows; `looked_up` as above."""
+    rows = _rows(parts, Part("0", Form.WHOLE, pa.int64()) if who is None else who, people)
+    coded = _coded(axes, looked_up, f"SELECT * FROM ({rows}) AS t WHERE who IS NOT NULL")
+    each = f"SELECT who, CASE WHEN {_inside(axes) or '1 = 1'} THEN 1 ELSE 0 END AS has FROM ({coded}) AS t"
+    if who is not None:
+        each = f"SELECT who, max(has) AS has FROM ({each}) AS t GROUP BY who"
+    return f"SELECT count(*) AS n, coalesce(sum(has), 0) AS s FROM ({each}) AS p"
+
+
+def _coded(axes: Sequence[Countable], looked_up: Mapping[int, str], rows: str) -> str:
+    """Rows with the bin (b0, b1, ...) along each axis, NULL where there is none."""
+    shown, joins = [], []
+    for i, axis in enumerate(axes):
+        value = f"g{i}"
+        if i in looked_up:
+            joins.append(f"LEFT JOIN {looked_up[i]} ON g{i} = d{i}.v")
+            value = f"d{i}.id"
+            if not isinstance(axis, Discovered) and (axis.null or axis.other):
+                # What has no entry is missing, or a text that is none; that is in `other` if null is no bin.
+                value = f"CASE WHEN d{i}.v IS NULL THEN {len(axis)} ELSE d{i}.id END"
+        shown.append(f"{value} AS b{i}")
+    return f"SELECT who, {', '.join(shown)} FROM ({rows}) AS t {' '.join(joins)}"
+
+
+def _inside(axes: Sequence[Countable]) -> str:
+    return " AND ".join(f"b{i} IS NOT NULL" for i, axis in enumerate(axes) if not isinstance(axis, Discovered))
+
+
+def people_of(who: Part, people: str) -> str:
+    """Everybody, with how many rows they have; rows of nobody come as one."""
+    return f"SELECT who, count(*) AS n FROM (SELECT {who.sql} AS who FROM {people}) AS t GROUP BY who"
+
+
+def several(who: Part, people: str) -> str:
+    """A 1 if somebody has several rows or no id."""
+    test = "CASE WHEN n > 1 OR who IS NULL THEN 1 ELSE 0 END"
+    return f"SELECT coalesce(max({test}), 0) AS n FROM ({people_of(who, people)}) AS p"
+
+
+def _rows(parts: Mapping[str, Part], who: Part, people: str) -> str:
+    return (
+        f"SELECT {who.sql} AS who, {', '.join(f'{part.sql} AS {name}' for name, part in parts.items())} FROM {people}"
+    )
+
+
+# --- numbers --------------------------------------------------------------------------------------------------------
+
+
+def _code(dialect: Dialect, field: Field, axis: Edges | Steps) -> str:
+    """The number of a cell's bin, with null and other if they are bins; NULL if it has none.
+
+    CASE and not AND: only CASE keeps a database from working out what comes later.
+    """
+    cell, number = dialect.name(field.name), field.number
+    assert number is not None
+    other = str(len(axis) + axis.null) if axis.other else "NULL"
+    null = str(len(axis)) if axis.null else other
+    cases = [f"WHEN {cell} IS NULL THEN {null}"]
+    if number.grid is None:  # a float, or a decimal without limits
+        cases += [
+            f"WHEN {dialect.not_a_number(cell)} THEN {null}",
+            f"WHEN {dialect.infinite(cell, number)} THEN {other}",
+        ]
+    low, high = ends(axis)
+    for end, sign in ((low, "<"), (high, ">=")):
+        if end is not None:
+            cases.append(f"WHEN {compared(dialect, field, cell, sign, end)} THEN {other}")
+    if _stepped(field, axis):
+        assert isinstance(axis, Steps)
+        start = f"({dialect.whole(cell)} - ({to_text(axis.low)}))"
+        place = start if axis.width == 1 else dialect.quotient(start, int(axis.width))
+    else:
+        place = _tree(dialect, field, cell, inner_edges(axis), 0)
+    return f"CASE {' '.join(cases)} ELSE {place} END"
+
+
+def _stepped(field: Field, axis: Edges | Steps) -> bool:
+    return isinstance(axis, Steps) and field.kind is Holds.INTEGER and in_whole_numbers(axis)
+
+
+def compared(dialect: Dialect, field: Field, cell: str, sign: str, edge: Fraction) -> str:
+    """With an edge that the type has and the same answer, as :meth:`hubbub.engines.column.Number.compare`."""
+    number = field.number
+    assert number is not None
+    cut = edge if number.grid is None else ceil(edge / number.grid) * number.grid
+    below = "1 = 1" if sign == "<" else "1 = 0"
+    if cut > number.most:
+        return below
+    if cut <= number.least:
+        return "1 = 0" if sign == "<" else "1 = 1"
+    return f"{cell} {sign} {dialect.edge(to_text(cut), number)}"
+
+
+def _tree(dialect: Dialect, field: Field, cell: str, edges: Sequence[Fraction], offset: int) -> str:
+    """How many of the edges are at most the value, by halving."""
+    if not edges:
+        return str(offset)
+    middle = len(edges) // 2
+    edge = edges[middle]
+    below = _tree(dialect, field, cell, edges[:middle], offset)
+    above = _tree(dialect, field, cell, edges[middle + 1 :], offset + middle + 1)
+    return f"CASE WHEN {compared(dialect, field, cell, '<', edge)} THEN {below} ELSE {above} END"
+
+
+def _plain_float(dialect: Dialect, cell: str) -> str:
+    """Not-a-number is missing, and -0.0 is 0.0."""
+    return f"CASE WHEN {dialect.not_a_number(cell)} THEN NULL WHEN {cell} = 0 THEN 0 ELSE {cell} END"
+
+
+# --- text -----------------------------------------------------------------------------------------------------------
+
+
+def _listed(dialect: Dialect, cell: str, axis: Countable | None) -> str:
+    """Where few values are listed, all others come back as one that is not: there may be one for each person."""
+    if not isinstance(axis, Values) or axis.reads or not 0 < len(axis) <= _FEW:
+        return cell
+    rest = "?"
+    while rest in axis.values:
+        rest += "?"
+    listed = ", ".join(map(dialect.literal, axis.values))
+    broken = dialect.broken(cell)
+    gone = "" if broken is None else f"WHEN {broken} THEN NULL "
+    other = dialect.literal(rest)
+    return f"CASE WHEN {cell} IS NULL THEN NULL WHEN {cell} IN ({listed}) THEN {cell} {gone}ELSE {other} END"

@@ -1,0 +1,389 @@
+"""Counting where the rows are: one set of queries for every database that has a :class:`Dialect`.
+
+Exact counts of groups leave the database and nothing else, but for the ids of people where the ledger is told who is in
+a table: those pass through this process, and the few that it chooses are kept as a keyed hash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy as copied
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hubbub.engines.arrow_columns import numbers
+from hubbub.engines.sql import groups, leaves, queries, ranks
+from hubbub.engines.sql.bins import looked_up, unlisted
+from hubbub.engines.sql.database import Asked, Database
+from hubbub.engines.sql.dialect import ARROW, Dialect, Form, Part
+from hubbub.engines.sql.inspection import InDatabase
+from hubbub.engines.sql.people import told
+from hubbub.engines.sql.single_use_stream import Once
+from hubbub.engines.sql.unreadable import check_people, is_doubted, is_doubtful
+from hubbub.errors import Refused, WrongUse
+from hubbub.noise.source import Source, choosing
+from hubbub.tables import condition
+from hubbub.tables.bins import Countable, Discovered, size
+from hubbub.tables.bounded_column import Measure
+from hubbub.tables.engine import (
+    ONE_ROW_EACH,
+    ONE_ROW_OF_SEVERAL,
+    OTHER_NUMBER,
+    SEVERAL_ROWS,
+    Choice,
+    Counted,
+    Joint,
+    Question,
+    Repeats,
+    of_any_row,
+)
+from hubbub.tables.identity import Identity
+from hubbub.tables.schema import Holds, Schema, resolved
+from hubbub.tables.schema import column as known
+from hubbub.tables.sketch import Notice
+
+UNCOUNTABLE = (
+    "the database could not count the table; check that it can be reached, that you may read the table, and that its "
+    "memory and temporary room suffice"
+)
+
+
+class Portable:
+    """A table of people in a database."""
+
+    def __init__(self, database: Database, *, unreadable: Fraction = Fraction(1)) -> None:
+        self._database, self._allowed = database, unreadable
+        self._fields = {field.name: field for field in database.fields}
+        if len(self._fields) < len(database.fields):
+            raise WrongUse("two columns of the table have one name; give each its own, in a view or a query")
+        self._notice: Notice | None = None
+
+    def columns(self) -> Schema:
+        return Schema({name: field.kind for name, field in self._fields.items()})
+
+    def identity(self) -> Identity:
+        """What the table is, whatever it is called."""
+        return self._database.identity()
+
+    def noticing(self, notice: Notice) -> Portable:
+        """The same table, which tells who is in it before it counts."""
+        other = copied(self)
+        other._notice = notice
+        return other
+
+    def count(self, question: Question, source: Source) -> Counted:
+        axes = resolved(question.axes, self.columns())
+        if question.person is not None:
+            known(self.columns(), question.person)
+        for rule in (question.where, question.measure):
+            if isinstance(rule, Measure):
+                rule.resolved(self.columns())
+            elif rule is not None:
+                condition.resolved(rule, self.columns())
+        with self._database.snapshot():
+            return self._count(replace(question, axes=axes), source)
+
+    def unlisted(self, axes: tuple[Countable, ...], person: str | None) -> tuple[int, int]:
+        axes = resolved(axes, self.columns())
+        who = None if person is None else queries.part(self._dialect, self._fields[person])
+        with self._database.snapshot():
+            return unlisted(self._database, self._fields, axes, self._parts(axes), who)
+
+    @contextmanager
+    def looked_at(self, columns: Sequence[str]) -> Iterator[InDatabase]:
+        """For a look by its steward: one state of the table, however much of it can be read."""
+        here = copied(self)
+        here._allowed, here._notice = Fraction(1), None
+        with self._database.snapshot():
+            yield InDatabase(self._database, self._fields, here._count)
+
+    def together(self, questions: tuple[Question, ...], source: Source) -> Joint:
+        """The database counts groups of all that the questions look at; their places are read off here."""
+        person, columns = questions[0].person, self.columns()
+        axes = tuple(dict.fromkeys(axis for each in questions for axis in resolved(each.axes, columns)))
+        rules = [rule for each in questions for rule in (each.where, each.measure) if rule is not None]
+        if person is not None:
+            known(columns, person)
+        for rule in rules:
+            if isinstance(rule, Measure):
+                rule.resolved(columns)
+            else:
+                condition.resolved(rule, columns)
+        parts = self._parts(axes)
+        bins = dict(zip(axes, self._bins(axes), strict=True))
+        here = {rule: self._handed(rule, parts) for rule in dict.fromkeys(rules)}
+        about = tuple(
+            replace(
+                each,
+                axes=tuple(bins[axis] for axis in resolved(each.axes, columns)),
+                person=None,
+                repeats=Repeats.REFUSE,
+                where=None if each.where is None else here[each.where],
+                measure=None if each.measure is None else here[each.measure],
+            )
+            for each in questions
+        )
+        chooses = questions[0].repeats is Repeats.ONE_ROW
+        with self._database.snapshot():
+            if chooses:
+                self._readable(replace(questions[0], axes=axes, where=None, measure=None), source, rules)
+            if person is not None:
+                who = queries.part(self._dialect, self._fields[person])
+                if chooses:
+                    self._told_of(who)
+                else:
+                    self._one_row_each(who, ONE_ROW_OF_SEVERAL)
+            allowed = Fraction(1) if chooses else self._allowed
+            found = self._groups(questions[0], parts, source)
+            return groups.together(found, parts, about, source, weight=groups.READ, allowed=allowed)
+
+    def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:
+        """As counted: not-a-number is missing, times are in UTC, whole numbers have 64 bits."""
+        for name in (*columns, *([] if person is None else [person])):
+            known(self.columns(), name)
+        parts = {f"g{i}": queries.part(self._dialect, self._fields[name]) for i, name in enumerate(columns)}
+        with self._database.snapshot():
+            if person is not None:
+                self._one_row_each(queries.part(self._dialect, self._fields[person]))
+            found = ranks.chosen_rows(self._database, parts, chosen)
+        return groups.typed(found, parts).rename_columns(list(columns))
+
+    def _handed(self, rule: Measure | condition.Condition, parts: dict[str, Part]) -> Any:
+        """A condition or a measure by value, about what is handed over, which is added to the parts."""
+        if isinstance(rule, condition.Condition):
+            return self._tested(rule, parts)
+        field, name = self._fields[rule.column], f"x{len(parts)}"
+        parts[name] = leaves.steps(self._dialect, field, rule)
+        return replace(rule, column=name) if field.kind is Holds.TEXT else _whole_steps(name, rule)
+
+    def _count(self, question: Question, source: Source) -> Counted:
+        if question.person is None:
+            return self._every_row(question, source)
+        who = queries.part(self._dialect, self._fields[question.person])
+        if question.repeats is Repeats.REFUSE:
+            self._one_row_each(who, SEVERAL_ROWS if question.plain else ONE_ROW_OF_SEVERAL)
+            return self._every_row(question, source)
+        self._readable(question, source)
+        self._told_of(who)
+        if question.repeats is Repeats.DISTINCT:
+            return self._distinct(question, who, source)
+        if question.repeats is Repeats.ANY_ROW:
+            return self._any_row(question, who, source)
+        return self._every_row(question, source)
+
+    def far(self, question: Question, source: Source) -> Any:
+        """The same counts, which stay where they are (:class:`hubbub.engines.spark.spark_publish.FarCounts`): what is
+        refused because of the data is refused now, and nothing is counted yet."""
+        far = getattr(self._database, "far", None)
+        if far is None:
+            raise WrongUse("only Spark can write a release in parts; leave out `parts`, or open the table with Spark")
+        question = replace(question, axes=resolved(question.axes, self.columns()))
+        self._readable(question, source)
+        axes, parts = question.axes, self._parts(question.axes)
+        bins, numbered = self._bins(axes), all(map(self._in_database, axes))
+        words: dict[int, pa.Table] = {}
+        key: str | None = None
+        if question.person is None:
+            sql = queries.groups(parts, self._people)
+        else:
+            who = queries.part(self._dialect, self._fields[question.person])
+            if question.repeats is Repeats.REFUSE:
+                self._one_row_each(who, SEVERAL_ROWS)
+                sql = queries.groups(parts, self._people)
+            else:
+                self._told_of(who)
+                if question.repeats is Repeats.DISTINCT:
+                    sql, parts, bins, words = self._distinct_asked(question, who)
+                    numbered = not any(isinstance(axis, Discovered) for axis in axes)
+                else:
+                    sql = queries.one_row_each(self._dialect, parts, who, self._people)
+                key = _drawn(source)
+        sizes = tuple(size(axis) for axis in axes if not isinstance(axis, Discovered)) if numbered else None
+        return far(Asked(sql=sql, forms=_forms(parts), parts=parts, axes=bins, sizes=sizes, key=key, words=words))
+
+    @property
+    def _dialect(self) -> Dialect:
+        return self._database.dialect
+
+    @property
+    def _people(self) -> str:
+        return self._database.people
+
+    def _once(self, sql: str, forms: Mapping[str, Form], **relations: Any) -> Once:
+        """Groups as they come: there may be more of them than fit twice."""
+        schema = pa.schema([(name, ARROW[form]) for name, form in forms.items()])
+        return Once(schema, self._database.stream(sql, forms, **relations))
+
+    def _in_database(self, axis: Countable) -> bool:
+        return queries.in_database(self._fields[axis.column], axis)
+
+    def _parts(self, axes: Sequence[Countable]) -> dict[str, Part]:
+        """What is handed over of each axis."""
+        fields = [self._fields[axis.column] for axis in axes]
+        return {
+            f"g{i}": queries.part(self._dialect, field, axis)
+            for i, (axis, field) in enumerate(zip(axes, fields, strict=True))
+        }
+
+    def _bins(self, axes: Sequence[Countable]) -> tuple[Countable, ...]:
+        """The axes of what was handed over."""
+        return tuple(
+            groups.ready(axis, f"g{i}")
+            if not isinstance(axis, Discovered) and self._in_database(axis)
+            else replace(axis, column=f"g{i}")
+            for i, axis in enumerate(axes)
+        )
+
+    # --- each row is a person, or one of each is kept ----------------------------------------------------------------
+
+    def _groups(self, question: Question, parts: Mapping[str, Part], source: Source, total: Part | None = None) -> Once:
+        """Groups of all rows, or of the row that is kept of each person, with the sum of a part if that is asked."""
+        forms = {name: part.form for name, part in parts.items()}
+        forms |= {"n": Form.WHOLE} if total is None else {_HAS: Form.WHOLE, "n": Form.WHOLE, "s": Form.WHOLE}
+        every, name = (parts, None) if total is None else ({**parts, _STEPS: total}, _STEPS)
+        if question.repeats is not Repeats.ONE_ROW or question.person is None:
+            return self._once(queries.groups(every, self._people, name), forms)
+        who = queries.part(self._dialect, self._fields[question.person])
+        sql = queries.one_row_each(self._dialect, every, who, self._people, name)
+        if question.people is not None:
+            there = self._database.fetch(queries.one_row_each(self._dialect, {}, who, self._people), _forms({}))
+            if numbers(there.column("n"))[0] != question.people:
+                raise Refused(OTHER_NUMBER)
+        return self._once(sql, forms, key=_drawn(source))
+
+    def _every_row(self, question: Question, source: Source) -> Counted:
+        if question.plain and not question.axes:
+            total = numbers(self._groups(question, {}, source).table().column("n"))
+            return Counted(np.zeros(int(total[0] > 0), np.int64), total[total > 0])
+        parts = self._parts(question.axes)
+        about = replace(question, axes=self._bins(question.axes), person=None, repeats=Repeats.REFUSE)
+        if question.where is not None:
+            about = replace(about, where=self._tested(question.where, parts))
+        # Of kept rows it was looked at before they were chosen how many cannot be read.
+        words: dict[str, Any] = {} if question.repeats is Repeats.ONE_ROW else {"allowed": self._allowed}
+        if isinstance(question.measure, condition.Condition):
+            about, words["weight"] = replace(about, measure=self._tested(question.measure, parts)), groups.READ
+        if not isinstance(question.measure, Measure):
+            found = self._groups(question, parts, source)
+        else:
+            found, measure = self._measured(question, question.measure, parts, source)
+            about = replace(about, measure=measure)
+            words |= {} if measure.column == _HAS else {"weight": groups.READ}
+        return groups.counted(found, parts, about, source, **words)
+
+    def _tested(self, where: condition.Condition, parts: dict[str, Part]) -> condition.Condition:
+        """The condition about what is handed over of its comparisons, which are added to the parts."""
+        names: dict[condition.Leaf, str] = {}
+        for leaf in where.leaves():
+            if leaf not in names:
+                names[leaf] = f"w{len(parts)}"
+                parts[names[leaf]] = leaves.leaf_part(self._dialect, self._fields[leaf.column], leaf)
+        here = {leaf for leaf in names if leaves.is_read_here(leaf, self._fields[leaf.column])}
+        return leaves.renamed(where, names, here)
+
+    def _measured(
+        self, question: Question, measure: Measure, parts: dict[str, Part], source: Source
+    ) -> tuple[Once, Measure]:
+        """Groups with a measure, and what that is about them: the database adds it up unless it is text, or groups by
+        its value."""
+        field = self._fields[measure.column]
+        steps = leaves.steps(self._dialect, field, measure)
+        if question.by_value or field.kind is Holds.TEXT:
+            parts[_STEPS] = steps
+            here = replace(measure, column=_STEPS)
+            there = _whole_steps(_STEPS, measure)
+            return self._groups(question, parts, source), here if field.kind is Holds.TEXT else there
+        found = self._groups(question, parts, source, total=steps)
+        parts[_HAS] = replace(steps, sql="")
+        return found, Measure(_HAS, Fraction(0), Fraction(1), 1)
+
+    # --- people with several rows ---------------------------------------------------------------------------------
+
+    def _distinct(self, question: Question, who: Part, source: Source) -> Counted:
+        sql, bins, ready, words = self._distinct_asked(question, who)
+        found = self._once(sql, _forms(bins), key=_drawn(source), words=words)
+        return groups.counted(found, bins, Question(axes=ready), source)
+
+    def _distinct_asked(
+        self, question: Question, who: Part
+    ) -> tuple[str, dict[str, Part], tuple[Countable, ...], dict[int, pa.Table]]:
+        """The query, what it hands over, the axes of that, and the words that it looks up: the bins of what is told
+        apart by its values are worked out here, and handed to the database."""
+        axes, parts = question.axes, self._parts(question.axes)
+        words, relations = looked_up(self._database, self._fields, axes, parts)
+        ids = [Form.TEXT if isinstance(axis, Discovered) else Form.WHOLE for axis in axes]
+        sql = queries.distinct_bins(self._dialect, axes, parts, relations, who, self._people, question.most_bins)
+        bins = {f"g{i}": Part("", form, pa.string() if form is Form.TEXT else pa.int64()) for i, form in enumerate(ids)}
+        ready: tuple[Countable, ...] = tuple(
+            Discovered(f"g{i}") if isinstance(axis, Discovered) else groups.ready(axis, f"g{i}")
+            for i, axis in enumerate(axes)
+        )
+        return sql, bins, ready, words
+
+    def _any_row(self, question: Question, who: Part, source: Source) -> Counted:
+        """The database looks at the rows of each person; where text has to be read, what differs of them comes here."""
+        parts: dict[str, Part] = {}
+        rule = self._tested(question.rule, parts)
+        if not any(part.type == pa.string() for part in parts.values()):
+            sql = queries.any_row(leaves.flagged(rule), parts, who, self._people)
+            found = self._database.fetch(sql, {"n": Form.WHOLE, "s": Form.WHOLE})
+            return of_any_row(question, *(int(numbers(found.column(name))[0]) for name in ("n", "s")))
+        every = {"who": who, **parts}
+        table = self._database.fetch(queries.groups(every, self._people), _forms(every))
+        about = replace(question, person="who", where=rule, measure=None, everybody=True)
+        told = groups.registered(table, every, weight=groups.WEIGHT).count(about, source)
+        people, met = int(told.counts.sum()), int(told.counts[told.codes == 0].sum())
+        return of_any_row(question, people, met)
+
+    def _readable(self, question: Question, source: Source, rules: Sequence[Any] = ()) -> None:
+        """Refuse if too many people cannot be read as declared, before anything is chosen; `rules` are conditions and
+        measures beside those of the question."""
+        rules = [rule for rule in (question.where, question.measure, *rules) if rule is not None]
+        if self._allowed >= 1:
+            return
+        if question.person is not None and question.repeats is not Repeats.REFUSE:
+            check_people(self._database, self._fields, question.person, question.axes, rules, self._allowed)
+        elif is_doubtful(self._fields, question):
+            doubted = tuple(axis for axis in question.axes if is_doubted(self._fields, axis))
+            every = replace(question, axes=doubted, person=None, repeats=Repeats.REFUSE, everybody=not question.plain)
+            self._every_row(every, source)
+
+    def _told_of(self, who: Part) -> None:
+        if self._notice is not None:
+            told(self._ids(who), who, self._notice)
+
+    def _one_row_each(self, who: Part, several: str = ONE_ROW_EACH) -> None:
+        if self._notice is None:
+            found = self._database.fetch(queries.several(who, self._people), _forms({})).column("n")
+            if numbers(found)[0]:
+                raise Refused(several)
+            return
+        ids = self._ids(who)
+        if (numbers(ids.column("n")) > 1).any() or ids.column("who").null_count:
+            raise Refused(several)
+        told(ids, who, self._notice)
+
+    def _ids(self, who: Part) -> pa.Table:
+        return self._database.fetch(queries.people_of(who, self._people), {"who": who.form, "n": Form.WHOLE})
+
+
+_STEPS, _HAS = "x", "has"
+
+
+def _whole_steps(name: str, measure: Measure) -> Measure:
+    """The steps themselves, as a measure."""
+    return Measure(name, Fraction(0), Fraction(1), measure.steps)
+
+
+def _forms(parts: Mapping[str, Part]) -> dict[str, Form]:
+    return {name: part.form for name, part in parts.items()} | {"n": Form.WHOLE}
+
+
+def _drawn(source: Source) -> str:
+    """A key of 256 bits, for one query."""
+    return choosing(source).words(4).tobytes().hex()

@@ -1,0 +1,1 @@
+"""Files and objects that hold a graph, read without a guess."""

@@ -1,0 +1,1 @@
+"""The kinds of release, a folder for each, with the same file names in all of them."""

@@ -1,0 +1,1 @@
+"""Ballots published beside the official record of an election."""

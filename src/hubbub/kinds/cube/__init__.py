@@ -1,0 +1,1 @@
+"""Counts by several columns, and their margins, under one promise."""

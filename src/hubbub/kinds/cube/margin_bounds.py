@@ -1,0 +1,62 @@
+"""What published cells tell of their sums: the sum of what is shown, and between which numbers the truth lies.
+
+Hidden cells hold at most k - 1 people each, so a sum is certain within that. Where cells below k have noise, the sum of
+all published values is off by the noise of those cells alone: one of a value far above k is exact but with a tiny
+chance, and of the few others the noises partly cancel (:mod:`hubbub.channels.mechanisms.noise_reach`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
+from hubbub.channels.mechanisms.noise_reach import reach_of_one_side, reach_of_sum
+from hubbub.channels.mechanisms.noisy_below import NoisyBelow
+
+Numbers = NDArray[np.int64]
+_MOST: Final = 1 << 62  # people: as many can be added to it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sums:
+    """Of each margin's bins: the sum of the cells that show a number, how many these are, and an interval."""
+
+    values: Numbers
+    shown: Numbers
+    low: Numbers
+    high: Numbers  # -1 where there is no upper end
+
+
+def of_crowds(channel: ExactOrSuppressed, values: Numbers, shown: Numbers, inside: int | None) -> Sums:
+    """Sums of exact counts, where `inside` cells make up a bin (None: nobody knows how many).
+
+    Guarantee: the true sum lies in low..high with certainty: each of the inside - shown cells that are hidden holds
+    0 to k - 1 people, and no published number says more about them. An end that 64 bits may not hold is none.
+    """
+    if inside is None or inside * (channel.k - 1) > _MOST:
+        return Sums(values, shown, values, np.full_like(values, -1))
+    return Sums(values, shown, values, values + (inside - shown) * (channel.k - 1))
+
+
+def of_noise(channel: NoisyBelow, cells: Numbers, which: Numbers, size: int, inside: int, coverage: Fraction) -> Sums:
+    """Sums of cells of which those below k have noise; `which` says to which of `size` bins a cell belongs.
+
+    Guarantee: whatever the counts are, the interval of a bin holds its true sum with a chance of at least `coverage`,
+    each bin by itself. Half of what may go wrong is that a noise exceeds R, of any of the bin's cells; if none does,
+    a cell with a value of at least k + R is exact. The other half is that the noises of the cells below k, which are
+    no more than the n cells with smaller values, add up to more than their reach.
+    """
+    tail = (1 - coverage) / 2
+    far = channel.k + reach_of_one_side(channel.epsilon, inside, tail)
+    values = np.zeros(size, dtype=np.int64)
+    np.add.at(values, which, cells)
+    doubtful = np.bincount(which[cells < far], minlength=size)
+    several, where = np.unique(doubtful, return_inverse=True)
+    reach = np.array([reach_of_sum(channel.epsilon, n, tail) for n in several.tolist()], dtype=np.int64)[where]
+    low, high = np.maximum(values - reach, 0), np.maximum(values + reach, 0)
+    return Sums(values, np.full(size, inside, dtype=np.int64), low, high)

@@ -1,0 +1,167 @@
+"""A cube measured and presented: the cells once through the channel and summed, or every table with its own noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hubbub.channels.law import SUPPRESSED
+from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
+from hubbub.channels.mechanisms.noisy_below import NoisyBelow
+from hubbub.channels.protocol import Published
+from hubbub.kinds.cube.consistency import settled
+from hubbub.kinds.cube.least_squares import fitted, weight
+from hubbub.kinds.cube.margin_bounds import Sums, of_crowds, of_noise
+from hubbub.kinds.cube.margins import Margin, inside, summed
+from hubbub.kinds.cube.result import Tables
+from hubbub.kinds.histogram import mechanism as histogram_mechanism
+from hubbub.kinds.histogram.result import Counts
+from hubbub.noise.source import Source
+from hubbub.protocol.measurement import Drawn, Measurement, release
+from hubbub.serialization.arrow import whole
+from hubbub.tables.bins import Discovered, declared_size, size
+from hubbub.tables.engine import Counted
+
+if TYPE_CHECKING:
+    from hubbub.kinds.cube.spec import Cube
+    from hubbub.tables.engine import Engine
+
+Numbers = NDArray[np.int64]
+TABLE = "table"
+PART, MAYBE = "some cells hidden", "cells may be hidden"
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The mechanism of a cube with noise at every level: geometric noise of its share of epsilon on every table, after
+    the secret sample, which all tables share.
+
+    Guarantee: one person more or less moves one bin of every table by one, so each table loses at most its share, and
+    all of them together epsilon.
+    """
+
+    spec: Cube
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The tables one after the other, the cells first, each with all of its bins in order."""
+        return pa.schema([(TABLE, pa.int64()), (histogram_mechanism.VALUE, pa.int64())])
+
+    def draw(self, exact: Counted, source: Source) -> pa.RecordBatch:
+        total = declared_size(self.spec.axes)
+        assert total is not None
+        counts = histogram_mechanism.sampled(self.spec.cells, histogram_mechanism.every_bin(exact, total), source)
+        every = (tuple(axis.column for axis in self.spec.axes), *self.spec.margins)
+        return in_columns(
+            self,
+            [
+                table.channel.release(summed(counts, self.spec.axes, names), source).values
+                for names, table in zip(every, self.spec.tables, strict=True)
+            ],
+        )
+
+
+def in_columns(mechanism: Levels, tables: Sequence[Numbers]) -> pa.RecordBatch:
+    """The numbers of all tables, under the schema of the mechanism."""
+    which = np.repeat(np.arange(len(tables), dtype=np.int64), [table.size for table in tables])
+    return pa.record_batch([whole(which), whole(np.concatenate(tables))], schema=mechanism.schema)
+
+
+def measure(spec: Cube, engine: Engine, source: Source) -> Measurement:
+    """Draw the cells once; or draw every table."""
+    if not spec.levelled:
+        return histogram_mechanism.measure(spec.cells, engine, source)
+    exact = engine.count(histogram_mechanism.question(spec.cells), source)
+    return Measurement(levels=release(Levels(spec), exact, source))
+
+
+def present(spec: Cube, measurement: Measurement) -> Tables:
+    """Add the published cells up; or make what was drawn at every level consistent."""
+    if spec.levelled:
+        return _levels(spec, measurement["levels"])
+    cells = histogram_mechanism.present(spec.cells, measurement["cells"])
+    margins = tuple(_margin(spec, cells, margin) for margin in spec.margins)
+    return Tables(spec, cells, margins, settled=_settled(spec, (cells, *margins)))
+
+
+def _margin(spec: Cube, cells: Counts, margin: Margin) -> Counts:
+    """A sum of published cells, as the histogram that it looks like."""
+    channel, many, found = spec.cells.channel, inside(spec.axes, margin), spec.within(margin)
+    which, bins, codes, labels = _places(spec, cells, margin)
+    if isinstance(channel, NoisyBelow):
+        assert many is not None  # its bins are declared
+        sums = of_noise(channel, cells.published.values, which, bins, many, spec.cells.coverage)
+        return Counts(found, Published(sums.values, np.zeros(bins, dtype=np.intp), ("",)), sums.low, sums.high)
+    assert isinstance(channel, ExactOrSuppressed)
+    shown = cells.shown
+    values = np.zeros(bins, dtype=np.int64)
+    np.add.at(values, which[shown], cells.published.values[shown])
+    sums = of_crowds(channel, values, np.bincount(which[shown], minlength=bins), many)
+    published = Published(sums.values, _tags(sums, many), ("", PART if many is not None else MAYBE, SUPPRESSED))
+    return Counts(found, published, sums.low, sums.high, labels, codes)
+
+
+def _tags(sums: Sums, many: int | None) -> NDArray[np.intp]:
+    """Whether all cells of a bin are shown, some, or none."""
+    whole = sums.shown == many if many is not None else np.zeros(sums.shown.size, dtype=bool)
+    return np.where(sums.shown == 0, 2, np.where(whole, 0, 1)).astype(np.intp)
+
+
+def _places(
+    spec: Cube, cells: Counts, margin: Margin
+) -> tuple[Numbers, int, Numbers | None, tuple[list[str | None], ...]]:
+    """(the bin of each cell, how many bins there are, the codes of found ones, the labels of found axes)."""
+    columns = list(cells.keys(0, cells.bins))
+    kept = [(axis, at, texts) for axis, (at, texts) in zip(spec.axes, columns, strict=True) if axis.column in margin]
+    number = np.zeros(cells.bins, dtype=np.int64)
+    total = declared_size(tuple(axis for axis, *_ in kept))
+    if total is not None:
+        for axis, at, _ in kept:
+            number = number * size(axis) + at  # type: ignore[arg-type]  # all are declared
+        return number, total, None, ()
+    # Found bins: in the order of their labels, whatever was published first.
+    declared = np.zeros(cells.bins, dtype=np.int64)
+    texts: list[list[str | None]] = []
+    for axis, at, labels in kept:
+        if isinstance(axis, Discovered):
+            texts.append([labels[i] for i in at.tolist()])
+        else:
+            declared = declared * size(axis) + at
+    keys = list(zip(declared.tolist(), *texts, strict=True))
+    order = sorted(set(keys), key=lambda key: (key[0], [(text is None, text or "") for text in key[1:]]))
+    known = {key: i for i, key in enumerate(order)}
+    which = np.array([known[key] for key in keys], dtype=np.int64)
+    codes = np.array([key[0] for key in order], dtype=np.int64)
+    return which, len(order), codes, tuple([key[i + 1] for key in order] for i in range(len(texts)))
+
+
+def _settled(spec: Cube, tables: Sequence[Counts]) -> Numbers | None:
+    """Whole cells of at least 0 near all tables, if they are wanted; what is surely exact, or hidden, stays."""
+    if not spec.consistent:
+        return None
+    cells = tables[0]
+    values = np.where(cells.shown, cells.published.values, 0)
+    channel = spec.cells.channel
+    if isinstance(channel, ExactOrSuppressed):
+        return values
+    sizes = [size(axis) for axis in spec.axes if not isinstance(axis, Discovered)]
+    weights = [float(weight(share)) for share in spec.shares] or [1.0] * len(tables)
+    fixed = values >= channel.k if isinstance(channel, NoisyBelow) else None
+    return settled(sizes, spec.levels, weights, [table.published.values for table in tables], fixed)
+
+
+def _levels(spec: Cube, drawn: Drawn) -> Tables:
+    """Every table with the intervals of its own noise, and estimates that add up."""
+    values, ends = drawn.integers(histogram_mechanism.VALUE), np.cumsum(spec.sizes)
+    tables = []
+    for numbers, table, reach in zip(np.split(values, ends[:-1]), spec.tables, spec.reaches, strict=True):
+        published = Published(numbers, np.zeros(numbers.size, dtype=np.intp), ("",))
+        low, high = np.maximum(numbers - reach, 0), np.maximum(numbers + reach, 0)
+        tables.append(Counts(table, published, low, high))
+    fit = fitted(spec, [table.published.values for table in tables])
+    return Tables(spec, tables[0], tuple(tables[1:]), fit, _settled(spec, tables))

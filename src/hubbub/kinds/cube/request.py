@@ -1,0 +1,91 @@
+"""From the words that ask for a cube to its spec, and the kind itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from hubbub.errors import WrongUse
+from hubbub.kinds.cube.margins import asked
+from hubbub.kinds.cube.result import CONSISTENT
+from hubbub.kinds.cube.spec import Cube, read
+from hubbub.kinds.histogram.request import SAMPLING, histogram
+from hubbub.kinds.histogram.spec import columns
+from hubbub.numeric.exact import Exact
+from hubbub.protocol.option import Option
+from hubbub.protocol.spec import Kind
+from hubbub.tables.bins import MOST_BINS, declared_size
+from hubbub.tables.columns import axis
+from hubbub.tables.privacy_unit import Unit
+from hubbub.tables.unlisted import UNLISTED
+
+
+def cube(
+    by: Sequence[str],
+    *,
+    margins: str | Sequence[str | Sequence[str]] | None = None,
+    crowd: Exact | None = None,
+    epsilon: Exact | None = None,
+    consistent: bool = False,
+    unit: Unit | None = None,
+    **words: Any,
+) -> Cube:
+    """The release that these words ask for, or one sentence that says what is wrong with them."""
+    if isinstance(by, str) or len(by) < 2:
+        raise WrongUse("a cube has at least two columns; add `by=COLUMN`, or publish a histogram")
+    if crowd is None and epsilon is None:
+        raise WrongUse("say how people are protected: `crowd=20`, `crowd=20` with `epsilon=0.5`, or `epsilon=1`")
+    cells = histogram(tuple(map(axis, by)), crowd=crowd, epsilon=epsilon, unit=unit, **words)
+    found = Cube(cells=cells, margins=asked(margins, columns(cells)), consistent=consistent)
+    if consistent and CONSISTENT in columns(cells):
+        raise WrongUse(
+            f"with `consistent` the files have a column {CONSISTENT} of their own; rename yours, or leave it out"
+        )
+    for margin in found.margins:
+        many = declared_size(found.within(margin).axes) or 0
+        if many > MOST_BINS:  # of the cells themselves only those that are shown are listed
+            raise WrongUse(
+                f"all bins of a margin are listed, and that by {', '.join(margin)[:80]} has {many:,} of them, more "
+                f"than {MOST_BINS:,}; leave it out, or declare coarser bins"
+            )
+    return found
+
+
+def ask(*, person: str | None = None, one_row_per_person: bool = False, by: Sequence[str] = (), **words: Any) -> Cube:
+    """The release that the words of a command ask for."""
+    return cube(by, unit=Unit(person=person, one_row_per_person=one_row_per_person), **words)
+
+
+KIND: Final = Kind(
+    name="cube",
+    wire="cube/1",
+    about="""Count people by several columns at once, and by fewer of them: a table and its margins under one promise.
+
+SPEC is a column with its bins, as for a histogram, or with a function: age:10 (ranges that occur), zip/3 (first signs),
+diagnosis@icd.csv/1 (a level of a hierarchy). MARGINS lists sums by fewer columns, like "A,B; B,C; A"; a number alone,
+like 2, is every margin of so many columns; without it there is one for each column.
+
+Two tables of one crowd can be subtracted from each other, so with `crowd` the finest cells are published once and the
+margins are sums of what was published, each between certain bounds. With `epsilon` alone every table has noise of its
+own: epsilon is split so that the worst error over all of them is least, and the column estimate adds up from table to
+table (exact least squares). With `consistent`, whole numbers of at least 0 that add up stand beside.
+
+Before, and without the data: hubbub plan cube says which refinements survive.""",
+    examples=(
+        "hubbub release cube hubbub-demo/millbrook.parquet --person resident --by department --by age:0..90:30 "
+        "--by hired:year --crowd 10 --out c/",
+    ),
+    options=(
+        Option(name="by", takes="SPEC", many=True, help="A column and its bins; repeat it for every column."),
+        Option(name="margins", takes="MARGINS", help='Sums by fewer columns, like "A,B; A".'),
+        Option(name="crowd", takes="K", help="Exact cells of at least K, the others hidden (with `epsilon`: noisy)."),
+        Option(name="epsilon", takes="EPS", help="The loss: of cells below K, or of all tables together."),
+        Option(name="consistent", takes=None, help="Also whole numbers of at least 0 that add up."),
+        *SAMPLING,
+        Option(name="coverage", takes="C", default="0.95", help="How often an interval is right."),
+        UNLISTED,
+    ),
+    ask=ask,
+    read=read,
+)
+Cube.kind = KIND

@@ -1,0 +1,154 @@
+"""The published tables of a cube: a file for the cells and one for each margin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hubbub.kinds.cube import text
+from hubbub.kinds.cube.least_squares import Fit
+from hubbub.kinds.cube.margins import Margin, file_names, summed
+from hubbub.kinds.histogram import chart as histogram_chart
+from hubbub.kinds.histogram.result import Counts
+from hubbub.numeric.exact import to_text
+from hubbub.protocol.drawing import Bar, Drawing
+from hubbub.protocol.result import Grid, Result, Sheet
+from hubbub.serialization.arrow import whole
+
+if TYPE_CHECKING:
+    from hubbub.kinds.cube.spec import Cube
+
+CONSISTENT: Final = "consistent"
+_ESTIMATE: Final = "estimate"
+_DIGITS: Final = 38
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tables(Result):
+    """What a cube published."""
+
+    spec: Cube
+    cells: Counts
+    margins: tuple[Counts, ...]
+    fit: Fit | None = None  # with noise at every level: cells that add up
+    settled: NDArray[np.int64] | None = None  # whole cells of at least 0, where they are wanted
+
+    @property
+    def _all(self) -> list[tuple[str, Counts, Margin]]:
+        every = tuple(axis.column for axis in self.spec.axes)
+        named = zip(file_names(self.spec.margins), self.margins, self.spec.margins, strict=True)
+        return [("release", self.cells, every), *named]
+
+    def sheets(self) -> tuple[Sheet, ...]:
+        return tuple(self._sheet(name, counts, margin) for name, counts, margin in self._all)
+
+    def _sheet(self, name: str, counts: Counts, margin: Margin) -> Sheet:
+        (base,) = counts.sheets()
+        schema = base.schema
+        if self.fit is not None:
+            at = schema.get_field_index(_ESTIMATE)
+            schema = schema.set(at, pa.field(_ESTIMATE, pa.decimal128(_DIGITS, self.fit.places)))
+        if self.settled is not None:
+            schema = schema.append(pa.field(CONSISTENT, pa.int64()))
+        return Sheet(name, schema, partial(self._batches, base, schema, margin), base.rows)
+
+    def _batches(self, base: Sheet, schema: pa.Schema, margin: Margin) -> Iterator[pa.RecordBatch]:
+        estimates = None if self.fit is None else self._estimates(margin)
+        settled = None if self.settled is None else self._settled(margin)
+        start = 0
+        for batch in base.batches():
+            stop = start + batch.num_rows
+            columns = list(batch.columns)
+            if estimates is not None:
+                at = schema.get_field_index(_ESTIMATE)
+                columns[at] = pa.array(estimates[start:stop], schema.field(at).type)
+            if settled is not None:
+                columns.append(whole(settled[start:stop]))
+            yield pa.record_batch(columns, schema=schema)
+            start = stop
+
+    def _estimates(self, margin: Margin) -> list[Decimal]:
+        """Exact sums of the fitted cells."""
+        assert self.fit is not None
+        cells = np.array(self.fit.cells, dtype=object)
+        return [Decimal(int(value)).scaleb(-self.fit.places) for value in summed(cells, self.spec.axes, margin)]
+
+    def _settled(self, margin: Margin) -> NDArray[np.int64]:
+        assert self.settled is not None
+        if not self.spec.cells.discovered:
+            return summed(self.settled, self.spec.axes, margin)
+        # What was found is shown, exact and no less than k, so the sums are the published ones.
+        return next(counts.published.values for _, counts, each in self._all if each == margin)
+
+    def told(self) -> Mapping[str, Any]:
+        more: dict[str, Any] = {}
+        if self.fit is not None:
+            tables = zip(self.spec.shares, self.spec.reaches, strict=True)
+            more["shares"] = [{"epsilon": to_text(share), "reach": reach} for share, reach in tables]
+        return {
+            **self.cells.told(),
+            "intervals": "simultaneous" if self.spec.levelled else "each",
+            "margins": [
+                {"file": name, "by": list(margin), "rows": counts.bins, "rows_shown": int(counts.shown.sum())}
+                for name, counts, margin in self._all[1:]
+            ],
+            **more,
+        }
+
+    def sentences(self) -> tuple[str, ...]:
+        told = [f"{name} ({counts.bins:,} rows, by {text.by(margin)})" for name, counts, margin in self._all[1:]]
+        whom = text.whom(self.spec)
+        return (
+            *self.cells.sentences(),
+            f"The margins are in files of their own: {', '.join(told)}.",
+            f"{text.intervals(self.spec)}.",
+            *((f"{whom[0].upper()}{whom[1:]}.",) if whom else ()),
+        )
+
+    def grid(self, first: int) -> Grid:
+        grid = self.cells.grid(first)
+        notes = tuple(note for note in grid.notes if not note.startswith(("The interval", "Of a bin")))
+        if self.fit is None:
+            return replace(grid, notes=notes)
+        notes = tuple(note for note in notes if not note.startswith("Noise can"))
+        notes += ("Noise can push numbers and estimates below 0.",)
+        at = grid.numbers.index(_ESTIMATE)
+        fits = [f"{value:,.1f}" for value in self._estimates(tuple(axis.column for axis in self.spec.axes))[:first]]
+        rows = tuple(
+            (keys, (*numbers[:at], fits[i], *numbers[at + 1 :]), pale)
+            for i, (keys, numbers, pale) in enumerate(grid.rows)
+        )
+        return replace(grid, rows=rows, notes=notes)
+
+    def disjoint_counts(self) -> str | None:
+        return self.cells.disjoint_counts()
+
+    def drawing(self) -> Drawing | None:
+        """The margins with few bins, a panel for each, as long as they fit on a page; else the smallest margin."""
+        smallest = sorted(self._all[1:], key=lambda each: each[1].bins)
+        shown = [(counts, margin) for _, counts, margin in smallest if counts.shown.any()]
+        if not shown:
+            return None
+        drawn: list[Bar] = []
+        few = [(counts, margin) for counts, margin in shown if counts.bins <= histogram_chart.PANELS]
+        for counts, margin in few:
+            if len(drawn) + counts.bins <= histogram_chart.RANKED:
+                drawn += histogram_chart.labelled_bars(counts, f"by {text.by(margin)}")
+        panels = len({bar.panel for bar in drawn})
+        bars = histogram_chart.bars(shown[0][0])
+        assert bars is not None
+        if panels > 1:
+            bars = replace(bars, bars=tuple(drawn), by="", upright=False)
+        left = len(self.margins) - max(panels, 1)
+        more = (
+            f"{left:,} more {'margin is in its file' if left == 1 else 'margins are in their files'}." if left else ""
+        )
+        note = " ".join(filter(None, (bars.note if panels < 2 else "", more)))
+        return replace(bars, line=text.intervals(self.spec), note=note)

@@ -1,0 +1,230 @@
+"""A cube as a release: cells by several columns and their sums by fewer, under one promise.
+
+Crowd-blending does not compose (Proposition 7): two tables of one crowd can be subtracted from each other. So the cells
+of the finest table go through the channel once, and every margin is a sum of what was published. Where the promise is
+differential privacy, which does compose, every table gets noise of its own for its share of epsilon instead.
+What is promised and run for the cells alone is the histogram `cells`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
+from hubbub.channels.mechanisms.geometric import Geometric
+from hubbub.channels.mechanisms.noisy_below import NoisyBelow
+from hubbub.channels.protocol import Channel
+from hubbub.errors import CheckFailed, WrongUse
+from hubbub.guarantees import composition
+from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.people import People
+from hubbub.kinds.cube import margins, text
+from hubbub.kinds.cube.levels import best_split, reaches
+from hubbub.kinds.cube.margins import Margin
+from hubbub.kinds.histogram import promises
+from hubbub.kinds.histogram import wire as histogram_wire
+from hubbub.kinds.histogram.spec import Histogram, columns
+from hubbub.noise.source import Source
+from hubbub.numeric.exact import to_text
+from hubbub.protocol.channel_checks import laws
+from hubbub.protocol.check import Check
+from hubbub.protocol.measurement import Measurement
+from hubbub.protocol.spec import Kind, Spec, Together, Words
+from hubbub.serialization.canonical import Plain
+from hubbub.serialization.exact_json import restored
+from hubbub.serialization.published_files import Files
+from hubbub.tables import unlisted
+from hubbub.tables.bins import Axis, Discovered, size
+from hubbub.tables.schema import Schema
+
+if TYPE_CHECKING:
+    from hubbub.kinds.cube.result import Tables
+    from hubbub.tables.engine import Engine
+
+MOST_CELLS = 10**6
+"""Of a cube with noise at every level: its tables are made consistent in exact numbers."""
+
+_BYTES_PER_BIN = 100
+_CHANNELS = (ExactOrSuppressed, NoisyBelow, Geometric)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cube(Spec):
+    """Cells and margins of one table of people.
+
+    Guarantee: without shares, the margins are sums of the published cells, so what is promised of the cells is promised
+    of all files together. With shares, every table has geometric noise of its share of epsilon, and the losses add up.
+    """
+
+    kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.cube.request
+    cells: Histogram
+    margins: tuple[Margin, ...]
+    consistent: bool = False
+    shares: tuple[Fraction, ...] = ()  # of epsilon, for the cells and for each margin; known once the schema is
+
+    @property
+    def levelled(self) -> bool:
+        """Whether every table has noise of its own."""
+        return isinstance(self.cells.channel, Geometric)
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        return self.cells.axes
+
+    def within(self, margin: Margin, channel: Channel | None = None) -> Histogram:
+        """A margin as the histogram that it would be by itself."""
+        axes = tuple(axis for axis in self.axes if axis.column in margin)
+        return replace(self.cells, axes=axes, channel=channel or self.cells.channel)
+
+    @property
+    def tables(self) -> tuple[Histogram, ...]:
+        """With noise at every level: the cells and the margins, each with its share."""
+        names = (tuple(columns(self.cells)), *self.margins)
+        return tuple(self.within(each, Geometric(share)) for each, share in zip(names, self.shares, strict=True))
+
+    @property
+    def levels(self) -> tuple[frozenset[int], ...]:
+        """The cells and the margins by the places of their columns."""
+        order = columns(self.cells)
+        return (frozenset(range(len(order))), *(frozenset(map(order.index, margin)) for margin in self.margins))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The numbers in each table, where all bins are declared."""
+        return tuple(map(_size, (self.axes, *(self.within(margin).axes for margin in self.margins))))
+
+    @property
+    def reaches(self) -> tuple[int, ...]:
+        """With noise at every level: how far every number of each table is from the truth at most."""
+        return reaches(self.shares, self.sizes, self.cells.coverage)
+
+    @property
+    def people(self) -> People:
+        return self.cells.people
+
+    def resolved(self, schema: Schema) -> Self:
+        known = replace(self, cells=self.cells.resolved(schema))
+        if not isinstance(known.cells.channel, Geometric):
+            return known
+        check_levels(known.cells)
+        found = best_split(known.cells.channel.epsilon, known.sizes, known.cells.coverage)
+        return replace(known, shares=found.shares)
+
+    def promises(self) -> tuple[Derivation, ...]:
+        """Guarantee: each is a theorem applied to the one before, or the call is refused."""
+        return _levelled(self) if self.levelled else self.cells.promises()
+
+    def alone(self) -> tuple[Derivation, ...]:
+        """Guarantee: that of the cells, or of all tables with their noise, whatever was declared about collecting."""
+        return replace(self, cells=replace(self.cells, collected=None)).promises()
+
+    def together(self) -> Together:
+        found = self.cells.together()
+        return replace(found, partition=None, exact_crowds=False) if self.levelled else found
+
+    def checks(self) -> Iterator[Check]:
+        if not isinstance(self.cells.channel, Geometric):
+            yield from self.cells.checks()
+            return
+        for share in dict.fromkeys(self.shares):
+            yield from laws(Geometric(share))
+        total, worst = self.cells.channel.epsilon, max(self.reaches)
+        told = f"{' + '.join(map(to_text, self.shares))} = {to_text(total)}"
+        yield Check("the shares of epsilon", sum(self.shares) == total, told)
+        least = best_split(total, self.sizes, self.cells.coverage).worst
+        found = f"{worst:,}; the best split of epsilon has {least:,}"
+        yield Check("the worst error of all numbers", worst >= least, found)
+
+    def free(self) -> tuple[str, ...]:
+        return self.cells.free()
+
+    def words(self) -> Words:
+        return text.words(self)
+
+    def described(self) -> dict[str, Plain]:
+        return {
+            "cells": histogram_wire.described(self.cells),
+            "margins": [list(margin) for margin in self.margins],
+            "consistent": self.consistent,
+            "shares": [to_text(share) for share in self.shares],
+        }
+
+    def room(self) -> int:
+        return self.cells.room() + _BYTES_PER_BIN * sum(self.sizes[1:])
+
+    def measure(self, data: Engine, source: Source) -> Measurement:
+        from hubbub.kinds.cube import mechanism
+
+        unlisted.check(data, self.axes, self.cells.unit.person, self.cells.unlisted)
+        return mechanism.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Tables:
+        from hubbub.kinds.cube import mechanism
+
+        return mechanism.present(self, measurement)
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.cube import load as cube_load
+
+        return cube_load.load(self, files)
+
+
+@lru_cache(maxsize=64)
+def _levelled(spec: Cube) -> tuple[Derivation, ...]:
+    """Differential privacy of all tables together, then what a sample buys.
+
+    Guarantee: a person is in one bin of each table, so each loses at most its share; losses add (basic composition).
+    """
+    once = [replace(table, sample=None, collected=None).promises()[0] for table in spec.tables]
+    return promises.following(composition.differential(*once), None, None, spec.cells)
+
+
+def _size(axes: tuple[Axis, ...]) -> int:
+    return prod(size(axis) for axis in axes if not isinstance(axis, Discovered))
+
+
+def check_levels(cells: Histogram) -> None:
+    """Refuse noise at every level where bins are found, or too many."""
+    if cells.discovered:
+        raise WrongUse(
+            "noise at every level needs declared bins, like department=Police,Fire,other or age:0..100:10; declare "
+            "them, or use `crowd`"
+        )
+    if _size(cells.axes) > MOST_CELLS:
+        raise WrongUse(f"a cube with noise at every level has at most {MOST_CELLS:,} cells; declare coarser bins")
+
+
+def read(given: Mapping[str, Any]) -> Cube:
+    """The release that a description says, checked as if somebody had asked for it."""
+    cells = histogram_wire.read(given["cells"])
+    asked = tuple(restored(tuple[str, ...], margin) for margin in given["margins"])
+    spec = Cube(
+        cells=cells,
+        margins=asked,
+        consistent=restored(bool, given["consistent"]),
+        shares=restored(tuple[Fraction, ...], given["shares"]),
+    )
+    known = columns(cells)
+    margins.checked(asked, known, CheckFailed)
+    ordered = all(margin == tuple(name for name in known if name in margin) for margin in asked)
+    if not ordered or len(set(asked)) != len(asked) or not is_possible(cells):
+        raise CheckFailed("the description is not one of a cube; get the original certificate")
+    if isinstance(cells.channel, Geometric):
+        check_levels(cells)
+        if len(spec.shares) != len(asked) + 1 or sum(spec.shares) != cells.channel.epsilon or min(spec.shares) <= 0:
+            raise CheckFailed("the shares of the tables do not add up to epsilon; get the original certificate")
+    elif spec.shares:
+        raise CheckFailed("sums of published cells have no shares of epsilon; get the original certificate")
+    return spec
+
+
+def is_possible(cells: Histogram) -> bool:
+    """Whether a cube can have such cells."""
+    plain = not cells.scale_up and not cells.lowered and cells.unit.distinct is None and not cells.unit.expected_rows
+    tagged = isinstance(cells.channel, NoisyBelow) and cells.channel.tagged
+    return plain and not tagged and isinstance(cells.channel, _CHANNELS) and len(cells.axes) > 1

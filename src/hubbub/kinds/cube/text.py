@@ -1,0 +1,106 @@
+"""A cube in plain words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
+from hubbub.channels.mechanisms.geometric import Geometric
+from hubbub.kinds.cube.margins import Margin, inside
+from hubbub.kinds.histogram import text as histogram_text
+from hubbub.kinds.histogram.text import listed
+from hubbub.numeric.exact import to_text
+from hubbub.protocol.spec import Words
+from hubbub.tables.bins import Discovered
+
+if TYPE_CHECKING:
+    from hubbub.kinds.cube.spec import Cube
+
+_NAMED = 6  # margins that are named in a sentence
+
+
+def words(spec: Cube) -> Words:
+    """Everything that has to be said about it."""
+    cells = histogram_text.words(spec.cells)
+    columns = listed([axis.column for axis in spec.axes])
+    sums = _sums(spec)
+    how = _method(spec)
+    whose = "people in a secret sample of the table" if spec.cells.sample is not None else cells.counts
+    return replace(
+        cells,
+        title=f"People by {columns}, and margins",
+        published=f"Counts of {whose}, by {columns}, and {sums}: {how}",
+        entry=cells.entry.replace("histogram by", "cube by", 1),
+        intervals=intervals(spec),
+        remarks=(*cells.remarks, *_remarks(spec)),
+    )
+
+
+def _sums(spec: Cube) -> str:
+    if len(spec.margins) > _NAMED:
+        return f"{len(spec.margins)} margins of that table"
+    named = "; ".join(f"by {by(margin)}" for margin in spec.margins)
+    return f"margins {named}" if len(spec.margins) > 1 else f"the margin {named}"
+
+
+def by(margin: Margin) -> str:
+    """The columns of a margin."""
+    return listed(list(margin))
+
+
+def _method(spec: Cube) -> str:
+    channel = spec.cells.channel
+    if isinstance(channel, Geometric):
+        return f"noise on every number of every table, epsilon {to_text(channel.epsilon)} in all"
+    return f"{histogram_text.method(spec.cells)}; margins are sums of what is published of the cells"
+
+
+def intervals(spec: Cube) -> str:
+    """What an interval means: of each number by itself, or of all at once."""
+    percent = to_text(100 * spec.cells.coverage)
+    whom = histogram_text.counted(spec.cells).removeprefix("the ")
+    if spec.levelled:
+        return (
+            f"All intervals of all tables together hold the true numbers of {whom}, with a chance of at least "
+            f"{percent} %: no number is off by more than {max(spec.reaches):,}"
+            if spec.shares
+            else ""
+        )
+    if isinstance(spec.cells.channel, ExactOrSuppressed):
+        more = f"{spec.cells.channel.k - 1:,}"
+        found = any(inside(spec.axes, margin) is None for margin in spec.margins)
+        unknown = "; where cells are found in the data nobody is told how many are hidden" if found else ""
+        return (
+            "The interval of a margin is certain: it begins with the number that is shown, and each hidden cell has at "
+            f"most {more} more{unknown}"
+        )
+    return (
+        f"Each interval by itself holds the true number of {whom}, with a chance of at least {percent} %; that of a "
+        "margin counts the noise of all its small cells together"
+    )
+
+
+def whom(spec: Cube) -> str:
+    """Whom margins leave out; empty if everybody is in a cell."""
+    left = [axis.column for axis in spec.axes if not isinstance(axis, Discovered) and not axis.other]
+    if not left:
+        return ""
+    return f"margins are sums of cells: people without a bin by {listed(left)} are in no cell, and so in no margin"
+
+
+def _remarks(spec: Cube) -> tuple[str, ...]:
+    found = [said] if (said := whom(spec)) else []
+    if spec.levelled:
+        found.append(
+            "the column estimate is made from all tables by least squares and adds up from table to table; it is "
+            "worked out from what was published, so it tells nothing more about anybody"
+        )
+    if spec.consistent:
+        crowds = isinstance(spec.cells.channel, ExactOrSuppressed)
+        caution = "counts hidden cells as 0" if crowds else "is too large on average where cells are small"
+        found.append(
+            "the column consistent has whole numbers of at least 0 that add up from table to table; it is worked out "
+            f"from what was published, has no interval, and {caution}"
+        )
+    return tuple(found)

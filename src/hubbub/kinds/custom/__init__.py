@@ -1,0 +1,1 @@
+"""A differentially private mechanism of the user's own, on secret people."""

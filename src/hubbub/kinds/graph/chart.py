@@ -1,0 +1,55 @@
+"""What is drawn of a graph release: the published numbers, and never the graph."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil, floor
+from typing import TYPE_CHECKING, Final
+
+from hubbub.graphs.statistics import Statistic
+from hubbub.kinds.graph import text
+from hubbub.protocol.drawing import Bar, Bars
+
+if TYPE_CHECKING:
+    from hubbub.kinds.graph.result import Answer, Answers
+
+MOST: Final = 200  # bars
+
+
+def bars(found: Answers) -> Bars:
+    """The degree distribution if there is one, else a bar for each count."""
+    degrees = [each for each in found.answers if each.of is Statistic.DEGREE_COUNTS]
+    line = text.interval_words(found.spec)
+    if degrees:
+        return _degrees(degrees, line)
+    counts = {each.of.count: each for each in found.answers}
+    return Bars(
+        bars=tuple(_bar(of.value, each, each.edges) for of, each in counts.items()),
+        by="",
+        numbers="triangles" if Statistic.TRIANGLES in counts else "edges",
+        upright=False,
+        bar="Published number",
+        line=line,
+    )
+
+
+def _degrees(rows: list[Answer], line: str) -> Bars:
+    """How many have at least 1, 2, ... friends, as far as anybody is left, and of many degrees every so many-th."""
+    last = max((place for place, each in enumerate(rows, 1) if round(each.fitted or 0) > 0), default=1)
+    every = ceil(last / MOST)
+    drawn = rows[:last:every]
+    note = f"Drawn up to {last:,} friends; beyond, nobody is left." if last < len(rows) else ""
+    return Bars(
+        bars=tuple(_bar(f"{each.degree:,}", each, round(each.fitted or 0)) for each in drawn),
+        by="friends, at least",
+        numbers="people",
+        upright=True,
+        bar="Published number of people with at least so many friends, fitted so that it never rises",
+        line=line,
+        note=note,
+    )
+
+
+def _bar(label: str, each: Answer, value: int) -> Bar:
+    low, high = (Fraction(end) / each.unit for end in (each.low, each.high))
+    return Bar(label, value, floor(low), ceil(high))

@@ -1,0 +1,149 @@
+"""The noise of a graph release before there is a graph: ours, the paper's, and that of differential privacy alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from hubbub.graphs.statistics import Sampling, Size, Statistic, bounds, most, sensitivity
+from hubbub.kinds.graph.noise_scale import scale_for, spread
+from hubbub.kinds.graph.paper_scale import Paper, proposition_12
+from hubbub.numeric.exact import rounded, to_float
+from hubbub.numeric.format import short
+from hubbub.protocol.result import Comparison, Grid
+
+if TYPE_CHECKING:
+    from hubbub.kinds.graph.spec import GraphSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """The scales of the noise on one count, in edges. Those of the paper are floating-point numbers, for comparison."""
+
+    of: Statistic
+    scale: Fraction
+    paper: Paper | None
+    node_dp: Fraction
+    explores: int | None
+    aggregate: str | None
+    unit: Fraction  # one edge, as a distance or as an average degree
+
+    def as_json(self) -> dict[str, object]:
+        told: dict[str, object] = {
+            "of": self.of.value,
+            "scale": to_float(self.scale, round_up=True),
+            "scale_proposition_12": None if self.paper is None else self.paper.scale,
+            "scale_node_dp": to_float(self.node_dp, round_up=True),
+            "explores": self.explores,
+            "aggregate": self.aggregate,
+            "told_as": self._word,
+            "scale_told": to_float(self.scale * self.unit, round_up=True),
+            "scale_node_dp_told": to_float(self.node_dp * self.unit, round_up=True),
+        }
+        if self.paper is not None:
+            one = float(self.unit)
+            told["proposition_12"] = {
+                "scale_told": self.paper.scale * one,
+                "delta_told": self.paper.delta * one,
+                "beta": self.paper.beta,
+            }
+        return told
+
+    @property
+    def _word(self) -> str:
+        return {Statistic.AVERAGE_DEGREE: "average degree"}.get(self.of, "distance" if self.of.explores else "count")
+
+    def cells(self) -> tuple[str, ...]:
+        """Ours, the paper's, that of differential privacy alone, ours as it is told, and what it is with respect to."""
+        paper = "-" if self.paper is None else f"{self.paper.scale:,.0f}"
+        told = "" if self.unit == 1 else f"{self._word} {_short(self.scale * self.unit, 3)}"
+        return _short(self.scale), paper, _short(self.node_dp), told, self.aggregate or "-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphPlan:
+    """Rows, and the public numbers that they follow from."""
+
+    size: Size
+    epsilon: Fraction
+    sampling: Sampling | None
+    average_at_most: Fraction | None
+    rows: tuple[Row, ...]
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "vertices": self.size.vertices,
+            "max_degree": self.size.max_degree,
+            "samples": None if self.sampling is None else self.sampling.k,
+            "epsilon": to_float(self.epsilon, round_up=True),
+            "rows": [row.as_json() for row in self.rows],
+        }
+
+    def sentence(self) -> str:
+        """What the numbers are."""
+        words = (
+            "The count, in whole edges, gets two-sided geometric noise of that scale. "
+            f"Each row is private by itself with epsilon = {short(self.epsilon)}"
+        )
+        if self.sampling is None:
+            return f"{words}, differentially, for a vertex with all its edges."
+        return (
+            f"{words}: zero-knowledge with respect to {self.sampling.k:,} random people and a walk from each that sees "
+            "so many; degree-histogram and triangles differentially, for a vertex with all its edges."
+        )
+
+
+HEADINGS = ("ours", "Prop. 12", "DP alone", "ours, told as", "w.r.t.")
+
+
+def compared(spec: GraphSpec) -> Comparison:
+    """The noise of a release beside that of the paper's Proposition 12 and of differential privacy alone."""
+    how = spec.sampling if spec.zero_knowledge else None
+    found = plan(spec.size, spec.of, spec.epsilon, how, spec.average_at_most)
+    rows = [replace(row, scale=spec.scale(row.of.count)) for row in found.rows]
+    grid = Grid(("noise, in edges",), HEADINGS, tuple(((row.of.value,), row.cells(), False) for row in rows))
+    return Comparison(grid, tuple(row.as_json() for row in rows))
+
+
+def _short(scale: Fraction, digits: int = 6) -> str:
+    return f"{float(rounded(scale, up=True, digits=digits)):,.{digits}g}" if scale else "0"
+
+
+def plan(
+    size: Size,
+    of: tuple[Statistic, ...],
+    epsilon: Fraction,
+    how: Sampling | None,
+    average_at_most: Fraction | None = None,
+) -> GraphPlan:
+    """The scales for each statistic, each published by itself with this epsilon."""
+    return GraphPlan(
+        size=size,
+        epsilon=epsilon,
+        sampling=how,
+        average_at_most=average_at_most,
+        rows=tuple(_row(size, each, epsilon, how, average_at_most) for each in of),
+    )
+
+
+def _row(size: Size, of: Statistic, epsilon: Fraction, how: Sampling | None, bound: Fraction | None) -> Row:
+    unit = Fraction(1)
+    if of.explores:
+        unit = 1 / size.most_edges
+    elif of is Statistic.AVERAGE_DEGREE:
+        unit = Fraction(2, size.vertices)
+    alone = Fraction(sensitivity(of, size)) / epsilon
+    if not of.sampled or how is None:
+        return Row(of=of, scale=alone, paper=None, node_dp=alone, explores=None, aggregate=None, unit=unit)
+    limits = bounds(of, size, how)
+    share = None if bound is None or of.explores else bound / size.max_degree
+    return Row(
+        of=of,
+        scale=scale_for(spread(limits, how.k, size.vertices, share), epsilon),
+        paper=proposition_12(limits, how.k, float(epsilon), float(most(of, size, bound if share else None))),
+        node_dp=alone,
+        explores=how.s if of.explores else 1,
+        aggregate=f"RSE({how.k}, {how.s})" if of.explores else f"RSN({how.k}, 1)",
+        unit=unit,
+    )

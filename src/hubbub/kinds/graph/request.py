@@ -1,0 +1,121 @@
+"""From the words that ask for statistics of a graph to their spec, or one sentence that says what is wrong with them.
+
+Here is also the kind itself: what it is called, what it can be asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from hubbub.errors import WrongUse
+from hubbub.graphs.statistics import Size, Statistic
+from hubbub.kinds.graph.plan import compared
+from hubbub.kinds.graph.spec import GraphSpec
+from hubbub.kinds.graph.wire import read
+from hubbub.numeric.exact import Exact, positive, rational, whole
+from hubbub.protocol.option import Option
+from hubbub.protocol.spec import GRAPH, Kind
+
+NAMES: Final = {each.value: each for each in Statistic}
+
+
+def statistics(
+    of: Sequence[str],
+    *,
+    vertices: Exact,
+    max_degree: Exact,
+    epsilon: Exact,
+    samples: Exact | None = None,
+    explore: Exact | None = None,
+    average_at_most: Exact | None = None,
+    per_edge: bool = False,
+    coverage: Exact = "0.95",
+) -> GraphSpec:
+    """The release that these words ask for, or one sentence that says what is wrong with them."""
+    if isinstance(of, str):
+        raise WrongUse("of is a list of statistics, even for one of them; put it in brackets, like of=['connectivity']")
+    return GraphSpec(
+        size=Size(vertices=whole(vertices, "vertices"), max_degree=whole(max_degree, "max-degree")),
+        of=tuple(map(named, of)),
+        epsilon=positive(epsilon, "epsilon"),
+        samples=None if samples is None else whole(samples, "samples"),
+        explores=None if explore is None else whole(explore, "explore"),
+        average_at_most=None if average_at_most is None else rational(average_at_most, "average-at-most"),
+        per_edge=per_edge,
+        coverage=rational(coverage, "coverage"),
+    )
+
+
+def named(name: str) -> Statistic:
+    """The statistic of that name."""
+    if name not in NAMES:
+        raise WrongUse(f"there is no statistic {name[:40]!r} of a graph; there are {', '.join(NAMES)}")
+    return NAMES[name]
+
+
+def listed(text: str) -> tuple[Statistic, ...]:
+    """The statistics that ``connectivity,edges`` names, each once."""
+    found = tuple(named(part.strip()) for part in text.split(","))
+    twice = [each.value for each in found if found.count(each) > 1]
+    if twice:
+        raise WrongUse(f"{twice[0]} is named twice; name it once")
+    return found
+
+
+def ask(*, of: str, vertices: Exact | None, max_degree: Exact | None, epsilon: Exact | None, **words: Any) -> GraphSpec:
+    """The release that the words of a command ask for."""
+    for value, flag, why in (
+        (vertices, "`vertices=N`", "how many people there are"),
+        (max_degree, "`max_degree=D`", "how many friends nobody exceeds"),
+        (epsilon, "`epsilon=E`", "what each published count may lose"),
+    ):
+        if value is None:
+            raise WrongUse(f"say {why}, from what is public: add {flag}")
+    assert vertices is not None
+    assert max_degree is not None
+    assert epsilon is not None
+    names = [each.value for each in listed(of)]
+    return statistics(names, vertices=vertices, max_degree=max_degree, epsilon=epsilon, **words)
+
+
+OPTIONS: Final = (
+    Option(name="of", takes="A,B,..", default="connectivity,average-degree", help="What is published."),
+    Option(name="vertices", takes="N", help="How many people there are, those without friends too; public."),
+    Option(name="max_degree", takes="D", help="How many friends nobody exceeds; public."),
+    Option(name="average_at_most", takes="L", help="A public bound on the average degree: less noise on the edges."),
+    Option(name="epsilon", takes="E", help="The loss of each published count."),
+    Option(name="samples", takes="K", help="Zero-knowledge with respect to K random people."),
+    Option(name="explore", takes="S", help="How many people a walk from each may see; without it 2 sqrt(K)."),
+    Option(name="per_edge", takes=None, help="Protect single edges only (degree-histogram, triangles)."),
+    Option(name="coverage", takes="C", default="0.95", help="How often an interval is right."),
+)
+
+KIND: Final = Kind(
+    name="graph",
+    wire="graph/1",
+    about="""Publish counts of a social network so that nobody's friends are given away.
+
+FILE is a list of links (.csv, .tsv, .txt, .parquet), a .gml or a .graphml; millbrook is an invented network. The
+direction of a link is ignored, links between the same two are one edge, links from one to itself are dropped.
+
+--of takes connectivity, eulerian, cycle-freeness (edges to change until the graph is so), average-degree and edges:
+whatever somebody learns from them about a person, K random people and a walk from each would have told as well, with
+that person's edges taken away (zero-knowledge). degree-histogram and triangles are differentially private for a person
+with all their edges, and are published by themselves. Eulerian means a path that uses every edge, in a graph connected
+on all its vertices.
+
+N, D and L are declared and public. A graph that breaks them is refused with exit code 3 and one sentence before
+anything is spent; that it was refused is information, and for you alone, so declare what holds for every graph it
+might be. What is released about the same people under one name adds up in the ledger (hubbub ledger show).""",
+    examples=(
+        "hubbub graph release millbrook --vertices 6000 --max-degree 40 --samples 500 --epsilon 1 --out out/",
+        "hubbub graph release millbrook --of degree-histogram --vertices 6000 --max-degree 40 --epsilon 2 --out out2/",
+    ),
+    options=OPTIONS,
+    ask=ask,
+    read=read,
+    data=GRAPH,
+    compare=compared,
+)
+GraphSpec.kind = KIND

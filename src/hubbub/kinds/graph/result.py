@@ -1,0 +1,278 @@
+"""A graph release measured and presented: the one step that sees the graph, and the answers that may be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from hubbub.channels.estimate import interval
+from hubbub.channels.mechanisms.geometric import Geometric
+from hubbub.channels.protocol import LARGEST_COUNT
+from hubbub.errors import Refused
+from hubbub.graphs.degrees import at_least, triangles
+from hubbub.graphs.distances import edges_away, facts
+from hubbub.graphs.graph import Graph
+from hubbub.graphs.labels import TooFew
+from hubbub.graphs.statistics import Statistic, most
+from hubbub.kinds.graph import chart, text
+from hubbub.kinds.graph.promises import aggregate
+from hubbub.noise.sampler import two_sided_geometric
+from hubbub.noise.source import Source
+from hubbub.numeric.exact import to_float, to_text
+from hubbub.protocol.drawing import Drawing
+from hubbub.protocol.measurement import Drawn, Measurement, release
+from hubbub.protocol.result import Grid, Result, Sheet
+from hubbub.serialization.arrow import floats, texts, whole
+
+if TYPE_CHECKING:
+    from hubbub.kinds.graph.spec import GraphSpec
+    from hubbub.kinds.network import Links
+
+STATISTIC, COUNT = "statistic", "count"  # columns of what is drawn
+
+BROKEN: Final = (
+    "the graph has more vertices, a larger degree or a larger average than was declared; declare what holds for every "
+    "graph it might be (that this one was refused is itself information, and for you alone); nothing was drawn"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One published number with its interval, in its own unit, and the edges behind it."""
+
+    of: Statistic
+    edges: int  # the published count (of edges; of triangles; of people with so many friends)
+    unit: Fraction  # what one of the count is worth
+    low: Fraction
+    high: Fraction
+    coverage: Fraction
+    scale: Fraction  # of the integer noise
+    distance: Fraction | None = None  # edges divided by M
+    aggregate: str | None = None
+    degree: int | None = None  # of degrees: people with at least so many friends
+    fitted: Fraction | None = None  # of degrees: the nearest number such that none rises
+
+    @property
+    def value(self) -> Fraction:
+        return self.edges * self.unit
+
+    def as_json(self) -> dict[str, object]:
+        told: dict[str, object] = {"of": self.of.value}
+        if self.degree is not None and self.fitted is not None:
+            told |= {"degree_at_least": self.degree, "fitted": _nearest(self.fitted)}
+        return told | {
+            "value": _nearest(self.value),
+            "low": _number(self.low, up=False),
+            "high": _number(self.high, up=True),
+            "distance": None if self.distance is None else _nearest(self.distance),
+            "count": self.edges,
+            "coverage": to_text(self.coverage),
+            "scale": to_float(self.scale, round_up=True),
+            "aggregate": self.aggregate,
+        }
+
+    def cells(self) -> tuple[str, ...]:
+        """Value, interval, distance and scale of the noise, to read."""
+        far = "" if self.distance is None else f"{float(self.distance):.4g}"
+        return _said(self.value), f"{_said(self.low)} to {_said(self.high)}", far, f"{float(self.scale):,.4g}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers(Result):
+    """What a graph release published. Holds nothing of the graph."""
+
+    spec: GraphSpec
+    answers: tuple[Answer, ...]
+
+    @property
+    def of_degrees(self) -> bool:
+        return Statistic.DEGREE_COUNTS in self.spec.of
+
+    def sheets(self) -> tuple[Sheet, ...]:
+        batch = self.batch()
+        return (Sheet("release", batch.schema, lambda: iter((batch,)), len(self.answers)),)
+
+    def batch(self) -> pa.RecordBatch:
+        """All rows of it."""
+        found = self.answers
+        columns = {"of": texts([each.of.value for each in found])}
+        if self.of_degrees:
+            degrees = np.array([each.degree or 0 for each in found])
+            columns["degree_at_least"] = whole(degrees, degrees > 0)
+        columns |= {
+            "value": floats([float(each.value) for each in found]),
+            "low": floats([_number(each.low, up=False) for each in found]),
+            "high": floats([_number(each.high, up=True) for each in found]),
+            "distance": floats([None if each.distance is None else float(each.distance) for each in found]),
+            "count": whole(np.array([each.edges for each in found])),
+            "scale": floats([to_float(each.scale, round_up=True) for each in found]),
+        }
+        if self.of_degrees:
+            columns["fitted"] = floats([None if each.fitted is None else float(each.fitted) for each in found])
+        return pa.record_batch(list(columns.values()), names=list(columns))
+
+    def told(self) -> Mapping[str, Any]:
+        spec = self.spec
+        return {
+            "vertices": spec.size.vertices,
+            "max_degree": spec.size.max_degree,
+            "epsilon": to_float(spec.epsilon, round_up=True),
+            "unit": spec.people.unit,
+            "answers": [each.as_json() for each in self.answers],
+        }
+
+    def sentences(self) -> tuple[str, ...]:
+        return ("Nothing is hidden: every number that was asked for is shown, with noise.",)
+
+    def grid(self, first: int) -> Grid:
+        titles = ("published", "interval", "as a distance", "scale of the noise")
+        if not self.of_degrees:
+            rows = tuple(((each.of.value,), each.cells(), False) for each in self.answers[:first])
+            return Grid(("of",), titles, rows, text.notes(self.spec))
+        by_degree = []
+        for each in self.answers[:first]:
+            degree = "" if each.degree is None else f"{each.degree:,}"
+            fitted = "" if each.fitted is None else _said(each.fitted)
+            by_degree.append(((each.of.value,), (degree, *each.cells(), fitted), False))
+        return Grid(("of",), ("friends, at least", *titles, "fitted"), tuple(by_degree), text.notes(self.spec))
+
+    def drawing(self) -> Drawing | None:
+        return chart.bars(self)
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyCounts:
+    """The mechanism of a graph release: exact two-sided geometric noise on every count, of the scale of its statistic.
+
+    Guarantee: the promises of :func:`hubbub.kinds.graph.promises.promises`, if the words of the source are uniform and
+    independent: one person moves a count by at most the stated sensitivity of its statistic, and the noise has the
+    scale that the promise asks for that.
+    """
+
+    spec: GraphSpec
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The counts of every statistic, one statistic after the other."""
+        return pa.schema([(STATISTIC, pa.int64()), (COUNT, pa.int64())])
+
+    def draw(self, exact: Mapping[Statistic, list[int]], source: Source) -> pa.RecordBatch:
+        drawn = {}
+        for of, counts in exact.items():
+            noise = two_sided_geometric(1 / self.spec.scale(of), len(counts), source).tolist()
+            drawn[of] = [count + x for count, x in zip(counts, noise, strict=True)]
+        return in_columns(self, drawn)
+
+
+def in_columns(mechanism: NoisyCounts, drawn: Mapping[Statistic, Sequence[int]]) -> pa.RecordBatch:
+    """The counts of each statistic, under the schema of the mechanism."""
+    which = [i for i, of in enumerate(mechanism.spec.counts) for _ in drawn[of]]
+    counts = [count for of in mechanism.spec.counts for count in drawn[of]]
+    columns = [whole(np.array(each, dtype=np.int64)) for each in (which, counts)]
+    return pa.record_batch(columns, schema=mechanism.schema)
+
+
+def measure(spec: GraphSpec, links: Links, source: Source) -> Measurement:
+    """Read the graph, count, draw. A graph that is not as declared is refused, in the same words whichever declaration
+    it breaks, before a word is drawn."""
+    try:
+        graph = links.graph(spec.size.vertices)
+    except TooFew:
+        raise Refused(BROKEN) from None
+    return Measurement(counts=release(NoisyCounts(spec), truth(graph, spec), source))
+
+
+def present(spec: GraphSpec, drawn: Drawn) -> Answers:
+    """What is said about the counts that were drawn."""
+    which, counts = drawn.integers(STATISTIC), drawn.integers(COUNT)
+    by_statistic = {of: counts[which == i].tolist() for i, of in enumerate(spec.counts)}
+    return Answers(spec, answers_of(spec, by_statistic))
+
+
+def answers_of(spec: GraphSpec, drawn: Mapping[Statistic, list[int]]) -> tuple[Answer, ...]:
+    """What is said about published counts: it follows from them and the description alone."""
+    return tuple(answer for of in spec.of for answer in _told(spec, of, drawn[of.count]))
+
+
+def truth(graph: Graph, spec: GraphSpec) -> dict[Statistic, list[int]]:
+    """The exact counts, or a refusal."""
+    declared = spec.size
+    if graph.vertices > declared.vertices:
+        raise Refused(BROKEN)
+    known = facts(Graph(declared.vertices, graph.starts, graph.ends))
+    average = Fraction(2 * known.edges, declared.vertices)
+    if known.largest_degree > declared.max_degree or (
+        spec.average_at_most is not None and average > spec.average_at_most
+    ):
+        raise Refused(BROKEN)
+    found: dict[Statistic, list[int]] = {}
+    for of in spec.counts:
+        if of is Statistic.DEGREE_COUNTS:
+            found[of] = at_least(graph, declared.max_degree).tolist()
+        else:
+            found[of] = [triangles(graph) if of is Statistic.TRIANGLES else edges_away(of, known)]
+    return found
+
+
+def _told(spec: GraphSpec, of: Statistic, counts: list[int]) -> Iterator[Answer]:
+    scale = spec.scale(of.count)
+    reach = _reach(scale, spec.coverage)
+    fitted = falling(counts, spec.size.vertices) if of is Statistic.DEGREE_COUNTS else [None]
+    top = most(of, spec.size, spec.average_at_most)
+    unit = Fraction(2, spec.size.vertices) if of is Statistic.AVERAGE_DEGREE else Fraction(1)
+    known = str(aggregate(spec)) if spec.zero_knowledge else None
+    for degree, count in enumerate(counts, 1):
+        low, high = (min(max(Fraction(end), Fraction(0)), top) for end in (count - reach, count + reach))
+        yield Answer(
+            of=of,
+            edges=count,
+            unit=unit,
+            low=low * unit,
+            high=high * unit,
+            coverage=spec.coverage,
+            scale=scale,
+            distance=Fraction(count) / spec.size.most_edges if of.explores else None,
+            aggregate=known,
+            degree=degree if of is Statistic.DEGREE_COUNTS else None,
+            fitted=fitted[degree - 1],
+        )
+
+
+def _reach(scale: Fraction, coverage: Fraction) -> int:
+    """How far the noise reaches with that probability, either way; the same around every count."""
+    within = interval(Geometric(1 / scale), LARGEST_COUNT, coverage=coverage)
+    return LARGEST_COUNT - within.low
+
+
+def falling(counts: list[int], top: int) -> list[Fraction]:
+    """The nearest counts (in squares) that never rise and stay between 0 and `top`: what the picture shows.
+
+    It looks at what was published and at nothing else, so it costs no privacy.
+    """
+    blocks: list[list[int]] = []  # [sum, length] of stretches with one value
+    for count in counts:
+        blocks.append([count, 1])
+        while len(blocks) > 1 and blocks[-2][0] * blocks[-1][1] < blocks[-1][0] * blocks[-2][1]:
+            total, length = blocks.pop()
+            blocks[-1][0] += total
+            blocks[-1][1] += length
+    return [
+        min(max(Fraction(total, length), Fraction(0)), Fraction(top)) for total, length in blocks for _ in range(length)
+    ]
+
+
+def _number(value: Fraction, *, up: bool) -> float | int:
+    return int(value) if value.denominator == 1 else to_float(value, round_up=up)
+
+
+def _nearest(value: Fraction) -> float | int:
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def _said(value: Fraction) -> str:
+    return f"{int(value):,}" if value.denominator == 1 else f"{float(value):,.4g}"

@@ -1,0 +1,71 @@
+"""A graph release in plain words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from hubbub.graphs.statistics import Statistic
+from hubbub.numeric.exact import to_text
+from hubbub.protocol.spec import Words
+
+if TYPE_CHECKING:
+    from hubbub.kinds.graph.spec import GraphSpec
+
+SAYS: Final = {
+    Statistic.CONNECTIVITY: "edges to add until the graph is connected",
+    Statistic.EULERIAN: "edges to add or take away until one path uses every edge and reaches everybody",
+    Statistic.CYCLE_FREENESS: "edges to take away until there is no cycle",
+    Statistic.AVERAGE_DEGREE: "friends of a person, on average",
+    Statistic.EDGES: "edges that there are",
+    Statistic.DEGREE_COUNTS: "people with at least so many friends",
+    Statistic.TRIANGLES: "triangles: three people who are all friends",
+}
+"""What the number of each statistic counts."""
+
+
+def words(spec: GraphSpec) -> Words:
+    """Everything that has to be said about it."""
+    names = ", ".join(each.value for each in spec.of)
+    about = f"a graph of {spec.size.vertices:,} people with at most {spec.size.max_degree:,} friends each"
+    samples = "" if spec.samples is None else f", {spec.samples:,} samples"
+    return Words(
+        title=f"A social network: {names}",
+        published=f"Of {about}: {names}. Each is an exact count with whole-number noise added",
+        entry=f"graph: {names}{samples}",
+        person="one edge of the graph" if spec.per_edge else "a vertex of the graph, with all its edges",
+        sampling=_sampling(spec),
+        counts="; ".join(f"{each.value}: {SAYS[each]}" for each in spec.of),
+        intervals=interval_words(spec),
+    )
+
+
+def _sampling(spec: GraphSpec) -> str:
+    everybody = "nobody: everybody in the graph is counted"
+    if spec.samples is None:
+        return everybody
+    return f"{everybody}; the {spec.samples:,} random people of the promise are those somebody else might ask instead"
+
+
+def interval_words(spec: GraphSpec) -> str:
+    """What an interval means."""
+    return f"An interval holds the true number with a chance of at least {to_text(100 * spec.coverage)} %"
+
+
+def notes(spec: GraphSpec) -> tuple[str, ...]:
+    """What has to be said beside the numbers."""
+    told = [f"{interval_words(spec)}; noise can push a number out of what is possible, and the interval stays inside."]
+    if len(spec.counts) > 1:
+        told.append(
+            f"Each of the {len(spec.counts)} counts loses at most epsilon = {to_text(spec.epsilon)} by itself; all of "
+            "them together lose what is said below."
+        )
+    if any(each.explores for each in spec.of):
+        told.append(
+            "A distance is the number of edges, divided by half of people times largest degree, the most edges there "
+            "can be."
+        )
+    if Statistic.EULERIAN in spec.of:
+        told.append("Eulerian means: a path that uses every edge once, in a graph connected on all its vertices.")
+    if Statistic.DEGREE_COUNTS in spec.of:
+        told.append("Fitted are the nearest numbers that never rise, worked out from the published ones alone.")
+    return tuple(told)

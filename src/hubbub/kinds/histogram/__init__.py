@@ -1,0 +1,1 @@
+"""Counts of people in public bins."""

@@ -1,0 +1,165 @@
+"""A histogram measured and presented: count exactly, subsample, run the channel; then work out the intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hubbub.channels.protocol import Published
+from hubbub.errors import WrongUse
+from hubbub.kinds.histogram.intervals import of_published
+from hubbub.kinds.histogram.result import Counts
+from hubbub.kinds.histogram.sparse import is_sparse, shown_bins
+from hubbub.noise.binomial import binomial
+from hubbub.noise.source import Source
+from hubbub.protocol.measurement import LABELS, Drawn, Measurement, release
+from hubbub.serialization.arrow import labelled, whole
+from hubbub.tables.bins import Discovered, declared_size
+from hubbub.tables.engine import Counted, Engine, Question, Repeats
+
+if TYPE_CHECKING:
+    from hubbub.kinds.histogram.spec import Histogram
+
+_BATCH = 1 << 20  # bins at a time
+CODE, VALUE, TAG = "code", "value", "tag"  # columns of what is drawn
+
+BEYOND: Final = (
+    "a row lies beyond the declared bins, because the file says other things of itself than it holds; write it anew"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """The mechanism of a histogram: its channel, run independently in every bin of the public partition, after the
+    secret sample if there is one.
+
+    Guarantee: one person more or less moves the exact count of one bin by one (of at most `distinct` bins, where a
+    person may be in several), and each bin is drawn from the law that the channel has for its count. Which bins are
+    drawn follows from the declared ones, or, where they are found in the data, from those that show a number.
+    """
+
+    spec: Histogram
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Every declared bin in order: a value and what was done to it. Of a domain too big to list, and of found
+        bins, also the code of the declared part; of found bins their labels."""
+        found = [axis for axis in self.spec.axes if isinstance(axis, Discovered)]
+        code = [(CODE, pa.int64())] if found or is_sparse(self.spec) else []
+        labels = [(found_name(i), LABELS) for i in range(len(found))]
+        return pa.schema([*code, *labels, *self.outcome])
+
+    @property
+    def outcome(self) -> list[tuple[str, pa.DataType]]:
+        """The columns of what is drawn for a bin."""
+        return [(VALUE, pa.int64()), (TAG, LABELS)]
+
+    def draw(self, exact: Counted, source: Source) -> pa.RecordBatch:
+        total = declared_size(self.spec.axes)
+        if total is None:
+            return self._found(exact, source)
+        if is_sparse(self.spec):
+            return self._sparse(exact, total, source)
+        return in_columns(self.schema, through(self.spec, sampled(self.spec, every_bin(exact, total), source), source))
+
+    def _found(self, exact: Counted, source: Source) -> pa.RecordBatch:
+        """Of bins that were found in the data, those that show a number."""
+        counts = sampled(self.spec, exact.counts, source)
+        # Bins are those found in the sample: one that nobody of the sample is in must not reach the channel.
+        some = np.flatnonzero(counts)
+        published = through(self.spec, counts[some], source)
+        # An absent bin looks like a hidden one, so hidden ones are absent too.
+        shown = np.flatnonzero(published.shown)
+        keep = some[shown]
+        found = tuple([labels[i] for i in keep.tolist()] for labels in exact.found)
+        return in_columns(self.schema, published.at(shown), exact.codes[keep], found)
+
+    def _sparse(self, exact: Counted, total: int, source: Source) -> pa.RecordBatch:
+        """Of a domain too big to list, the bins that show a number.
+
+        Guarantee: that of :func:`hubbub.kinds.histogram.sparse.shown_bins`. A bin that the secret sample leaves empty
+        goes through the channel by itself, like any other.
+        """
+        empty = self.spec.channel.empty_bins()
+        assert empty is not None, "refused before anything was read"
+        order = np.argsort(exact.codes)  # noise does not follow the order in which an engine found the bins
+        counts = sampled(self.spec, exact.counts[order], source)
+        codes, published = shown_bins(exact.codes[order], through(self.spec, counts, source), empty, total, source)
+        return in_columns(self.schema, published, codes)
+
+
+def in_columns(
+    schema: pa.Schema,
+    published: Published,
+    codes: NDArray[np.int64] | None = None,
+    found: tuple[Sequence[str | None], ...] = (),
+) -> pa.RecordBatch:
+    """What was drawn, under the schema of the mechanism."""
+    arrays = [] if codes is None else [whole(codes)]
+    for labels in found:
+        known = {label: i for i, label in enumerate(dict.fromkeys(labels))}
+        arrays.append(labelled(np.array([known[label] for label in labels], dtype=np.int64), list(known)))
+    arrays += [whole(published.values), labelled(published.tags, published.names)]
+    return pa.record_batch(arrays, schema=schema)
+
+
+def found_name(i: int) -> str:
+    """The column of the labels of the i-th found axis."""
+    return f"found {i}"
+
+
+def measure(spec: Histogram, engine: Engine, source: Source) -> Measurement:
+    """Count exactly, then draw."""
+    return Measurement(cells=release(Bins(spec), engine.count(question(spec), source), source))
+
+
+def present(spec: Histogram, drawn: Drawn) -> Counts:
+    """The published counts with their intervals."""
+    which, names = drawn.labels(TAG)
+    published = Published(drawn.integers(VALUE), which.astype(np.intp), names)
+    columns = drawn.batch.schema.names
+    codes = drawn.integers(CODE) if CODE in columns else None
+    found = tuple(drawn.texts(name) for name in columns if name not in (CODE, VALUE, TAG))
+    return Counts(spec, published, *of_published(spec, published), found, codes)
+
+
+def question(spec: Histogram) -> Question:
+    unit = spec.unit
+    if unit.one_row_per_person:
+        return Question(axes=spec.axes, person=unit.person, repeats=Repeats.ONE_ROW)
+    if unit.distinct is not None:
+        return Question(axes=spec.axes, person=unit.person, repeats=Repeats.DISTINCT, most_bins=unit.distinct)
+    return Question(axes=spec.axes, person=unit.person)
+
+
+def every_bin(counted: Counted, total: int) -> NDArray[np.int64]:
+    """Empty bins are bins: a count for every declared one."""
+    if counted.codes.size and not 0 <= counted.codes.min() <= counted.codes.max() < total:
+        raise WrongUse(BEYOND)
+    counts = np.zeros(total, dtype=np.int64)
+    counts[counted.codes] = counted.counts
+    return counts
+
+
+def sampled(spec: Histogram, counts: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+    """The counts of a fresh secret sample, if there is to be one."""
+    if spec.sample is None:
+        return counts
+    parts = (counts[start : start + _BATCH] for start in range(0, counts.size, _BATCH))
+    return np.concatenate([counts[:0], *(binomial(part, spec.sample, source) for part in parts)])
+
+
+def through(spec: Histogram, counts: NDArray[np.int64], source: Source) -> Published:
+    """The channel, a batch of bins at a time."""
+    values, tags = np.empty(counts.size, dtype=np.int64), np.empty(counts.size, dtype=np.intp)
+    names: dict[str, int] = {}
+    for start in range(0, counts.size, _BATCH) or [0]:  # no bins at all have the same names as any
+        out = spec.channel.release(counts[start : start + _BATCH], source)
+        index = np.array([names.setdefault(name, len(names)) for name in out.names], dtype=np.intp)
+        values[start : start + _BATCH], tags[start : start + _BATCH] = out.values, index[out.tags]
+    return Published(values, tags, tuple(names))

@@ -1,0 +1,168 @@
+"""How the bins of a release are cut into parts, by public numbers alone, and what each part publishes.
+
+::
+
+    listed      bins start..stop-1, in the order of their codes; a part is cut into blocks of about a million
+    sparse      every N-th bin, from the number of the part on; those that show a number
+    found       those whose labels an engine's hash puts there, in the order of their labels; those that show a number
+
+A block is a group of bins that go through the channel together. Its noise is drawn from a stream of its own
+(:class:`hubbub.noise.source.BlockKeys`), so what a part publishes is a function of the secret, the number of the part
+and its counts: not of the machine, the attempt, the order in which counts arrive, or how tasks are laid out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hubbub.errors import CheckFailed
+from hubbub.kinds.histogram.mechanism import CODE, Bins, in_columns, present, sampled, through
+from hubbub.kinds.histogram.result import Counts
+from hubbub.kinds.histogram.sparse import is_sparse, shown_bins
+from hubbub.kinds.histogram.spec import Histogram
+from hubbub.noise.source import BlockKeys, Source
+from hubbub.protocol.measurement import release
+from hubbub.tables.bins import declared_size
+from hubbub.tables.engine import Counted
+
+BLOCK: Final = 1 << 20  # bins
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Bins in order, so many in each part; the last may have fewer."""
+
+    total: int
+    width: int
+
+    @property
+    def parts(self) -> int:
+        return -(-self.total // self.width)
+
+
+@dataclass(frozen=True, slots=True)
+class Sparse:
+    """Bins in turn: number c is in part c mod `parts`. So bins that lie together are in different parts."""
+
+    total: int
+    parts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Bins by a hash of their labels."""
+
+    parts: int
+
+
+Cut: TypeAlias = Listed | Sparse | Found
+
+
+def cut(spec: Histogram) -> Cut:
+    """How the bins of a release in parts are cut; there are fewer parts if there are fewer bins."""
+    total, parts = declared_size(spec.axes), spec.parts
+    assert parts is not None
+    if total is None:
+        return Found(parts)
+    return Sparse(total, min(parts, total)) if is_sparse(spec) else Listed(total, -(-total // parts))
+
+
+def published_part(spec: Histogram, cut: Cut, keys: BlockKeys, part: int, counted: Counted) -> Iterator[Counts]:
+    """What a part publishes, some of its bins at a time; `counted` has those of its bins that are not empty.
+
+    Guarantee: over the parts of a cut, each bin goes through the channel once, after the secret sample if there is one,
+    from the law of its count, empty ones too (:func:`hubbub.kinds.histogram.sparse.shown_bins` for what is not listed);
+    bins are independent given the secret is drawn afresh, since every block has a stream of its own. That is the law of
+    :class:`hubbub.kinds.histogram.mechanism.Bins`. The same secret and counts give the same rows, to the byte. Should a
+    part be worked out twice from *different* counts (a table that changes while it is read), the two answers share
+    their noise: whoever publishes keeps one of them and removes the other unseen
+    (:mod:`hubbub.kinds.histogram.distributed`).
+    """
+    match cut:
+        case Listed():
+            yield from _listed(spec, cut, keys, part, counted)
+        case Sparse():
+            yield _sparse(spec, cut, keys, part, counted)
+        case Found():
+            source, order = keys.stream(part), np.array(_order(counted), dtype=np.intp)
+            found = tuple([labels[i] for i in order.tolist()] for labels in counted.found)
+            exact = Counted(counted.codes[order], counted.counts[order], found)
+            yield present(spec, release(Bins(spec), exact, source))
+
+
+def _listed(spec: Histogram, cut: Listed, keys: BlockKeys, part: int, counted: Counted) -> Iterator[Counts]:
+    start = part * cut.width
+    counts = np.zeros(min(cut.width, cut.total - start), dtype=np.int64)
+    counts[counted.codes - start] = counted.counts
+    _once(np.count_nonzero(counts) == counted.codes.size)
+    for block, first in enumerate(range(0, counts.size, BLOCK)):
+        exact = Counted(
+            np.arange(start + first, min(start + first + BLOCK, start + counts.size)), counts[first : first + BLOCK]
+        )
+        yield present(spec, release(Block(spec), exact, keys.stream(part, block)))
+
+
+def _sparse(spec: Histogram, cut: Sparse, keys: BlockKeys, part: int, counted: Counted) -> Counts:
+    order = np.argsort(counted.codes)
+    exact = Counted(counted.codes[order], counted.counts[order])
+    _once(bool((np.diff(exact.codes // cut.parts) > 0).all()))
+    return present(spec, release(SparseBlock(spec, cut, part), exact, keys.stream(part)))
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The channel of a histogram, run independently in each of some bins that are listed, after the secret sample."""
+
+    spec: Histogram
+
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema([(CODE, pa.int64()), *Bins(self.spec).outcome])
+
+    def draw(self, exact: Counted, source: Source) -> pa.RecordBatch:
+        published = through(self.spec, sampled(self.spec, exact.counts, source), source)
+        return in_columns(self.schema, published, exact.codes)
+
+
+@dataclass(frozen=True, slots=True)
+class SparseBlock:
+    """The same for every `cut.parts`-th bin of a domain too big to list: those that show a number."""
+
+    spec: Histogram
+    cut: Sparse
+    part: int
+
+    @property
+    def schema(self) -> pa.Schema:
+        return Bins(self.spec).schema
+
+    def draw(self, exact: Counted, source: Source) -> pa.RecordBatch:
+        empty = self.spec.channel.empty_bins()
+        assert empty is not None
+        places: NDArray[np.int64] = exact.codes // self.cut.parts
+        published = through(self.spec, sampled(self.spec, exact.counts, source), source)
+        bins = -(-(self.cut.total - self.part) // self.cut.parts)
+        places, published = shown_bins(places, published, empty, bins, source)
+        return in_columns(self.schema, published, places * self.cut.parts + self.part)
+
+
+def _once(right: bool) -> None:
+    if not right:
+        raise CheckFailed("a bin was counted twice")
+
+
+def _order(counted: Counted) -> list[int]:
+    """The order of found bins: by their labels as bytes, the missing last, then by their declared part."""
+
+    def key(i: int) -> tuple[object, ...]:
+        labels = [(text is None, (text or "").encode()) for text in (labels[i] for labels in counted.found)]
+        return (*labels, codes[i])
+
+    codes = counted.codes.tolist()
+    return sorted(range(len(codes)), key=key)

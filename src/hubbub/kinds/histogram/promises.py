@@ -1,0 +1,258 @@
+"""What a histogram release promises, derived from its public description before any data is opened.
+
+The first promise is the channel's own; the others follow from it: differential privacy where losses are bounded, and,
+where people were sampled secretly, zero-knowledge and distributional privacy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from flint import arb
+
+from hubbub.channels.catalogue import parameters
+from hubbub.channels.mechanisms.warped import Warped
+from hubbub.channels.protocol import Channel
+from hubbub.channels.sampled import (
+    collected_crowd_blending,
+    distributional,
+    sampled_crowd_blending,
+    sampled_differential,
+)
+from hubbub.errors import Refused
+from hubbub.guarantees.definitions import (
+    BernoulliSample,
+    CrowdBlending,
+    DifferentialPrivacy,
+    Guarantee,
+    OutlierPrivacy,
+    SimpleOutlier,
+    StaircaseOutlier,
+)
+from hubbub.guarantees.derivation import DMNS, HERE, Assumption, Derivation, Theorem, stated, texts
+from hubbub.guarantees.implications import outlier_to_differential, simple_outlier_to_crowd_blending, to_outlier
+from hubbub.guarantees.people import People, Whose
+from hubbub.guarantees.thinned_curve import on_a_sample
+from hubbub.kinds.histogram import sparse
+from hubbub.kinds.histogram.discovery import discovery_cost
+from hubbub.numeric.exact import Infinite, rounded
+from hubbub.tables import unlisted
+from hubbub.tables.bins import rule
+from hubbub.tables.privacy_unit import Collected
+
+if TYPE_CHECKING:
+    from hubbub.kinds.histogram.spec import Histogram
+
+PARTITION: Final = Assumption("public-partition", "the bins are a public partition")
+EVERY_BIN: Final = Assumption("every-bin", "every declared bin is published, empty ones too")
+ABSENT: Final = Assumption("absent-is-hidden", "a bin that is absent looks like one that is hidden")
+CHOSEN: Final = Assumption("chosen-afresh", "which row of a person is kept is chosen afresh, secretly, in this release")
+KEPT_ROWS: Final = Assumption(
+    "kept-rows",
+    "what is promised to crowds is promised for the kept rows: a person stands in the crowd of the row that was kept, "
+    "whichever that was; before the choice nobody need be like a person with several rows",
+)
+"""One row of several is no crowd-blending for people: who has a row in A and one in B has no equal."""
+
+
+def _about_crowds(claim: Guarantee) -> bool:
+    return not isinstance(claim, DifferentialPrivacy)
+
+
+@lru_cache(maxsize=64)
+def promises(spec: Histogram) -> tuple[Derivation, ...]:
+    """Every promise of the release, the channel's own first.
+
+    Guarantee: each is a theorem applied to the one before, or the call is refused; nothing here depends on the data.
+    """
+    sparse.check(spec.axes, spec.channel, spread=True)  # what one machine can list is looked at where it is asked for
+    own = _own(spec)
+    if spec.unit.distinct is not None:
+        return (_several_bins(_differential(own, spec) or own, spec, spec.unit.distinct),)
+    return following(own, _crowds(own), _differential(own, spec), spec)
+
+
+def following(
+    own: Derivation, crowds: Derivation | None, bounded: Derivation | None, spec: Histogram
+) -> tuple[Derivation, ...]:
+    """A promise, and what follows from it for a secret sample, or for people whom somebody collected.
+
+    Guarantee: each is a theorem applied to `own`, to the crowd-blending or to the differential privacy that follow from
+    it, or the call is refused.
+    """
+    unmarked, found = spec.channel.unmarked, [own]
+    if spec.sample is not None:
+        if not isinstance(own.conclusion, DifferentialPrivacy):  # that is amplified below
+            found = [on_a_sample(own, spec.sample)]
+        found += map(of_people, _sampled(crowds, bounded or own, spec.sample, spec.at_delta, unmarked))
+    elif bounded is not None:
+        found.append(of_people(bounded))
+    if spec.collected is not None:
+        population = People(whose=Whose.POPULATION, person=spec.unit.person)
+        told = _collected(own, crowds, bounded or own, spec.collected, spec.at_delta, unmarked)
+        found += [replace(of_people(step), people=population) for step in told]
+    return tuple(found)
+
+
+def of_people(step: Derivation) -> Derivation:
+    """What is promised about the rows that were kept, for the people they were kept of.
+
+    Guarantee: if a mechanism on the table of kept rows is (epsilon, delta)-differentially private, zero-knowledge or
+    distributionally private for one row more or less, then choosing a row of each person secretly and running it is so
+    for one person more or less: whatever rows are chosen of the others and of the person, the two tables of kept rows
+    differ in one row, and closeness survives averaging over the choice. Crowds do not carry over.
+    """
+    if step.people is None or step.people.whose is not Whose.KEPT_ROWS:
+        return step
+    return Derivation(
+        conclusion=step.conclusion,
+        theorem=Theorem("people.kept-rows", "the choice of a row is part of the mechanism", HERE),
+        premises=(step,),
+        assumptions=(CHOSEN,),
+        people=People(person=step.people.person),
+    )
+
+
+def _own(spec: Histogram) -> Derivation:
+    crowds = _about_crowds(spec.channel.claim)
+    assumptions = (
+        PARTITION,
+        *(rule(axis) for axis in spec.axes),
+        *unlisted.assumed(spec.unlisted),
+        spec.unit.assumption,
+        *((KEPT_ROWS,) if spec.unit.one_row_per_person and crowds else ()),
+        *(() if spec.discovered else (sparse.NOT_LISTED if sparse.is_sparse(spec) else EVERY_BIN,)),
+    )
+    own = stated(
+        spec.channel.claim,
+        theorem=spec.channel.card.statement,
+        numbers=tuple((name, _text(value)) for name, value in parameters(spec.channel).items() if value is not None),
+        assumptions=assumptions,
+        people=spec.unit.crowds if crowds else spec.unit.people,
+    )
+    return with_found_bins(own, discovery_cost(spec.channel)) if spec.discovered else own
+
+
+def _text(value: object) -> str:
+    return ", ".join(map(_text, value)) if isinstance(value, list) else str(value)
+
+
+def with_found_bins(own: Derivation, cost: arb) -> Derivation:
+    """Only bins that occur are published: the price is the chance that one person alone makes a bin appear.
+
+    Guarantee: if an absent bin looks like a hidden one and a bin of one person is seen with a chance of at most `cost`,
+    what `own` promises of bins that are all published holds of those that occur, with that as its delta at least.
+    """
+    price, claim = rounded(cost, up=True), own.conclusion
+    conclusion: Guarantee
+    if isinstance(claim, CrowdBlending):
+        if price:
+            raise Refused(
+                "crowd-blending has no delta to pay for bins found in the data; declare the values of the columns"
+            )
+        conclusion = claim
+    else:
+        assert isinstance(claim, DifferentialPrivacy | OutlierPrivacy | SimpleOutlier | StaircaseOutlier)
+        conclusion = replace(claim, delta=max(claim.delta, price))
+    return Derivation(
+        conclusion=conclusion,
+        theorem=Theorem("bins.found", "bins found in the data", HERE),
+        premises=(own,),
+        numbers=texts(price_out=price),
+        assumptions=(ABSENT,),
+    )
+
+
+def _several_bins(own: Derivation, spec: Histogram, most: int) -> Derivation:
+    """A person in at most B bins loses at most B times as much, where every count loses the same."""
+    one = spec.channel.claim
+    if not _is_flat(spec.channel) and (not isinstance(one, DifferentialPrivacy) or one.delta):
+        raise Refused(
+            "a person in several bins is covered by plain noise only (`epsilon`, or `channel=group`); "
+            "for the others keep one row of each person (`one_row_per_person=True`)"
+        )
+    claim = own.conclusion
+    assert isinstance(claim, DifferentialPrivacy) and not isinstance(claim.epsilon, Infinite)
+    return Derivation(
+        conclusion=replace(claim, epsilon=most * claim.epsilon, delta=min(most * claim.delta, Fraction(1))),
+        theorem=Theorem("bins.several", "a person in several bins", f"{DMNS}, composition over bins"),
+        premises=(own,),
+        numbers=texts(bins=most, epsilon=claim.epsilon) + (texts(delta=claim.delta) if claim.delta else ()),
+        assumptions=(spec.unit.assumption,),
+    )
+
+
+def _is_flat(channel: Channel) -> bool:
+    """Whether it is the warped channel of one finite level: noise cut off at 0."""
+    return isinstance(channel, Warped) and channel.curve.is_flat and not isinstance(channel.curve.limit, Infinite)
+
+
+def _differential(own: Derivation, spec: Histogram) -> Derivation | None:
+    """Differential privacy, where the losses of all crowds are bounded.
+
+    A claim with a delta pays it for small losses of small crowds. Where the channel loses no more than the top of its
+    curve without any, as when all of it is computed from a first noise, everybody is promised that.
+    """
+    claim = own.conclusion
+    if isinstance(claim, SimpleOutlier | StaircaseOutlier):
+        own, claim = to_outlier(own), to_outlier(own).conclusion
+    if not isinstance(claim, OutlierPrivacy) or isinstance(claim.curve.limit, Infinite):
+        return None
+    top = claim.curve.limit
+    proof = next((each for each in spec.channel.proofs if not each.delta and each.curve.limit <= top), None)
+    if not claim.delta or proof is None:
+        return outlier_to_differential(own)
+    pure = Derivation(
+        conclusion=DifferentialPrivacy(epsilon=proof.curve.limit),
+        theorem=Theorem("channel.pure", "the loss of the whole channel, without a delta", HERE),
+        premises=(own,),
+        numbers=(("because_out", proof.reason), *texts(epsilon_out=proof.curve.limit)),
+    )
+    return with_found_bins(pure, discovery_cost(spec.channel)) if spec.discovered else pure
+
+
+def _crowds(own: Derivation) -> Derivation | None:
+    """Crowd-blending, where it is the claim or follows from it without a delta."""
+    claim = own.conclusion
+    if isinstance(claim, CrowdBlending):
+        return own
+    if isinstance(claim, SimpleOutlier) and claim.delta == 0:
+        return simple_outlier_to_crowd_blending(own)
+    return None
+
+
+def _sampled(
+    crowds: Derivation | None, bounded: Derivation, p: Fraction, at_delta: Fraction, unmarked: bool
+) -> list[Derivation]:
+    if crowds is not None:
+        both = list(sampled_crowd_blending(crowds, p, at_delta=at_delta, bins=True, unmarked=unmarked))
+        sample = BernoulliSample(p=p)
+        try:
+            return [*both, distributional(crowds, sample, at_delta=at_delta, bins=True, unmarked=unmarked)]
+        except Refused:  # somebody known to be in the sample may be beyond this delta where others are not
+            return both
+    if not isinstance(bounded.conclusion, DifferentialPrivacy):
+        raise Refused(
+            "no theorem turns this channel's promise and a secret sample into a promise to everybody; "
+            "use `crowd`, `epsilon` or an outlier curve that ends, or leave out `sample`"
+        )
+    return list(sampled_differential(bounded, p))
+
+
+def _collected(
+    own: Derivation, crowds: Derivation | None, bounded: Derivation, how: Collected, at_delta: Fraction, unmarked: bool
+) -> list[Derivation]:
+    sample = how.sample
+    if crowds is not None:
+        outliers = own if isinstance(own.conclusion, SimpleOutlier) else crowds
+        both = collected_crowd_blending(crowds, sample, at_delta=at_delta, bins=True, unmarked=unmarked)
+        return [*both, distributional(outliers, sample, at_delta=at_delta, bins=True, unmarked=unmarked)]
+    if isinstance(sample, BernoulliSample) and isinstance(bounded.conclusion, DifferentialPrivacy):
+        return list(sampled_differential(bounded, sample.p))
+    raise Refused(
+        "what such a sample drawn by somebody else buys is known for crowds, and at one rate for plain noise; use "
+        "`crowd`, or `epsilon` with `collected=RATE`, or leave out `collected`"
+    )

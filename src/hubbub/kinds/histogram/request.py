@@ -1,0 +1,290 @@
+"""From the words that ask for a histogram to its spec, or one sentence that says what is wrong with them.
+
+Here is also the kind itself: what it is called, what it can be asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, Final
+
+from hubbub.channels.catalogue import Made, make
+from hubbub.errors import WrongUse
+from hubbub.kinds.histogram.discovery import smallest_threshold
+from hubbub.kinds.histogram.spec import Histogram
+from hubbub.kinds.histogram.wire import read, upgraded
+from hubbub.numeric.exact import Exact, positive, rational, whole
+from hubbub.protocol.channel_options import CHANNEL, OPTIONS
+from hubbub.protocol.option import Option
+from hubbub.protocol.spec import Kind
+from hubbub.serialization.manifest import MOST_PARTS
+from hubbub.tables.bins import Axis, Discovered, declared_size, parse
+from hubbub.tables.estimation import expected_rows
+from hubbub.tables.privacy_unit import Collected, Unit
+from hubbub.tables.unlisted import UNLISTED, declared
+
+
+def histogram(
+    by: Sequence[str | Axis],
+    *,
+    crowd: Exact | None = None,
+    epsilon: Exact | None = None,
+    delta: Exact | None = None,
+    outlier: str | None = None,
+    show_above: Exact | None = None,
+    channel: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    unit: Unit | None = None,
+    sample: Exact | None = None,
+    collected: Exact | None = None,
+    collected_between: tuple[Exact, Exact] | None = None,
+    exempt: Exact = 0,
+    at_delta: Exact = "1e-9",
+    coverage: Exact = "0.95",
+    scale_up: bool = False,
+    unlisted: Exact | None = None,
+    parts: int | str | None = None,
+) -> Histogram:
+    """The release that these words ask for, or one sentence that says what is wrong with them."""
+    if isinstance(by, str):
+        raise WrongUse("by is a list of columns, even for one column; put it in brackets, like by=['department']")
+    if not by:
+        raise WrongUse("a histogram needs at least one column; add `by=COLUMN`")
+    axes = tuple(spec if isinstance(spec, Axis) else parse(spec) for spec in by)
+    columns = [axis.column for axis in axes]
+    if len(set(columns)) != len(columns):
+        raise WrongUse("each column can be used once; combine its bins into one `by`")
+    who = within_bins(unit or Unit(), axes)
+    if channel is None:  # a channel names its own parameters
+        crowd = None if crowd is None else whole(crowd, "`crowd`", least=2)
+        epsilon = None if epsilon is None else rational(epsilon, "`epsilon`")
+    if who.distinct is not None and epsilon is not None:
+        epsilon = rational(epsilon, "epsilon") / who.distinct  # what is said is the total, over all bins of a person
+        delta = None if delta is None else rational(delta, "delta") / who.distinct
+    if delta is not None and channel is None:
+        made = _found(crowd, epsilon, delta, outlier, show_above, any(isinstance(axis, Discovered) for axis in axes))
+    else:
+        own = dict(options or {}) | ({} if delta is None else {"delta": delta})
+        made = _by_intent(crowd, epsilon, outlier, show_above, channel, own)
+    rate = None if sample is None else _rate(sample, "sample")
+    given = _collected(collected, collected_between, exempt)
+    if rate is not None and given is not None:
+        raise WrongUse(
+            "sample and collected exclude each other: either Hubbub draws the sample or somebody already did"
+        )
+    level = rational(coverage, "coverage")
+    if not 0 < level < 1:
+        raise WrongUse(f"coverage must lie between 0 and 1, not {level}; choose one like 0.95")
+    target = positive(at_delta, "at-delta")
+    if target >= 1:
+        raise WrongUse(f"at-delta must be below 1, not {target}; choose one like 1e-9")
+    if scale_up and rate is None:
+        raise WrongUse("`scale_up` needs the rate at which people are sampled; add `sample=RATE`")
+    if who.expected_rows:
+        expected_rows.check(made.channel)
+        if rate is not None and not scale_up:
+            raise WrongUse("expected rows are those of everybody in the table; add `scale_up=True`, or drop `sample`")
+    if who.distinct is not None and rate is not None:
+        raise WrongUse(
+            "a person in several bins cannot be sampled by thinning the counts; drop `sample` or use "
+            "`one_row_per_person=True`"
+        )
+    return Histogram(
+        axes=axes,
+        channel=made.channel,
+        unit=who,
+        sample=rate,
+        collected=given,
+        at_delta=target,
+        coverage=level,
+        scale_up=scale_up,
+        lowered=bool(made.remarks),
+        unlisted=declared(unlisted, axes),
+        parts=None if parts is None else _parts(parts),
+    )
+
+
+def within_bins(unit: Unit, axes: Sequence[Axis]) -> Unit:
+    """The unit, with a person in no more bins than there are.
+
+    Guarantee: where the bins are declared, a bound above their number is cut to it, and the noise follows; nobody can
+    be in more, so that the promise is the one asked for.
+    """
+    bins = declared_size(tuple(axes))
+    if unit.distinct is None or bins is None or unit.distinct <= bins:
+        return unit
+    return replace(unit, distinct=bins)
+
+
+def _parts(given: int | str) -> int:
+    parts = whole(given, "parts")
+    if not 1 <= parts <= MOST_PARTS:
+        raise WrongUse(f"`parts` is a number of files, from 1 to {MOST_PARTS:,}, not {parts:,}; choose one like 64")
+    return parts
+
+
+def _found(
+    crowd: Exact | None,
+    epsilon: Exact | None,
+    delta: Exact,
+    outlier: str | None,
+    show_above: Exact | None,
+    found: bool,
+) -> Made:
+    """Noise that is shown above the smallest threshold for which bins may be found in the data."""
+    if not found:
+        raise WrongUse("delta is what it costs to find bins in the data, and these are declared; leave out `delta`")
+    if epsilon is None or crowd is not None or outlier is not None or show_above is not None:
+        raise WrongUse("`delta` goes with `epsilon` alone: noise that is shown above a threshold; add `epsilon=E`")
+    return make("warped", curve=rational(epsilon, "epsilon"), show_above=smallest_threshold(epsilon, delta))
+
+
+def _by_intent(
+    crowd: Exact | None,
+    epsilon: Exact | None,
+    outlier: str | None,
+    show_above: Exact | None,
+    channel: str | None,
+    options: Mapping[str, Any],
+) -> Made:
+    """The channel that the words mean."""
+    if channel is not None:
+        extra = {"epsilon": epsilon, "show_above": show_above} | dict(options)
+        if crowd is not None or outlier is not None:
+            raise WrongUse("`channel` names the mechanism itself; drop `crowd` and `outlier`, or drop `channel`")
+        return make(channel, **extra)
+    if any(value is not None and value is not False for value in options.values()):
+        named = next(name for name, value in options.items() if value is not None and value is not False)
+        raise WrongUse(f"`{named}` belongs to a channel; add `channel=NAME`")
+    if outlier is not None:
+        if crowd is not None or epsilon is not None:
+            raise WrongUse("an outlier curve says everything; drop `crowd` and `epsilon`")
+        return make("warped", curve=outlier, show_above=show_above)
+    if show_above is not None:
+        raise WrongUse("`show_above` goes with an outlier curve; add `outlier=CURVE`, like `outlier=1:0.01,101:1`")
+    if crowd is not None:
+        return (
+            make("exact-or-suppressed", k=crowd) if epsilon is None else make("noisy-below", k=crowd, epsilon=epsilon)
+        )
+    if epsilon is not None:
+        return make("geometric", epsilon=epsilon)
+    raise WrongUse("say how people are protected: `crowd=20`, `epsilon=1`, `outlier=1:0.01,101:1` or `channel=NAME`")
+
+
+def _rate(value: Exact, what: str) -> Fraction:
+    rate = rational(value, what)
+    if not 0 < rate < 1:
+        raise WrongUse(f"{what} must lie between 0 and 1, not {rate}; leave it out to use everybody")
+    return rate
+
+
+def _collected(rate: Exact | None, between: tuple[Exact, Exact] | None, exempt: Exact) -> Collected | None:
+    spared = whole(exempt, "exempt")
+    if rate is not None and between is not None:
+        raise WrongUse("collected and collected-between exclude each other; use the one you can vouch for")
+    if rate is not None:
+        p = _rate(rate, "collected")
+        return Collected(low=p, high=p, exempt=spared)
+    if between is not None:
+        low, high = _rate(between[0], "collected-between"), _rate(between[1], "collected-between")
+        if low > high:
+            raise WrongUse(f"collected-between needs the lower rate first, not {low} and {high}; swap them")
+        return Collected(low=low, high=high, exempt=spared)
+    if spared:
+        raise WrongUse(
+            "exempt people are those outside a declared sampling rate; add `collected` or `collected_between`"
+        )
+    return None
+
+
+_ONE_ROW: Final = Option(
+    name="one_row_per_person", takes=None, help="Keep one row of each person, chosen secretly and uniformly."
+)
+_SAMPLE: Final = Option(name="sample", takes="P", help="Use a fresh secret sample: each person with probability P.")
+_COLLECTED: Final = (
+    Option(name="collected", takes="P", help="Declare that people came into the table with probability P."),
+    Option(name="collected_between", takes="LOW HIGH", parts=2, help="The same with rates between LOW and HIGH."),
+    Option(name="exempt", takes="N", default="0", help="How many people may have been collected in any other way."),
+    Option(name="at_delta", takes="D", default="1e-9", help="The delta of what sampling buys."),
+)
+SAMPLING: Final = (_ONE_ROW, _SAMPLE, *_COLLECTED)
+"""Whom a release counts: asked of everything that is counted once, by bins."""
+
+_OWN: Final = (
+    Option(name="by", takes="SPEC", many=True, help="A column and its bins; repeat it for several columns."),
+    Option(name="crowd", takes="K", help="Exact counts of at least K, the others hidden (with `epsilon`: noisy)."),
+    Option(name="outlier", takes="CURVE", help="A loss for each crowd size, like 1:0.01,101:1 (warped noise)."),
+    _ONE_ROW,
+    Option(
+        name="distinct",
+        takes="B",
+        help="Count each person in at most B bins, chosen secretly; EPS is for all.",
+    ),
+    Option(name="expected_rows", takes=None, help="Intervals for what is kept on average, not for what was kept now."),
+    _SAMPLE,
+    Option(name="scale_up", takes=None, help="With `sample`: estimates and intervals for everybody."),
+    *_COLLECTED,
+    Option(name="coverage", takes="C", default="0.95", help="How often an interval is right."),
+    UNLISTED,
+    Option(
+        name="parts",
+        takes="N",
+        help="With Spark: its executors draw the noise and write N Parquet files, for bins by the billion.",
+        for_cluster=True,
+    ),
+)
+
+
+def ask(
+    *,
+    person: str | None = None,
+    one_row_per_person: bool = False,
+    distinct: Exact | None = None,
+    expected_rows: bool = False,
+    **words: Any,
+) -> Histogram:
+    """The release that the words of a command ask for; what belongs to a channel goes into its options."""
+    unit = Unit(
+        person=person,
+        one_row_per_person=one_row_per_person,
+        distinct=distinct,  # type: ignore[arg-type]
+        expected_rows=expected_rows,
+    )
+    own = {option.name for option in _OWN} | {"epsilon", "delta", "show_above", "channel"}
+    rest = {name: value for name, value in words.items() if name not in own}
+    asked = {name: value for name, value in words.items() if name in own}
+    return histogram(unit=unit, options=rest, **asked)
+
+
+KIND: Final = Kind(
+    name="histogram",
+    wire="histogram/1",
+    about="""Count people by some columns, and publish the counts so that each person stays lost in the crowd.
+
+SPEC is a column alone (its values are found in the data, where hidden bins may be absent), column=a,b,null,other
+(these values), column:0..100:10 (a range in steps), column:[0,20000,50000,inf) (edges) or
+column:month:2024-01..2024-12 (dates). Say how people are protected: `crowd=K`; `crowd=K` `epsilon=E`; `epsilon=E`;
+`epsilon=E` `delta=D` (bins found in the data: noise, shown above the smallest threshold that D allows);
+`outlier=CURVE`; or `channel=NAME` with its own options.
+
+Of more than 100,000,000 declared bins only those that show a number are listed, and not listed means hidden.
+With `parts=N`, for a table in Spark, neither counts nor rows come together in this process: the executors write N
+files into the folder release/ of the output, which must be on storage that they share with this machine, and
+release.json lists them. Promises, ledger and certificate are the same.
+
+Exit code 3 and the sentence about several rows for one person tell something about the data: they are for you
+alone. What is released about the same people under one name adds up in the ledger (hubbub ledger show).""",
+    examples=(
+        "hubbub release histogram hubbub-demo/millbrook.parquet --person resident --by department --crowd 20 --out o/",
+        "hubbub release histogram hubbub-demo/millbrook.parquet --rows-are-people --by age:0..90:5 --epsilon 1 --out p",
+        "hubbub release histogram spark://master:7077 --table people --rows-are-people --dataset town "
+        "--by cell:0..10000000:1 --by age:0..100:1 --epsilon 1 --parts 256 --out /shared/release",
+    ),
+    options=(*_OWN, CHANNEL, *OPTIONS),
+    ask=ask,
+    read=read,
+    earlier={"histogram": lambda given: read(upgraded(given))},
+)
+Histogram.kind = KIND

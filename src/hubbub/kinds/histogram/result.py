@@ -1,0 +1,241 @@
+"""The published counts of a histogram: a value, a tag and an interval for each bin. Holds no count of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hubbub.channels.catalogue import parameters
+from hubbub.channels.law import SUPPRESSED
+from hubbub.channels.protocol import Published
+from hubbub.channels.visibility import hides
+from hubbub.kinds.histogram import chart
+from hubbub.kinds.histogram import text as histogram_text
+from hubbub.kinds.histogram.discovery import FOUND
+from hubbub.kinds.histogram.estimands import Estimand, estimates, has_estimates, of_interval, of_number
+from hubbub.kinds.histogram.intervals import of_published
+from hubbub.kinds.histogram.sparse import is_sparse
+from hubbub.numeric.exact import to_text
+from hubbub.protocol.drawing import Drawing
+from hubbub.protocol.result import Grid, Result, Sheet
+from hubbub.serialization.arrow import labelled, whole
+from hubbub.tables.bins import Axis, Discovered, all_labels, declared_size, size
+from hubbub.tables.key_columns import STATUS, key_columns, number_columns
+from hubbub.tables.labels import labels, labels_at
+
+if TYPE_CHECKING:
+    from hubbub.kinds.histogram.spec import Histogram
+
+_BATCH: Final = 1 << 20  # bins at a time
+_LABELS: Final = pa.dictionary(pa.int32(), pa.string())
+_HEADS: Final = {Estimand.TABLE: "people", Estimand.SAMPLE: "in the sample", Estimand.KEPT_ROWS: "count of kept rows"}
+_FOR: Final = {
+    Estimand.EVERYBODY: "everybody",
+    Estimand.KEPT_ROWS: "kept rows",
+    Estimand.TABLE: "people",
+    Estimand.EXPECTED_ROWS: "expected rows",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts(Result):
+    """What a histogram published."""
+
+    spec: Histogram
+    published: Published
+    low: NDArray[np.int64]  # bin -> lower end of its interval
+    high: NDArray[np.int64]  # bin -> upper end, -1 where there is none
+    found: tuple[list[str | None], ...] = field(default=())  # labels of discovered axes, shown bins only
+    some: NDArray[np.int64] | None = None  # codes of the bins that are listed; None: every declared bin, in order
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        return self.spec.axes
+
+    @property
+    def bins(self) -> int:
+        """How many bins the release lists."""
+        return int(self.published.values.size)
+
+    @property
+    def codes(self) -> NDArray[np.int64]:
+        """The numbers of the bins that the release lists: mixed radix over the declared axes, the last one fastest."""
+        return np.arange(self.bins) if self.some is None else self.some
+
+    @property
+    def shown(self) -> NDArray[np.bool_]:
+        """Which of them show a number."""
+        return self.published.shown
+
+    def keys(self, start: int, stop: int) -> Iterator[tuple[NDArray[np.int64], Sequence[str | None]]]:
+        """Bins start..stop-1, one axis after the other: which label each has, and the labels."""
+        codes = np.arange(start, stop) if self.some is None else self.some[start:stop]
+        steps = [1 if isinstance(axis, Discovered) else size(axis) for axis in self.axes]
+        found = iter(self.found)
+        for i, axis in enumerate(self.axes):
+            if isinstance(axis, Discovered):
+                texts = next(found)[start:stop]
+                known = {text: at for at, text in enumerate(dict.fromkeys(texts))}
+                yield np.array([known[text] for text in texts], dtype=np.int64), list(known)
+            else:
+                places = codes // prod(steps[i + 1 :]) % steps[i]
+                if places.size >= steps[i]:
+                    yield places, all_labels(axis)
+                else:  # of a long axis only those that are met
+                    met, which = np.unique(places, return_inverse=True)
+                    yield which, labels_at(axis, met.tolist())
+
+    def estimate(self, i: int) -> int | None:
+        """What the number says about what its interval is for; it lies in the interval. None where nothing is shown."""
+        value, _ = self.published.outcome(i)
+        return None if value is None else int(estimates(self.spec, np.array([value]))[0])
+
+    def ends(self, i: int) -> tuple[int, int | None]:
+        """The interval of a bin; None where it has no upper end."""
+        high = int(self.high[i])
+        return int(self.low[i]), None if high < 0 else high
+
+    @property
+    def exact(self) -> bool:
+        """Whether no published number can leave a doubt, whatever was published."""
+        return is_exact(self.spec)
+
+    def sheets(self) -> tuple[Sheet, ...]:
+        """Labels are not made here: there may be millions."""
+        return (Sheet("release", schema(self.spec), self.batches, self.bins),)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """A million bins at a time: keys, published value (null if hidden), perhaps an estimate, interval, status."""
+        beside = has_estimates(self.spec)
+        names = [*key_columns(self.axes), *number_columns(beside), STATUS]
+        shown, bins = self.shown, self.bins
+        statuses = [histogram_text.status(name) for name in self.published.names]
+        for start in range(0, bins, _BATCH) or [0]:
+            stop = min(start + _BATCH, bins)
+            arrays = [labelled(which, texts) for which, texts in self.keys(start, stop)]
+            arrays.append(whole(self.published.values[start:stop], shown[start:stop]))
+            if beside:
+                arrays.append(whole(estimates(self.spec, self.published.values[start:stop]), shown[start:stop]))
+            arrays.append(whole(self.low[start:stop]))
+            arrays.append(whole(self.high[start:stop], self.high[start:stop] >= 0))
+            arrays.append(labelled(self.published.tags[start:stop], statuses))
+            yield pa.record_batch(arrays, names=names)
+
+    def told(self) -> Mapping[str, Any]:
+        return facts(self.spec, int(self.shown.sum()))
+
+    def sentences(self) -> tuple[str, ...]:
+        return (hidden_words(self.spec, int(self.shown.sum())),)
+
+    def grid(self, first: int) -> Grid:
+        rows = []
+        for i, texts in enumerate(labels(self, np.arange(min(self.bins, first)))):
+            value, tag = self.published.outcome(i)
+            rows.append(Line(texts, value, self.estimate(i), *self.ends(i), histogram_text.status(tag)))
+        return lined(self.spec, rows, map(histogram_text.status, self.published.names))
+
+    def disjoint_counts(self) -> str | None:
+        return disjoint_counts(self.spec)
+
+    def drawing(self) -> Drawing | None:
+        return chart.bars(self)
+
+
+def disjoint_counts(spec: Histogram) -> str | None:
+    """Its counts, unless a person may be in several bins."""
+    return "count" if spec.unit.distinct is None else None
+
+
+class Line(NamedTuple):
+    """A bin as it is published: its labels, number, estimate (None: nothing is shown), interval and status."""
+
+    labels: tuple[str | None, ...]
+    value: int | None
+    estimate: int | None
+    low: int
+    high: int | None
+    status: str
+
+
+def schema(spec: Histogram) -> pa.Schema:
+    """The columns of the file."""
+    keys = ((name, _LABELS) for name in key_columns(spec.axes))
+    numbers = ((name, pa.int64()) for name in number_columns(has_estimates(spec)))
+    return pa.schema([*keys, *numbers, (STATUS, _LABELS)])
+
+
+def is_exact(spec: Histogram) -> bool:
+    """Whether no published number can leave a doubt, whatever was published."""
+    return spec.channel.certain and not spec.scale_up
+
+
+def hidden_span(spec: Histogram) -> tuple[int, int | None]:
+    """The interval of a bin that is hidden."""
+    nothing = Published(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.intp), (SUPPRESSED,))
+    low, high = of_published(spec, nothing)
+    return int(low[0]), None if high[0] < 0 else int(high[0])
+
+
+def facts(spec: Histogram, shown: int) -> dict[str, Any]:
+    """What is told about a release of which so many bins show a number."""
+    declared, about = declared_size(spec.axes), of_interval(spec).value
+    beside = {"estimate": about} if has_estimates(spec) else {}
+    return {
+        "rows_published": shown,
+        "rows_suppressed": None if declared is None else declared - shown,
+        "bins": declared,
+        "counts": {"number": of_number(spec).value, **beside, "interval": about},
+        **({} if spec.unit.distinct is None else {"rate_per_bin": to_text(histogram_text.bin_rate(spec))}),
+        "channel": {"name": spec.channel.name, **parameters(spec.channel)},
+    }
+
+
+def hidden_words(spec: Histogram, shown: int) -> str:
+    """What is said about the bins that are hidden."""
+    declared = declared_size(spec.axes)
+    if declared is None:
+        return FOUND
+    if shown == declared:
+        empty = "; an empty one would be hidden" if hides(spec.channel) else ", empty ones too"
+        return f"All {declared:,} bins show a number{empty}."
+    told = f"{declared - shown:,} of {declared:,} bins are hidden; {shown:,} show a number."
+    if is_sparse(spec):
+        return f"{told} Not listed means hidden, and may well be empty: {_span(*hidden_span(spec))} people."
+    return f"{told} A hidden bin may well be empty: its interval says how many people there can be."
+
+
+def lined(spec: Histogram, rows: Sequence[Line], statuses: Iterable[str]) -> Grid:
+    """Rows to read; `statuses` are all that a bin can have."""
+    beside = has_estimates(spec)
+    tagged = any(text != "shown" and not text.startswith(SUPPRESSED) for text in statuses)
+    told = []
+    for row in rows:
+        cells = ["hidden" if row.value is None else f"{row.value:,}"]
+        cells += ["" if row.estimate is None else f"{row.estimate:,}"] if beside else []
+        cells += [_span(row.low, row.high)]
+        cells += [row.status] if tagged else []
+        told.append((row.labels, tuple(cells), row.value is None))
+    other = of_interval(spec) is not of_number(spec)
+    whose = f" for {_FOR[of_interval(spec)]}" if other else ""
+    titles = [_head(spec), *([f"estimate{whose}"] if beside else []), f"interval{whose}"]
+    titles += ["note"] if tagged else []
+    return Grid(
+        tuple(key_columns(spec.axes)), tuple(titles), tuple(told), histogram_text.notes(spec, exact=is_exact(spec))
+    )
+
+
+def _head(spec: Histogram) -> str:
+    """What the column `count` of the file is called where it is read."""
+    if spec.unit.distinct is None:
+        return _HEADS[of_number(spec)]
+    return "count of people" if spec.every_bin_kept else "count in kept bins"
+
+
+def _span(low: int, high: int | None) -> str:
+    return f"{low:,} or more" if high is None else f"{low:,}" if low == high else f"{low:,} to {high:,}"

@@ -1,0 +1,193 @@
+"""A histogram release, as a value: everything about it that is public, before any data is opened.
+
+Counts by some columns, through a channel, for some unit, perhaps on a fresh secret sample. What each method does
+stands in a file of its own, named for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from hubbub.channels.catalogue import parameters
+from hubbub.channels.protocol import Channel
+from hubbub.channels.subsample import Thinned
+from hubbub.errors import WrongUse
+from hubbub.guarantees.curve import Curve
+from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.people import People
+from hubbub.kinds.histogram import promises, sparse, text, wire
+from hubbub.noise.source import Source
+from hubbub.numeric.exact import to_text
+from hubbub.protocol.channel_checks import laws
+from hubbub.protocol.check import Check
+from hubbub.protocol.measurement import Measurement
+from hubbub.protocol.result import Result
+from hubbub.protocol.spec import Deferred, Kind, Spec, Together, Words
+from hubbub.serialization.canonical import Plain
+from hubbub.serialization.published_files import Files
+from hubbub.tables import unlisted
+from hubbub.tables.bins import MOST_BINS, Axis, Discovered, declared_size
+from hubbub.tables.privacy_unit import EACH_ROW, Collected, Unit
+from hubbub.tables.schema import Schema, column, resolved
+
+if TYPE_CHECKING:
+    from hubbub.tables.engine import Engine
+
+_BYTES_PER_BIN = 100
+_BYTES_IN_PARQUET = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Histogram(Spec):
+    """Counts by some columns, through a channel, for some unit, perhaps on a fresh secret sample."""
+
+    kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.histogram.request
+    axes: tuple[Axis, ...]
+    channel: Channel
+    unit: Unit = EACH_ROW
+    sample: Fraction | None = None
+    collected: Collected | None = None
+    at_delta: Fraction = Fraction(1, 10**9)
+    coverage: Fraction = Fraction(19, 20)
+    scale_up: bool = False
+    lowered: bool = False  # whether the curve is not the one asked for, but the largest below it that never falls
+    unlisted: Fraction | None = None  # the share of people who may be in no bin; None: not looked at
+    parts: int | None = None  # in how many the machines of a cluster write it; no promise rests on it
+
+    @property
+    def discovered(self) -> bool:
+        return any(isinstance(axis, Discovered) for axis in self.axes)
+
+    @property
+    def whole_channel(self) -> Channel:
+        """The channel from the count of everybody to what is published: the secret sample is part of it."""
+        return self.channel if self.sample is None else Thinned(self.sample, self.channel)
+
+    @property
+    def every_bin_kept(self) -> bool:
+        """Whether a person counts in each bin that they have a row in: they may be in as many as there are."""
+        bins = declared_size(self.axes)
+        return self.unit.distinct is not None and bins is not None and self.unit.distinct >= bins
+
+    @property
+    def people(self) -> People:
+        return self.unit.people
+
+    @property
+    def lowered_to(self) -> Curve | None:
+        curve = getattr(self.channel, "curve", None)
+        return curve if self.lowered and isinstance(curve, Curve) else None
+
+    def resolved(self, schema: Schema) -> Self:
+        if self.unit.person is not None:
+            column(schema, self.unit.person)
+        axes = resolved(self.axes, schema)
+        bins = declared_size(axes)
+        if self.unit.distinct is not None and bins is not None and self.unit.distinct > bins:
+            raise WrongUse(  # of columns that declare their own bins, like true and false
+                f"there are {bins:,} bins, and nobody is in more of them; lower `distinct` to that, for less noise"
+            )
+        sparse.check(axes, self.channel, spread=self.parts is not None)
+        if self.parts is not None:
+            sparse.check_parts(axes, self.channel, self.parts)
+        return replace(self, axes=axes)
+
+    def promises(self) -> tuple[Derivation, ...]:
+        """Guarantee: each is a theorem applied to the one before, or the call is refused."""
+        return promises.promises(self)
+
+    def alone(self) -> tuple[Derivation, ...]:
+        """Guarantee: every promise in it holds for adding or removing one person of the table (those to crowds of kept
+        rows for the table of kept rows), whatever was declared about how the table was collected. The channel's own
+        promise is one of them even where people are sampled first: of two samples that differ by one person of a bin,
+        either has the counts (j, j) or (j, j - 1) there with j at most the bin's count, and losses do not fall with
+        the count."""
+        return promises.promises(replace(self, collected=None))
+
+    def together(self) -> Together:
+        partition = wire.partition(self)
+        return Together(
+            partition=partition,
+            collected=None if self.collected is None else self.collected.sample,
+            at_delta=self.at_delta,
+            exact_crowds=partition is not None,  # every bin is published by itself, from its count alone
+        )
+
+    def checks(self) -> Iterator[Check]:
+        return laws(self.channel)
+
+    def free(self) -> tuple[str, ...]:
+        told = [f"how often an interval is right, {to_text(self.coverage)}: no promise to people rests on it"]
+        if self.sample is None and self.collected is None:
+            told.append("at_delta: without a sample no promise rests on it")
+        if self.sample is not None:
+            told.append("whether the intervals are for the sample or for everybody")
+        if "curve" in parameters(self.channel):
+            told.append("whether another curve was asked for, of which this one is the part that never falls")
+        if self.unit.person is not None:
+            told.append(f"the name of the column that says who is who, {self.unit.person}")
+        if self.collected is not None and self.collected.low < self.collected.high:
+            told.append("the lowest rate at which people were collected: no promise rests on it")
+        return tuple(told)
+
+    def words(self) -> Words:
+        return text.words(self)
+
+    def described(self) -> dict[str, Plain]:
+        return wire.described(self)
+
+    def room(self) -> int:
+        bins = declared_size(self.axes) or 0
+        if sparse.is_sparse(self):
+            empty = self.channel.empty_bins()
+            bins = 0 if empty is None else sparse.expected(empty, bins)
+        if self.parts is not None:
+            return (1 << 20) + _BYTES_IN_PARQUET * bins
+        return (1 << 20) + _BYTES_PER_BIN * min(bins, MOST_BINS)
+
+    def measure(self, data: Engine, source: Source) -> Measurement:
+        from hubbub.kinds.histogram import mechanism
+
+        unlisted.check(data, self.axes, self.unit.person, self.unlisted)
+        return mechanism.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.kinds.histogram import mechanism
+
+        return mechanism.present(self, measurement["cells"])
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.histogram import load as histogram_load
+
+        return histogram_load.load(self, files)
+
+    # --- where the machines of a cluster write it -----------------------------------------------------------------
+
+    @property
+    def is_distributed(self) -> bool:
+        return self.parts is not None
+
+    def prepare(self, data: Engine, source: Source) -> Deferred:
+        from hubbub.kinds.histogram import distributed as spread
+
+        unlisted.check(data, self.axes, self.unit.person, self.unlisted)
+        return spread.prepared(self, data, source)
+
+    def load_parts(self, files: Sequence[Path], rows: Sequence[int]) -> Iterator[tuple[Path, Measurement]]:
+        from hubbub.kinds.histogram import load as histogram_load
+
+        return histogram_load.load_parts(self, files, rows)
+
+    def present_part(self, measurement: Measurement) -> Result:
+        from hubbub.kinds.histogram import mechanism
+
+        return mechanism.present(self, measurement["cells"])
+
+
+def columns(spec: Histogram) -> list[str]:
+    """The columns it counts by."""
+    return [axis.column for axis in spec.axes]

@@ -1,0 +1,165 @@
+"""A histogram release in plain words."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from hubbub.channels.catalogue import parameters
+from hubbub.channels.law import SUPPRESSED
+from hubbub.channels.protocol import Channel
+from hubbub.channels.visibility import hides
+from hubbub.guarantees.curve import Reading
+from hubbub.guarantees.definitions import DifferentialPrivacy
+from hubbub.kinds.histogram.estimands import in_words, of_interval, of_number
+from hubbub.numeric.exact import Infinite, to_text
+from hubbub.protocol.spec import Words
+from hubbub.tables.bins import declared_size, rule
+from hubbub.tables.labels import is_ranges
+
+if TYPE_CHECKING:
+    from hubbub.kinds.histogram.spec import Histogram
+
+
+def words(spec: Histogram) -> Words:
+    """Everything that has to be said about it."""
+    columns = listed([axis.column for axis in spec.axes])
+    sampled = "" if spec.sample is None else f", on a fresh secret sample at rate {to_text(spec.sample)}"
+    about = of_interval(spec)
+    scaled = "" if about is of_number(spec) else f"; estimates and intervals are for {in_words(spec, about)}"
+    return Words(
+        title=f"People by {columns}",
+        published=f"Counts of {_whose(spec)}, by {columns}: {method(spec)}{scaled}",
+        entry=f"histogram by {', '.join(axis.column for axis in spec.axes)}{sampled}",
+        person=spec.unit.words,
+        sampling=sampling(spec),
+        counts=counted(spec),
+        intervals=interval_words(spec),
+        public=tuple((axis.column, str(rule(axis)).removeprefix(f"{axis.column}: ")) for axis in spec.axes),
+        remarks=_remarks(spec),
+    )
+
+
+def _whose(spec: Histogram) -> str:
+    if spec.sample is not None:
+        return "people in a secret sample of the table"
+    return in_words(spec, of_number(spec))
+
+
+def method(spec: Histogram) -> str:
+    """What was done to the counts."""
+    given, how = parameters(spec.channel), spec.channel.how
+    if "k" in given:
+        how = re.sub(r"\bk\b", str(given["k"]), how)
+    return how if given.get("show_above") is None else f"{how}, and values up to {given['show_above']} hidden"
+
+
+def sampling(spec: Histogram) -> str:
+    """Who sampled whom, and how."""
+    if spec.sample is not None:
+        return (
+            f"a fresh secret sample was drawn for this release: each person in the table with probability "
+            f"{to_text(spec.sample)}, independently, and who was drawn is not kept"
+        )
+    if spec.collected is None:
+        return "nobody: everybody in the table is counted"
+    low, high = to_text(spec.collected.low), to_text(spec.collected.high)
+    rate = low if low == high else f"between {low} and {high}"
+    spared = f", but for at most {spec.collected.exempt} of them" if spec.collected.exempt else ""
+    return (
+        f"those who collected the table declare that each person came into it with probability {rate}, "
+        f"independently{spared}, and that who did is secret"
+    )
+
+
+def counted(spec: Histogram) -> str:
+    """Whom the published numbers count."""
+    return in_words(spec, of_number(spec))
+
+
+def interval_words(spec: Histogram) -> str:
+    """What an interval means, and what it is for."""
+    percent, rest = to_text(100 * spec.coverage), to_text(100 * (1 - spec.coverage))
+    what = f"the true number of {in_words(spec, of_interval(spec)).removeprefix('the ')}"
+    if not hides(spec.channel):
+        return f"The interval of a bin holds {what}, with a chance of at least {percent} %"
+    told = f"Of a bin that shows a number, the interval holds {what}, with a chance of at least {percent} %"
+    if spec.discovered:
+        return told
+    return (
+        f"{told}; of a hidden bin it says something else: a bin with more than that would be hidden with a chance of "
+        f"at most {rest} %"
+    )
+
+
+def notes(spec: Histogram, *, exact: bool) -> tuple[str, ...]:
+    """What has to be said beside the numbers."""
+    told = [f"The numbers count {counted(spec)}."]
+    if exact:
+        told.append("Where one is shown, it is exact.")
+    if not exact or spec.unit.expected_rows:
+        told.append(f"{interval_words(spec)}.")
+    if spec.unit.distinct is not None:
+        rate, total = bin_rate(spec), bin_rate(spec) * spec.unit.distinct
+        told.append(
+            f"Epsilon {to_text(total)} is for all bins of a person together: each has noise of rate {to_text(rate)}."
+        )
+    if spec.unit.distinct is not None and not spec.every_bin_kept:
+        told.append(_left_out(spec, spec.unit.distinct))
+    if spec.unit.chooses and not spec.every_bin_kept:
+        told.append("How many people have at least one row in a bin is not told, and no number here estimates it.")
+    if _below_nothing(spec.channel):
+        told.append("Noise can push a number below 0; the estimate beside it can be true.")
+    if any(map(is_ranges, spec.axes)):
+        told.append("[a,b) is from a up to, and not including, b.")
+    return tuple(told)
+
+
+def _left_out(spec: Histogram, most: int) -> str:
+    """What a bound on the bins of a person loses; how much of that there is, is data."""
+    bins = declared_size(spec.axes)
+    told = (
+        f"Whoever has rows in more than {most:,} bin{'s' if most > 1 else ''} is counted in {most:,} of them and "
+        "missing in the others, so that counts may be too low; by how much is not told"
+    )
+    if bins is None:
+        return f"{told}."
+    return f"{told}. With a bound of {bins:,}, as many as there are bins, nobody would be missing, for more noise."
+
+
+def status(tag: str) -> str:
+    """What was done to a bin, in words; a channel with levels of noise says by bits which of them it added.
+
+    >>> [status(tag) for tag in ("", "000", "110", "suppressed", "suppressed 101", "epsilon=0.5")]
+    ['shown', 'shown', 'more noise at levels 1 and 2', 'suppressed', 'suppressed at levels 1 and 3', 'epsilon=0.5']
+    """
+    start, _, bits = tag.rpartition(" ")
+    if not re.fullmatch("[01]+", bits):
+        return tag or "shown"
+    levels = [str(i) for i, bit in enumerate(bits, 1) if bit == "1"]
+    if not levels:
+        return start or "shown"
+    return f"{start or 'more noise'} at level{'s' if len(levels) > 1 else ''} {listed(levels)}"
+
+
+def bin_rate(spec: Histogram) -> Fraction:
+    """The rate of the noise of each bin, where a person may be in several."""
+    promise = spec.promises()[0].premises[0].conclusion
+    assert isinstance(promise, DifferentialPrivacy) and not isinstance(promise.epsilon, Infinite)
+    return promise.epsilon
+
+
+def _below_nothing(channel: Channel) -> bool:
+    """Whether a number below 0 can come out."""
+    law = channel.law(0)
+    return any(bool(law.mass(-1, tag) > 0) for tag in law.tags if not tag.startswith(SUPPRESSED))
+
+
+def _remarks(spec: Histogram) -> tuple[str, ...]:
+    return () if spec.lowered_to is None else (Reading(spec.lowered_to, lowered=True).remark,)
+
+
+def listed(texts: list[str]) -> str:
+    """a, b and c."""
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"

@@ -1,0 +1,1 @@
+"""Points with noise, and synthetic ones near them."""

@@ -1,0 +1,185 @@
+"""From the words that ask for noisy points to their spec, or one sentence that says what is wrong with them.
+
+Here is also the kind itself: what it is called, what it can be asked.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Final
+
+from hubbub.errors import WrongUse
+from hubbub.kinds.points.geojson import regions_in
+from hubbub.kinds.points.quadtree import Quadtree
+from hubbub.kinds.points.space import Space, space, space_of_areas
+from hubbub.kinds.points.spec import NoisyPoints
+from hubbub.kinds.points.wire import read
+from hubbub.numeric.exact import Exact, positive, rational, whole
+from hubbub.protocol.option import Option
+from hubbub.protocol.spec import Kind
+from hubbub.tables.privacy_unit import Unit
+
+PER_SIDE: Final = 100
+"""Steps of the lattice along the side of a cell, if nothing else is declared."""
+
+
+def points(
+    columns: str | Sequence[str],
+    *,
+    grid: str | Sequence[Exact] | None = None,
+    box: str | Sequence[tuple[Exact, Exact]],
+    crowd: Exact,
+    epsilon: Exact,
+    lattice: str | Sequence[Exact] | None = None,
+    regions: str | os.PathLike[str] | None = None,
+    quadtree: str | Sequence[str] | None = None,
+    unit: Unit | None = None,
+    within: Exact | None = None,
+    clamp: bool = False,
+) -> NoisyPoints:
+    """The release that these words ask for, or one sentence that says what is wrong with them."""
+    return NoisyPoints(
+        space=_space(_names(columns), _box(box), grid, lattice, regions, quadtree),
+        crowd=whole(crowd, "crowd"),
+        epsilon=positive(epsilon, "epsilon"),
+        unit=unit or Unit(),
+        within=None if within is None else positive(within, "within"),
+        clamp=clamp,
+    )
+
+
+def _space(
+    names: list[str],
+    box: list[tuple[Fraction, Fraction]],
+    grid: str | Sequence[Exact] | None,
+    lattice: str | Sequence[Exact] | None,
+    regions: str | os.PathLike[str] | None,
+    quadtree: str | Sequence[str] | None,
+) -> Space:
+    if sum(each is not None for each in (grid, regions, quadtree)) != 1:
+        raise WrongUse(
+            "cells are those of a `grid`, of a `quadtree`, or the polygons of a file of `regions`; give one of these"
+        )
+    steps = None if lattice is None else _numbers(lattice, "a step of the lattice")
+    if grid is None:
+        if steps is None:
+            raise WrongUse("say by which steps points move there: add `lattice=0.0001,0.0001`")
+        areas = Quadtree(_quarters(quadtree)) if regions is None else regions_in(regions)
+        return space_of_areas(names, box, steps, areas)
+    sides = _numbers(grid, "a side of the grid")
+    return space(names, box, sides, steps or [side / PER_SIDE for side in sides])
+
+
+def _quarters(given: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The quarters that are cut again; a dash alone says that none is."""
+    listed = given.split(",") if isinstance(given, str) else list(given or ())
+    return () if listed == ["-"] else tuple(part.strip() for part in listed)
+
+
+def _names(columns: str | Sequence[str]) -> list[str]:
+    listed = columns.split(",") if isinstance(columns, str) else list(columns)
+    if not all(isinstance(name, str) and name.strip() for name in listed):
+        raise WrongUse("`columns` names the coordinates of a point, like lon,lat; name each")
+    return [name.strip() if isinstance(columns, str) else name for name in listed]
+
+
+def _numbers(given: str | Sequence[Exact], what: str) -> list[Fraction]:
+    parts = given.split(",") if isinstance(given, str) else given
+    return [rational(part.strip() if isinstance(part, str) else part, what) for part in parts]
+
+
+def _box(given: str | Sequence[tuple[Exact, Exact]]) -> list[tuple[Fraction, Fraction]]:
+    found = []
+    for part in given.split(",") if isinstance(given, str) else given:
+        ends = tuple(part.split("..")) if isinstance(part, str) else tuple(part)
+        if len(ends) != 2:
+            raise WrongUse("`box` has the two ends of each column, like -74.3..-73.7,40.5..41.0; give both")
+        low, high = (rational(end, "an end of the box") for end in ends)
+        found.append((low, high))
+    return found
+
+
+def ask(
+    *,
+    columns: str | None,
+    grid: str | None,
+    box: str | None,
+    crowd: Exact | None,
+    epsilon: Exact | None,
+    lattice: str | None = None,
+    regions: str | None = None,
+    quadtree: str | None = None,
+    within: Exact | None = None,
+    clamp: bool = False,
+    one_row_per_person: bool = False,
+    person: str | None = None,
+) -> NoisyPoints:
+    """The release that the words of a command ask for."""
+    for value, flag, why in (
+        (columns, "`columns=lon,lat`", "which columns are the coordinates of a point"),
+        (box, "`box=-74.3..-73.7,40.5..41.0`", "from where to where points are published, by public knowledge"),
+        (grid or regions or quadtree, "`grid=0.01,0.01`", "how wide a cell is along each column"),
+        (crowd, "`crowd=K`", "how many people a cell must have"),
+        (epsilon, "`epsilon=E`", "how much people of one cell may differ"),
+    ):
+        if value is None:
+            raise WrongUse(f"say {why}: add {flag}")
+    assert columns is not None and box is not None
+    assert crowd is not None and epsilon is not None
+    return points(
+        columns,
+        grid=grid,
+        box=box,
+        crowd=crowd,
+        epsilon=epsilon,
+        lattice=lattice,
+        regions=regions,
+        quadtree=quadtree,
+        unit=Unit(person=person, one_row_per_person=one_row_per_person),
+        within=within,
+        clamp=clamp,
+    )
+
+
+OPTIONS: Final = (
+    Option(name="columns", takes="A,B", help="The columns of a point's coordinates, 1 to 10 of them."),
+    Option(name="box", takes="L..H,..", help="From where to where along each column; public. Beyond is left out."),
+    Option(name="grid", takes="W,..", help="How wide a cell is along each column; public."),
+    Option(name="regions", takes="FILE", help="In place of a grid: the polygons of a GeoJSON file, public, as cells."),
+    Option(name="quadtree", takes="Q,..", help="In place of a grid: quarters of the box, and which are cut again."),
+    Option(name="lattice", takes="S,..", help="Steps that points move by; if not given, a hundredth of a cell."),
+    Option(name="crowd", takes="K", help="Delete points in cells with fewer than K people."),
+    Option(name="epsilon", takes="E", help="The others move by noise as wide as a cell divided by E."),
+    Option(name="one_row_per_person", takes=None, help="Keep one row of each person, chosen secretly and uniformly."),
+    Option(name="within", takes="M", help="Say how often no point is further than M from its own, in L1."),
+    Option(name="clamp", takes=None, help="Put points that leave the box back on its edge."),
+)
+
+KIND: Final = Kind(
+    name="points",
+    wire="points/1",
+    about="""Publish points of people: those of small cells deleted, the others moved by noise as wide as a cell.
+
+Each person is one point, like a place. The box and the grid of cells are public and not chosen by the data. In a cell
+with fewer than K people everybody is deleted; everybody else moves, on a lattice of whole steps, so that their point
+could as well be that of any other person of the cell: (K, E)-crowd-blending. A smaller E, or wider cells, hide more.
+In place of a grid, cells may be the polygons of a file (`regions`), where who is in none is left out, or those of a
+`quadtree`: 0 to 3 are the quarters of the box (1 is high along the first column, 2 along the second, 3 along both), and
+those that are listed are cut again, like 0,3,31 (- for none). Each of these has noise of its own width.
+Points that leave the box are left there, or put back on its edge (`clamp`).
+
+How good the points are is told with numbers: how far any of them may be from its own, and their mean.
+
+Exit code 3 and the sentence about several rows for one person tell something about the data: they are for you
+alone.""",
+    examples=(
+        "hubbub release points hubbub-demo/millbrook.parquet --person resident --columns age,salary "
+        "--box 0..100,0..250000 --grid 10,10000 --crowd 20 --epsilon 1 --out places/",
+    ),
+    options=OPTIONS,
+    ask=ask,
+    read=read,
+)
+NoisyPoints.kind = KIND

@@ -1,0 +1,1 @@
+"""A synopsis that answers every query of a class."""

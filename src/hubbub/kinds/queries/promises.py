@@ -1,0 +1,129 @@
+"""What a release of a class of queries promises, derived from its public description before any data is opened.
+
+::
+
+    epsilon                  differential privacy, one person more or less
+    epsilon, N people        the same for one person replaced: a table of another number of people is refused, so that
+                             nobody can come or go without being noticed
+    K of N people in secret  zero-knowledge privacy with respect to RS(K), and differential privacy for one replaced
+
+**What one person replaced costs.** A query counts the people in some set of cells, so that replacing one person moves
+each exact answer by -1, 0 or 1, and at most `depth` of them up and as many down.
+
+- mwem, small-database, boosting look at each answer by itself: a score, an error or a measured answer moves by at most
+  1 however one person changes, and what :meth:`spends` says covers it. The loss is E.
+- histogram, per-query and tree put noise on numbers of which a person moves some by 1, at a cost of E for one who comes
+  or goes. The numbers that the one leaves and those that the other enters need not be the same: the loss is 2 E, and
+  with two people in different cells of a histogram it is no less.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from hubbub.errors import Refused
+from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
+from hubbub.guarantees.derivation import BBG, DMNS, GLP, HERE, Assumption, Derivation, Theorem, stated, texts
+from hubbub.guarantees.implications import BLANK, PUBLIC_SIZES, SECRET, SYMMETRIC
+from hubbub.guarantees.indistinguishability import mixed
+from hubbub.kinds.histogram.promises import PARTITION
+from hubbub.query_classes.boosting import Boosting
+from hubbub.query_classes.choice import parameters
+from hubbub.query_classes.flat import Flat
+from hubbub.query_classes.per_query import PerQuery
+from hubbub.query_classes.tree import Tree
+from hubbub.query_classes.weights import Weights
+from hubbub.sampling.sanitize import Blank, outside
+from hubbub.tables.bins import rule
+
+if TYPE_CHECKING:
+    from hubbub.kinds.queries.spec import Queries
+
+MCSHERRY_TALWAR: Final = "McSherry, Talwar, Mechanism design via differential privacy, FOCS 2007"
+HLM: Final = "Hardt, Ligett, McSherry, A simple and practical algorithm for differentially private data release, 2012"
+BLR: Final = "Blum, Ligett, Roth, A learning theory approach to non-interactive database privacy, STOC 2008"
+DRV: Final = "Dwork, Rothblum, Vadhan, Boosting and differential privacy, FOCS 2010"
+THEOREMS: Final = {
+    "per-query": Theorem("queries.per-query", "noise on each answer, over the most a person is in", DMNS),
+    "histogram": Theorem("queries.histogram", "noise on every cell", DMNS),
+    "tree": Theorem("queries.tree", "noise on every run of a tree, over its levels", DMNS),
+    "mwem": Theorem("queries.mwem", "rounds of an exponential mechanism and a noisy answer", f"{HLM}; {HERE}"),
+    "small-database": Theorem("queries.small-database", "the exponential mechanism over small databases", BLR),
+    "boosting": Theorem("queries.boosting", "draws by weights, and noise on what is drawn", f"{DRV}; {HERE}"),
+}
+HALF_WAY: Final = Theorem(
+    "implied.sanitize-half-way", "Theorem A1' (sample and sanitize, nobody half way)", f"{GLP}; {BBG}; {HERE}"
+)
+ANY_ROW: Final = Theorem("implied.sanitize-sample", "Theorem A1 (sample and sanitize)", f"{BBG}; {HERE}")
+REPLACED: Final = Theorem("sampled.replaced", "amplification by sampling without replacement", BBG)
+ONE_CELL: Final = Assumption("queries.one-cell", "each person is in one cell of the declared domain, or in none")
+NOBODY: Final = Assumption("queries.nobody", "a blank row is in no cell, and so half way between any two people")
+
+
+def noise_rate(spec: Queries) -> Fraction | None:
+    """Of the noise on each published number, None where the numbers are drawn in another way."""
+    method, setting = spec.method, spec.setting
+    return method.rate(setting) if isinstance(method, Flat | PerQuery | Tree | Weights | Boosting) else None
+
+
+def promises(spec: Queries) -> tuple[Derivation, ...]:
+    """Every promise of the release, the mechanism's own first.
+
+    Guarantee: each is a theorem applied to the one before; nothing here depends on the data. A description whose
+    method loses more than its epsilon allows is refused.
+    """
+    why = spec.method.why_not(spec.setting)
+    if why:
+        raise Refused(f"the method {spec.method.name} cannot answer {spec.asked.of}: {why}; get the original")
+    if spec.method.spends(spec.setting) > spec.loss:
+        raise Refused("the method loses more than the description says; get the original")
+    if not spec.zero_knowledge:
+        if spec.loss > spec.asked.epsilon:
+            raise Refused("the method may lose more than epsilon; get the original")
+        if spec.enforced_number is None:
+            return (_own(spec, DifferentialPrivacy(epsilon=spec.asked.epsilon)),)
+    own = _own(spec, DifferentialPrivacy(epsilon=spec.replaced_loss, neighbours=Neighbours.REPLACE))
+    return _sampled(spec, own, spec.replaced_loss) if spec.zero_knowledge else (own,)
+
+
+def _own(spec: Queries, claim: DifferentialPrivacy) -> Derivation:
+    given = {name: value for name, value in parameters(spec.method).items() if name != "name"}
+    declared: tuple[Assumption, ...] = ()
+    if spec.asked.people is not None:
+        says = "it is public and true that there are {people} people in the table"
+        declared = (Assumption("queries.people", says, texts(people=spec.asked.people)),)
+    return stated(
+        claim,
+        theorem=THEOREMS[spec.method.name],
+        numbers=(("of", spec.asked.of), *texts(**given, loss=spec.loss)),
+        assumptions=(PARTITION, ONE_CELL, *map(rule, spec.asked.axes), spec.unit.assumption, *declared),
+        people=spec.people,
+    )
+
+
+def _sampled(spec: Queries, own: Derivation, loss: Fraction) -> tuple[Derivation, ...]:
+    """Guarantee: Theorem A1, or A1' where nobody is half way between any two people, with the sample that the release
+    names; and under replacement what sampling without replacement makes of the same loss."""
+    k, n, blank = spec.asked.rows, spec.asked.people, spec.method.blank
+    assert k is not None and n is not None
+    reached = outside(k, n, loss, blank=blank).epsilon_zk
+    if reached > spec.asked.epsilon:
+        raise Refused("on that sample the method loses more than epsilon; get the original")
+    known = (SYMMETRIC, SECRET, PUBLIC_SIZES)
+    knowledge = Derivation(
+        conclusion=ZeroKnowledge(epsilon=spec.asked.epsilon, aggregate=RandomSample(k=k, n=n)),
+        theorem=HALF_WAY if blank is Blank.HALF_WAY else ANY_ROW,
+        premises=(own,),
+        numbers=texts(k=k, n=n, epsilon=loss, epsilon_out=spec.asked.epsilon),
+        assumptions=(*known, NOBODY if blank is Blank.HALF_WAY else BLANK),
+    )
+    smaller = mixed(loss, Fraction(k, n))
+    replaced = Derivation(
+        conclusion=DifferentialPrivacy(epsilon=smaller, neighbours=Neighbours.REPLACE),
+        theorem=REPLACED,
+        premises=(own,),
+        numbers=texts(k=k, n=n, epsilon=loss, epsilon_out=smaller),
+        assumptions=known,
+    )
+    return knowledge, replaced

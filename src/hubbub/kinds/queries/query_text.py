@@ -1,0 +1,161 @@
+"""Queries in the words of their columns, and the columns of files that say which query a row is about.
+
+::
+
+    {"sex": "F", "town": "Bath"}                 one bin of each named column
+    {"age": ("[20,30)", "[60,70)")}              from one bin to another, both included
+    {"age": 2, "income": -1, "at most": 40}      a half-space: bin numbers 0, 1, ... times these, added up
+
+A missing value is the bin None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hubbub.errors import WrongUse
+from hubbub.numeric.exact import rational, to_text
+from hubbub.query_classes.classes import Box, Boxes, Class, ColumnCells, Halfspace, Halfspaces, Listed, Query, Span
+from hubbub.serialization.arrow import labelled
+from hubbub.tables.bins import Declared, Steps, all_labels, size
+
+ANY: Final = "(any)"
+LIMIT: Final = "at most"
+Words = Mapping[str, Any]
+
+
+def query_of(words: Words, axes: Sequence[Declared], queries: Class) -> Query:
+    """The query that is meant, or one sentence if it is none of the class."""
+    if not isinstance(words, Mapping):
+        raise WrongUse('a query is a mapping from columns to bins, like {"sex": "F"}; write it so')
+    if isinstance(queries, Halfspaces):
+        return _halfspace(words, axes)
+    names = [axis.column for axis in axes]
+    for name in words:
+        if name not in names:
+            raise WrongUse(f"there is no column {str(name)[:40]!r} in this synopsis; there are {', '.join(names)}")
+    box: Box = tuple(_span(axis, words[axis.column]) if axis.column in words else (0, size(axis)) for axis in axes)
+    if not queries.has(box):
+        raise WrongUse(f"this is no query of {queries.name}, and the synopsis answers only those; ask one of them")
+    return box
+
+
+def words_in(texts: Sequence[str], axes: Sequence[Declared], queries: Class) -> dict[str, Any]:
+    """The words of a command: ``sex=F``, a run as ``age=[20,25)..[60,65)``, a missing value as ``sex=``."""
+    found: dict[str, Any] = {}
+    known = {axis.column: axis for axis in axes}
+    for text in texts:
+        name = max((each for each in (*known, LIMIT) if text.startswith(f"{each}=")), key=len, default=None)
+        if name is None:
+            raise WrongUse(
+                f"a query is written column=bin for columns of this synopsis, not {text[:40]!r}; write it so"
+            )
+        if name in found:
+            raise WrongUse(f"{name} is said twice in one query; say it once")
+        value, axis = text[len(name) + 1 :], known.get(name)
+        found[name] = value if axis is None or isinstance(queries, Halfspaces) else _bins_in(value, axis)
+    return found
+
+
+def _bins_in(text: str, axis: Declared) -> Any:
+    labels = all_labels(axis)
+    if text in labels:
+        return text
+    if not text and None in labels:
+        return None
+    first, dots, last = text.partition("..")
+    return (first, last) if dots else text
+
+
+def _span(axis: Declared, said: Any) -> Span:
+    if isinstance(said, tuple | list):
+        if len(said) != 2:
+            raise WrongUse(f"a run of bins of {axis.column} is written (first, last); give these two")
+        first, last = (_bin(axis, end) for end in said)
+        if first > last:
+            raise WrongUse(f"the first bin of {axis.column} comes after the last; swap them")
+        return first, last + 1
+    place = _bin(axis, said)
+    return place, place + 1
+
+
+def _bin(axis: Declared, label: Any) -> int:
+    labels = all_labels(axis)
+    if label not in labels:
+        raise WrongUse(
+            f"{str(label)[:40]!r} is no bin of {axis.column}; the first ones are "
+            f"{', '.join(map(repr, labels[:3]))}, and bins are named as the release names them"
+        )
+    return labels.index(label)
+
+
+def _halfspace(words: Words, axes: Sequence[Declared]) -> Halfspace:
+    names = [axis.column for axis in axes]
+    wrong = [name for name in words if name not in (*names, LIMIT)]
+    if LIMIT not in words or wrong:
+        raise WrongUse(f'a half-space has a weight for each of {", ".join(names)} and "{LIMIT}": a number; write it so')
+    return Halfspace(
+        tuple(rational(words.get(name, 0), f"the weight of {name}") for name in names), rational(words[LIMIT], LIMIT)
+    )
+
+
+def words_of(query: Query, axes: Sequence[Declared]) -> dict[str, Any]:
+    """The words of a query, which :func:`query_of` reads."""
+    if isinstance(query, Halfspace):
+        weights = {axis.column: to_text(weight) for axis, weight in zip(axes, query.weights, strict=True)}
+        return weights | {LIMIT: to_text(query.limit)}
+    found: dict[str, Any] = {}
+    for axis, (start, stop) in zip(axes, query, strict=True):
+        if stop - start == 1:
+            found[axis.column] = label_at(axis, start)
+        elif stop - start < size(axis):
+            found[axis.column] = (label_at(axis, start), label_at(axis, stop - 1))
+    return found
+
+
+def label_at(axis: Declared, place: int) -> str | None:
+    """The label of one bin. Steps may be millions, so theirs are made one by one."""
+    if isinstance(axis, Steps) and place < axis.steps:
+        return replace(axis, low=axis.low + place * axis.width, steps=1, null=False, other=False).labels[0]
+    return all_labels(axis)[place]
+
+
+def key_names(axes: Sequence[Declared], queries: Class, taken: Sequence[str]) -> list[str]:
+    """The columns that say which query a row is about: one for each column, or where a run begins and ends."""
+    names: list[str] = []
+    for axis in axes:
+        for end in ("_from", "_to") if isinstance(queries, Boxes) else ("",):
+            name = f"{axis.column}{end}"
+            while name in taken or name in names:
+                name = f"by_{name}"
+            names.append(name)
+    return names
+
+
+def keys_of(places: NDArray[np.int64], axes: Sequence[Declared], queries: Listed) -> list[pa.Array]:
+    """For the queries at some places of the list, these columns."""
+    found = []
+    for axis, starts, stops in zip(axes, *queries.spans(places), strict=True):
+        if isinstance(queries, ColumnCells):
+            every = (stops - starts > 1) if size(axis) > 1 else np.zeros(starts.size, dtype=bool)
+            found.append(labelled(np.where(every, size(axis), starts), (*all_labels(axis), ANY)))
+        else:
+            found += [labelled(starts, all_labels(axis)), labelled(stops - 1, all_labels(axis))]
+    return found
+
+
+def cell_keys(places: NDArray[np.int64], axes: Sequence[Declared]) -> list[pa.Array]:
+    """The labels of the cells at some places; those beyond the last cell have none."""
+    sizes = [size(axis) for axis in axes]
+    beyond = places >= int(np.prod(sizes, dtype=np.int64))
+    bins = np.unravel_index(np.where(beyond, 0, places), sizes)
+    return [
+        labelled(np.where(beyond, size(axis), each), (*all_labels(axis), None))
+        for axis, each in zip(axes, bins, strict=True)
+    ]

@@ -1,0 +1,188 @@
+"""From the words that ask for a class of queries to its spec, or one sentence that says what is wrong with them.
+
+Here is also the kind itself: what it is called, what it can be asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, Final
+
+from hubbub.errors import WrongUse
+from hubbub.kinds.queries.query_text import ANY
+from hubbub.kinds.queries.spec import Asked, Queries, check_domain
+from hubbub.kinds.queries.wire import read
+from hubbub.numeric.exact import Exact, positive, rational, rounded, whole
+from hubbub.protocol.option import Option
+from hubbub.protocol.spec import Kind
+from hubbub.query_classes.choice import MAKERS, chosen
+from hubbub.query_classes.classes import ColumnCells
+from hubbub.sampling.sanitize import Blank
+from hubbub.tables.bins import Declared, Discovered, Values, parse
+from hubbub.tables.privacy_unit import Unit
+
+_DIGITS: Final = 9
+
+
+def queries(
+    columns: Sequence[str],
+    of: str,
+    *,
+    epsilon: Exact | None = None,
+    zero_knowledge: Exact | None = None,
+    rows: Exact | None = None,
+    people: Exact | None = None,
+    method: str | None = None,
+    coverage: Exact = "0.95",
+    unit: Unit | None = None,
+) -> Queries:
+    """The release that these words ask for, or one sentence that says what is wrong with them."""
+    axes = _axes(columns)
+    asked = Asked(
+        axes=axes,
+        of=_class(of, axes),
+        epsilon=_loss(epsilon, zero_knowledge, rows, people),
+        rows=None if rows is None else whole(rows, "rows", least=1),
+        people=None if people is None else whole(people, "people", least=1),
+        coverage=_coverage(coverage),
+    )
+    if asked.rows is not None and asked.people is not None and asked.rows > asked.people:
+        raise WrongUse(f"a sample has at most all {asked.people:,} people, not {asked.rows:,}; lower `rows`")
+    found = chosen(asked.setting(*asked.losses()), method)
+    loss = asked.losses()[0 if found.blank is Blank.HALF_WAY else 1]
+    spec = Queries(asked=asked, method=found, loss=loss, bound=Fraction(1), unit=unit or Unit())
+    return replace(spec, bound=rounded(asked.everybody(found.bound(spec.setting)), up=True, digits=_DIGITS))
+
+
+def _class(of: str, axes: tuple[Declared, ...]) -> str:
+    if not isinstance(of, str):
+        raise WrongUse("a class of queries is text, like marginals:2")
+    probe = Asked(axes=axes, of=of, epsilon=Fraction(1)).queries
+    if not isinstance(probe, ColumnCells):
+        for axis in axes:
+            if axis.null or axis.other:
+                raise WrongUse(f"{probe.name} run over ordered bins, and null and other have no place; drop them")
+    elif any(ANY in axis.values for axis in axes if isinstance(axis, Values)):
+        raise WrongUse(f"{ANY} stands for any value in the file, and a column has it as a value; leave it out")
+    return probe.name
+
+
+def _axes(columns: Sequence[str]) -> tuple[Declared, ...]:
+    if isinstance(columns, str) or not columns:
+        raise WrongUse("columns is a list of columns with their bins, even for one; like columns=['age:0..100:10']")
+    axes: list[Declared] = []
+    for spec in columns:
+        axis = parse(spec)
+        if isinstance(axis, Discovered):
+            raise WrongUse(
+                f"the domain must be declared, and {axis.column[:40]} has no bins; write them, like "
+                f"{axis.column[:40]}=a,b,other or {axis.column[:40]}:0..100:10 or {axis.column[:40]}:boolean"
+            )
+        if axis.column in {each.column for each in axes}:
+            raise WrongUse("each column can be used once; combine its bins into one")
+        axes.append(axis)
+    check_domain(tuple(axes))
+    return tuple(axes)
+
+
+def _loss(epsilon: Exact | None, knowledge: Exact | None, rows: Exact | None, people: Exact | None) -> Fraction:
+    if (epsilon is None) == (knowledge is None):
+        raise WrongUse(
+            "say how people are protected: `epsilon=E` (differential privacy), or `zero_knowledge=E` with `rows=K` and "
+            "`people=N`"
+        )
+    if epsilon is not None:
+        if rows is not None:
+            raise WrongUse("`rows` is the size of a secret sample, and goes with `zero_knowledge=E`; leave it out")
+        return positive(epsilon, "epsilon")
+    assert knowledge is not None
+    if rows is None or people is None:
+        raise WrongUse(
+            "zero-knowledge privacy is with respect to K of N people, both public; add `rows=K` and `people=N`"
+        )
+    return positive(knowledge, "zero-knowledge")
+
+
+def _coverage(coverage: Exact) -> Fraction:
+    level = rational(coverage, "coverage")
+    if not 0 < level < 1:
+        raise WrongUse(f"coverage must lie between 0 and 1, not {level}; choose one like 0.95")
+    return level
+
+
+def split(text: str) -> list[str]:
+    """Several SPECs in one text: ``sex=F,M,age:0..100:10`` is two. A column begins after a comma where a name and = or
+    : follow, or after a column without bins; commas in quotes and brackets do not count.
+
+    >>> split('sex=F,M,age:[0,18,65),null,born:year:1900..2000,date=%m/%d/%Y')
+    ['sex=F,M', 'age:[0,18,65),null', 'born:year:1900..2000,date=%m/%d/%Y']
+    """
+    parts: list[str] = []
+    for part in re.findall(r'(?:"(?:[^"]|"")*"|\[[^\]\[)]*\)|[^,])+', text):
+        begins = re.match(r'("(?:[^"]|"")*"|[^=:"]+)[=:]', part) and not re.match(r"\s*(date|decimal)=", part)
+        bare = bool(parts) and not re.search(r"[=:]", parts[-1])
+        if begins or bare or not parts:
+            parts.append(part)
+        else:
+            parts[-1] += f",{part}"
+    return parts
+
+
+def ask(
+    *,
+    columns: Sequence[str],
+    person: str | None = None,
+    **words: Any,
+) -> Queries:
+    """The release that the words of a command ask for."""
+    of = words.pop("class", None)
+    if of is None:
+        raise WrongUse("say which queries are to be answered: add `class=marginals:2`, intervals, boxes or others")
+    every = [spec for text in columns for spec in split(text)]
+    return queries(every, of, unit=Unit(person=person), **words)
+
+
+OPTIONS: Final = (
+    Option(name="columns", takes="SPEC,..", many=True, help="The columns and their declared bins."),
+    Option(name="class", takes="CLASS", help="marginals:W, conjunctions:W, intervals, boxes or halfspaces."),
+    Option(name="epsilon", takes="E", help="Differential privacy: what may be lost, all answers together."),
+    Option(name="zero_knowledge", takes="E", help="Zero-knowledge privacy with respect to `rows` of `people`."),
+    Option(name="rows", takes="K", help="How many people are drawn in secret."),
+    Option(
+        name="people",
+        takes="N",
+        help="How many people there are: public and enforced, so that the promise is for one replaced by another.",
+    ),
+    Option(name="method", takes="NAME", help=f"{', '.join(MAKERS)}; if not given, the best proved."),
+    Option(name="coverage", takes="C", default="0.95", help="How often all answers are within the bound."),
+)
+
+KIND: Final = Kind(
+    name="queries",
+    wire="queries/1",
+    about="""Answer a whole class of questions at once, every one within a proved bound.
+
+SPEC declares the bins of a column, as for a histogram: sex=F,M or age:0..100:10. CLASS is marginals:2 (every cell of
+every table by two columns), conjunctions:3 (every condition on up to three columns), intervals (of one column), boxes
+(a run of bins of each column) or halfspaces. The method is the one with the smallest proved error for that class and
+domain, chosen before the data is looked at; its bound, and those of the others, are in the JSON.
+
+With `epsilon=E` everybody is counted. With `zero_knowledge=E` `rows=K` `people=N` a secret sample of K of the N people
+is, and whatever is learned from the answers about a person, K random other people would have told as well.
+
+N is declared and public. A table with another number of people is refused with exit code 3, before anything is spent;
+that is for you alone. Since one who leaves would be noticed, what is promised with N is for one person replaced by
+another: with `epsilon=E`, E by mwem, small-database and boosting, 2 E by histogram, tree and per-query.
+What is released about the same people under one name adds up in the ledger.""",
+    examples=(
+        "hubbub release queries hubbub-demo/millbrook.parquet --person resident --columns age:0..90:5 "
+        "--class intervals --epsilon 1 --out q/",
+    ),
+    options=OPTIONS,
+    ask=ask,
+    read=read,
+)
+Queries.kind = KIND

@@ -1,0 +1,346 @@
+"""What a release of a class of queries published, and the answers that follow from it. Holds nothing of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hubbub.errors import WrongUse
+from hubbub.kinds.queries import chart, text
+from hubbub.kinds.queries.query_text import Words, cell_keys, key_names, keys_of, label_at, query_of, words_in, words_of
+from hubbub.numeric.exact import to_float
+from hubbub.numeric.format import numbers
+from hubbub.protocol.drawing import Drawing
+from hubbub.protocol.result import Result, Sheet
+from hubbub.query_classes.boosting import Boosting
+from hubbub.query_classes.choice import parameters
+from hubbub.query_classes.classes import Halfspaces, Query, cells_of
+from hubbub.query_classes.flat import Flat
+from hubbub.query_classes.growth import log_growth
+from hubbub.query_classes.per_query import PerQuery
+from hubbub.query_classes.setting import Drawn
+from hubbub.query_classes.small_databases import SmallDatabase
+from hubbub.query_classes.tree import Tree, levels
+from hubbub.query_classes.weights import Weights
+from hubbub.serialization.arrow import labelled, whole
+from hubbub.tables.bins import all_labels, size
+
+if TYPE_CHECKING:
+    from hubbub.kinds.queries.spec import Queries
+
+MOST_ANSWERS: Final = 50_000
+"""Answers that are written out beside the synopsis; others are asked of it."""
+_BATCH: Final = 1 << 20
+_LAST_PLACES: Final = Fraction(1, 2**40)  # of a weight, which machines round differently
+_LABELS: Final = pa.dictionary(pa.int32(), pa.string())
+_ANSWER: Final = ("estimate", "low", "high")
+PART: Final = "part"
+ROUND: Final = "round"
+PARTS: Final = ("cell", "in no cell")
+NUMBER: Final = {
+    "per-query": "count",
+    "histogram": "count",
+    "tree": "count",
+    "mwem": "weight",
+    "small-database": "rows",
+    "boosting": "rows",
+}
+"""What the numbers of each method are called in its file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """How many people a query counts: an estimate, how far it may be off, and the interval that follows.
+
+    With the coverage of the release, the intervals of all queries of the class hold at once.
+    """
+
+    query: Mapping[str, Any]
+    estimate: Fraction
+    bound: Fraction
+    low: int
+    high: int
+
+    def sentence(self) -> str:
+        """The same in words."""
+        return (
+            f"About {round(self.estimate):,} people, between {self.low:,} and {self.high:,}: the estimate is off by at "
+            f"most {ceil(self.bound):,}, like all others of the class at once."
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        known = {"query": dict(self.query), "estimate": float(self.estimate)}
+        return {**known, "bound": to_float(self.bound, round_up=True), "low": self.low, "high": self.high}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Synopsis(Result):
+    """The published numbers of a method. `answer` tells what they say about any query of the class."""
+
+    spec: Queries
+    drawn: Drawn
+
+    def answer(self, words: Words) -> Answer:
+        """How many people are like this: ``{"sex": "F", "town": "Bath"}``.
+
+        Guarantee: with the coverage of the release, every query of the class is within its bound, all of them at once.
+        """
+        return self.told_of(query_of(words, self.spec.asked.axes, self.spec.queries))
+
+    def words(self, texts: Sequence[str]) -> dict[str, Any]:
+        """A query in the words of a command: ``sex=F``, ``age=[20,25)..[60,65)``."""
+        return words_in(texts, self.spec.asked.axes, self.spec.queries)
+
+    def told_of(self, query: Query) -> Answer:
+        """The same for a query of the class."""
+        spec = self.spec
+        estimate = spec.asked.scale * spec.method.answer(spec.setting, self.drawn, query)
+        bound, most = spec.bound_of(query), spec.asked.people
+        low, high = max(ceil(estimate - bound), 0), max(floor(estimate + bound), 0)
+        if most is not None:
+            low, high = min(low, most), min(high, most)
+        return Answer(query=words_of(query, spec.asked.axes), estimate=estimate, bound=bound, low=low, high=high)
+
+    def synthetic(self, rows: int | None = None) -> pa.Table:
+        """Invented people with about the published answers: so many rows, or as many as the synopsis counts.
+
+        It is worked out from what is published, so it costs nothing; nothing is proved about how near it is where
+        the method published noisy counts, since counts below 0 become 0.
+        """
+        spec = self.spec
+        if isinstance(spec.method, PerQuery):
+            raise WrongUse("this method published answers and no cells; ask for another one, like `method=mwem`")
+        times = spec.method.rounds if isinstance(spec.method, Boosting) else 1
+        every = self.drawn.numbers.reshape(times, -1).sum(axis=0)
+        inside = every[: cells_of(spec.queries.shape)].astype(float)
+        shares = np.maximum(inside, 0.0)
+        total = rows if rows is not None else round(float(spec.asked.scale) * self._counted(shares))
+        copies = _apportioned(shares, total)
+        places = np.repeat(np.arange(shares.size), copies)
+        bins = np.unravel_index(places, spec.queries.shape)
+        columns = [
+            pa.array([label_at(axis, i) for i in each.tolist()], pa.string())
+            for axis, each in zip(spec.asked.axes, bins, strict=True)
+        ]
+        return pa.table(columns, names=[axis.column for axis in spec.asked.axes])
+
+    def _counted(self, shares: NDArray[np.float64]) -> float:
+        """How many people of those that the method saw these are."""
+        seen, method = self.spec.setting.rows, self.spec.method
+        if seen is None or isinstance(method, Flat | Tree):
+            return float(shares.sum())
+        if isinstance(method, Boosting):
+            return seen * float(shares.sum()) / (method.size * method.rounds)
+        return seen * float(shares.sum()) / (method.size if isinstance(method, SmallDatabase) else 1)
+
+    # --- files --------------------------------------------------------------------------------------------------------
+
+    @property
+    def number(self) -> str:
+        """What the published numbers are called."""
+        return NUMBER[self.spec.method.name]
+
+    def sheets(self) -> tuple[Sheet, ...]:
+        main = Sheet("release", self._schema(), self._batches, int(self.drawn.numbers.size), self._tolerance())
+        queries, method = self.spec.queries, self.spec.method
+        found = [main]
+        if isinstance(queries, Halfspaces):
+            return (main,)
+        if not isinstance(method, PerQuery) and queries.number <= MOST_ANSWERS:
+            schema = pa.schema([*self._keys(), *self._ends()])
+            found.append(Sheet("answers", schema, self._answers, queries.number, self._tolerance()))
+        if isinstance(method, Weights | Boosting):
+            rounds = self.rounds()
+            found.append(Sheet("rounds", rounds.schema, lambda: iter((rounds,)), rounds.num_rows))
+        return tuple(found)
+
+    def _tolerance(self) -> dict[str, Fraction]:
+        """Weights are sums of floats."""
+        if not isinstance(self.spec.method, Weights):
+            return {}
+        return {"weight": _LAST_PLACES, "estimate": _LAST_PLACES * (self.spec.asked.people or 1)}
+
+    def _keys(self) -> list[tuple[str, pa.DataType]]:
+        names = key_names(self.spec.asked.axes, self.spec.queries, (self.number, *_ANSWER))
+        return [(name, _LABELS) for name in names]
+
+    def _ends(self) -> list[tuple[str, pa.DataType]]:
+        return [("estimate", pa.float64()), ("low", pa.int64()), ("high", pa.int64())]
+
+    def _cells(self) -> list[str]:
+        """The key columns of a file of cells."""
+        taken, names = {PART, self.number} | ({ROUND} if isinstance(self.spec.method, Boosting) else set()), []
+        for axis in self.spec.asked.axes:
+            name = axis.column
+            while name in taken:
+                name = f"by_{name}"
+            taken.add(name)
+            names.append(name)
+        return names
+
+    def _schema(self) -> pa.Schema:
+        match self.spec.method:
+            case PerQuery():
+                ends = self._ends() if self._sampled else self._ends()[1:]  # else the count is the estimate
+                return pa.schema([*self._keys(), (self.number, pa.int64()), *ends])
+            case Tree():
+                return pa.schema([("level", pa.int64()), *self._keys(), (self.number, pa.int64())])
+            case Boosting():
+                keys = [(name, _LABELS) for name in self._cells()]
+                return pa.schema([(ROUND, pa.int64()), *keys, (PART, _LABELS), (self.number, pa.int64())])
+            case _:
+                kind = pa.float64() if isinstance(self.spec.method, Weights) else pa.int64()
+                return pa.schema([*((name, _LABELS) for name in self._cells()), (PART, _LABELS), (self.number, kind)])
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        total = self.drawn.numbers.size
+        for start in range(0, total, _BATCH):
+            stop = min(start + _BATCH, total)
+            yield pa.record_batch(self._columns(start, stop), schema=self._schema())
+
+    def _columns(self, start: int, stop: int) -> list[pa.Array]:
+        spec, some = self.spec, self.drawn.numbers[start:stop]
+        match spec.method:
+            case PerQuery():
+                assert not isinstance(spec.queries, Halfspaces)
+                keys = keys_of(np.arange(start, stop), spec.asked.axes, spec.queries)
+                values, which = np.unique(some, return_inverse=True)
+                told = self._told(values.tolist(), [spec.bound] * values.size)
+                ends = [column.take(whole(which.astype(np.int64))) for column in told]
+                return [*keys, whole(some), *(ends if self._sampled else ends[1:])]
+            case Tree(branching=branching):
+                return [*_runs(spec, branching, start, stop), whole(some)]
+            case Boosting(rounds=rounds):
+                each = spec.rows_published // rounds
+                return [whole(np.arange(start, stop) // each + 1), *self._of_cells(start, stop, each), whole(some)]
+            case _:
+                array = _floats(some) if isinstance(spec.method, Weights) else whole(some)
+                return [*self._of_cells(start, stop), array]
+
+    def _of_cells(self, start: int, stop: int, each: int | None = None) -> list[pa.Array]:
+        """The keys of cells, of one list of them or of several with `each` so many, and who is in none."""
+        places = np.arange(start, stop) if each is None else np.arange(start, stop) % each
+        outside = places >= cells_of(self.spec.queries.shape)
+        return [*cell_keys(places, self.spec.asked.axes), labelled(outside.astype(np.int64), PARTS)]
+
+    @property
+    def _sampled(self) -> bool:
+        return self.spec.asked.rows is not None
+
+    def _told(self, seen: Sequence[Fraction | int], bounds: Sequence[Fraction]) -> list[pa.Array]:
+        """Estimates and intervals from what the method says."""
+        spec, most = self.spec, self.spec.asked.people
+        estimates, lows, highs = [], [], []
+        for said, bound in zip(seen, bounds, strict=True):
+            value = spec.asked.scale * said
+            low, high = max(ceil(value - bound), 0), max(floor(value + bound), 0)
+            estimates.append(float(value))
+            lows.append(low if most is None else min(low, most))
+            highs.append(high if most is None else min(high, most))
+        return [
+            _floats(np.array(estimates)),
+            whole(np.array(lows, dtype=np.int64)),
+            whole(np.array(highs, dtype=np.int64)),
+        ]
+
+    def _answers(self) -> Iterator[pa.RecordBatch]:
+        spec = self.spec
+        assert not isinstance(spec.queries, Halfspaces)
+        boxes = [spec.queries.at(place) for place in range(spec.queries.number)]
+        setting = spec.setting
+        seen = [spec.method.answer(setting, self.drawn, box) for box in boxes]
+        bounds = [spec.bound_of(box) for box in boxes]
+        keys = keys_of(np.arange(len(boxes)), spec.asked.axes, spec.queries)
+        schema = pa.schema([*self._keys(), *self._ends()])
+        yield pa.record_batch([*keys, *self._told(seen, bounds)], schema=schema)
+
+    def rounds(self) -> pa.RecordBatch:
+        """What each round chose and measured: the weights follow from it."""
+        spec = self.spec
+        assert not isinstance(spec.queries, Halfspaces)
+        places = [spec.queries.place(query) for query, _ in self.drawn.rounds if isinstance(query, tuple)]
+        keys = keys_of(np.array(places, dtype=np.int64), spec.asked.axes, spec.queries)
+        measured = np.array([noisy for _, noisy in self.drawn.rounds], dtype=np.int64)
+        names = key_names(spec.asked.axes, spec.queries, (ROUND, "measured"))
+        labels = [(name, _LABELS) for name in names]
+        schema = pa.schema([(ROUND, pa.int64()), *labels, ("measured", pa.int64())])
+        times = np.array(self.drawn.times, dtype=np.int64) if self.drawn.times else np.arange(1, measured.size + 1)
+        return pa.record_batch([whole(times), *keys, whole(measured)], schema=schema)
+
+    # --- words --------------------------------------------------------------------------------------------------------
+
+    def told(self) -> Mapping[str, Any]:
+        from hubbub.kinds.queries.spec import all_offers
+
+        asked, queries = self.spec.asked, self.spec.queries
+        others = [each for each in all_offers(asked) if each.name != self.spec.method.name]
+        return {
+            "class": asked.of,
+            "queries": None if isinstance(queries, Halfspaces) else queries.number,
+            "cells": cells_of(queries.shape),
+            "method": self.spec.method.name,
+            "parameters": parameters(self.spec.method),
+            **numbers(bound=self.spec.bound),
+            "bound_as_share": None if not asked.people else to_float(self.spec.bound / asked.people, round_up=True),
+            "sampling_error": to_float(asked.sampling_error(), round_up=True),
+            "coverage": float(asked.coverage),
+            "other_methods": [
+                {
+                    "name": each.name,
+                    "bound": None if each.bound is None else to_float(asked.everybody(each.bound), round_up=True),
+                    "why_not": each.why_not or None,
+                }
+                for each in others
+            ],
+            "vc_dimension_at_most": queries.dimension,
+            "log_growth_at_most": to_float(log_growth(queries, asked.people), round_up=True)
+            if asked.people
+            else to_float(queries.log_number, round_up=True),
+            "people": asked.people,
+            "rows": asked.rows,
+        }
+
+    def sentences(self) -> tuple[str, ...]:
+        return text.sentences(self.spec)
+
+    def disjoint_counts(self) -> str | None:
+        """Those of the bins: queries overlap, and so do the levels of a tree."""
+        return "count" if self.spec.method.name == "histogram" else None
+
+    def drawing(self) -> Drawing | None:
+        return chart.bars(self)
+
+
+def _runs(spec: Queries, branching: int, start: int, stop: int) -> list[pa.Array]:
+    """The level of each run, and its first and last bin."""
+    axis = spec.asked.axes[0]
+    sizes = levels(size(axis), branching)
+    ends = np.cumsum(sizes)
+    places = np.arange(start, stop)
+    level = np.searchsorted(ends, places, side="right")
+    place = places - np.concatenate([[0], ends])[level]
+    step = np.array([branching**i for i in range(len(sizes))], dtype=np.int64)[level]
+    first = place * step
+    last = np.minimum(first + step, size(axis)) - 1
+    return [whole(level.astype(np.int64)), labelled(first, all_labels(axis)), labelled(last, all_labels(axis))]
+
+
+def _floats(values: NDArray[np.float64]) -> pa.Array:
+    return pa.Array.from_buffers(pa.float64(), values.size, [None, pa.py_buffer(np.ascontiguousarray(values))])
+
+
+def _apportioned(shares: NDArray[np.float64], total: int) -> NDArray[np.int64]:
+    """Whole numbers in about these shares: the largest remainders are rounded up."""
+    everything = float(shares.sum())
+    wanted = shares * (total / everything) if everything > 0 else np.full(shares.size, total / shares.size)
+    found = np.floor(wanted).astype(np.int64)
+    short = total - int(found.sum())
+    found[np.argsort(found - wanted, kind="stable")[: max(short, 0)]] += 1
+    return found

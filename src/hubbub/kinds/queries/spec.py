@@ -1,0 +1,259 @@
+"""A release that answers a whole class of questions, as a value: everything about it that is public.
+
+A declared domain, a class of queries, a method with its parameters, and what may be lost: under differential privacy,
+or on a secret sample of K of N people under zero-knowledge privacy. The method is the one with the smallest proved
+error, chosen from this alone. What each part does stands in a file of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil
+from typing import TYPE_CHECKING, ClassVar, Final, Self
+
+from hubbub.channels.mechanisms.geometric import Geometric
+from hubbub.channels.protocol import LARGEST_RATE
+from hubbub.errors import WrongUse
+from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.people import People
+from hubbub.kinds.queries import promises as queries_promises
+from hubbub.kinds.queries import replaced, text, wire
+from hubbub.noise.source import Source
+from hubbub.numeric.exact import to_text
+from hubbub.protocol.channel_checks import laws
+from hubbub.protocol.check import Check
+from hubbub.protocol.measurement import Measurement
+from hubbub.protocol.result import Result
+from hubbub.protocol.spec import Kind, Spec, Words
+from hubbub.query_classes.boosting import Boosting
+from hubbub.query_classes.choice import Offer, offers
+from hubbub.query_classes.classes import Class, Halfspaces, Query, cells_of, parse
+from hubbub.query_classes.growth import sampling_error
+from hubbub.query_classes.per_query import PerQuery
+from hubbub.query_classes.setting import Method, Setting
+from hubbub.query_classes.tree import Tree, levels
+from hubbub.sampling.sanitize import Blank, inside
+from hubbub.serialization.canonical import Plain
+from hubbub.serialization.published_files import Files
+from hubbub.tables.bins import Declared, size
+from hubbub.tables.privacy_unit import EACH_ROW, Unit
+from hubbub.tables.schema import Schema, column, resolved
+
+if TYPE_CHECKING:
+    from hubbub.tables.engine import Engine
+
+MOST_CODES: Final = 2**62
+MOST_COLUMNS: Final = 64
+_BYTES_PER_ROW: Final = 100
+
+
+def check_domain(axes: tuple[Declared, ...]) -> None:
+    """Refuse a domain whose cells cannot be numbered."""
+    if not 1 <= len(axes) <= MOST_COLUMNS:
+        raise WrongUse(f"a domain has from 1 to {MOST_COLUMNS} columns, not {len(axes)}; name so many")
+    if cells_of(tuple(map(size, axes))) > MOST_CODES:
+        raise WrongUse("the declared bins multiply to more than 2^62; declare coarser bins, or fewer columns")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What is asked, before a method is chosen: domain, class, loss, sample, and how often all answers are right."""
+
+    axes: tuple[Declared, ...]
+    of: str
+    epsilon: Fraction
+    rows: int | None = None
+    people: int | None = None
+    coverage: Fraction = Fraction(19, 20)
+
+    @property
+    def queries(self) -> Class:
+        return parse(self.of, tuple(map(size, self.axes)))
+
+    @property
+    def doubt(self) -> Fraction:
+        """How often the noise may break the bound; the sample may as often."""
+        return (1 - self.coverage) / (1 if self.rows is None else 2)
+
+    @property
+    def outside(self) -> bool:
+        """Whether somebody may be in no cell."""
+        return not all(axis.null and axis.other for axis in self.axes)
+
+    def losses(self) -> tuple[Fraction, Fraction]:
+        """What a method may lose where nobody is half way between two people, and where nobody is a row like others.
+
+        Guarantee: on K of N people drawn in secret, a method that loses this has the zero-knowledge privacy that was
+        asked for (:func:`hubbub.sampling.sanitize.inside`, Theorems A1' and A1).
+        """
+        if self.rows is None or self.people is None:
+            return self.epsilon, self.epsilon
+        half_way = inside(self.rows, self.people, self.epsilon, blank=Blank.HALF_WAY).epsilon_dp / 2
+        return half_way, inside(self.rows, self.people, self.epsilon).epsilon_dp
+
+    def setting(self, half_way: Fraction, any_row: Fraction) -> Setting:
+        """What a method is told."""
+        return Setting(
+            queries=self.queries,
+            half_way=half_way,
+            any_row=any_row,
+            doubt=self.doubt,
+            rows=self.people if self.rows is None else self.rows,
+            outside=self.outside,
+        )
+
+    @property
+    def scale(self) -> Fraction:
+        """How many people of the table one of the sample stands for."""
+        return Fraction(1) if self.rows is None or self.people is None else Fraction(self.people, self.rows)
+
+    def sampling_error(self) -> Fraction:
+        """How far the sample is from everybody, in people, for every query at once; 0 without a sample."""
+        if self.rows is None or self.people is None:
+            return Fraction(0)
+        return self.people * sampling_error(self.queries, self.rows, self.people, (1 - self.coverage) / 2)
+
+    def everybody(self, bound: Fraction) -> Fraction:
+        """A bound on the people that a method sees, as one on all people of the table."""
+        return self.scale * bound + self.sampling_error()
+
+
+@lru_cache(maxsize=64)
+def all_offers(asked: Asked) -> tuple[Offer, ...]:
+    """Every method with its bound, the best first. Public numbers alone."""
+    return offers(asked.setting(*asked.losses()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Queries(Spec):
+    """A synopsis that answers every query of a class.
+
+    `loss` is what the method loses where it runs: on all people epsilon itself, on a sample what zero-knowledge
+    privacy leaves it. Method, loss and `bound` (in people, for every query at once) are worked out when it is asked
+    for, and are part of what is written down: a sharper theorem leaves an old release what it was.
+    """
+
+    kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.queries.request
+    asked: Asked
+    method: Method
+    loss: Fraction
+    bound: Fraction
+    unit: Unit = EACH_ROW
+
+    def __post_init__(self) -> None:
+        asked = self.asked
+        if not 0 < asked.coverage < 1 or asked.epsilon <= 0 or self.loss <= 0:
+            raise WrongUse("epsilon must be above 0, and the coverage between 0 and 1")
+        if asked.rows is not None and (asked.people is None or not 1 <= asked.rows <= asked.people):
+            raise WrongUse("a sample of K people needs K between 1 and the declared number of people; lower rows")
+        check_domain(asked.axes)
+
+    @property
+    def zero_knowledge(self) -> bool:
+        return self.asked.rows is not None
+
+    @property
+    def queries(self) -> Class:
+        return self.asked.queries
+
+    @property
+    def setting(self) -> Setting:
+        """What the method is told."""
+        return self.asked.setting(self.loss, self.loss)
+
+    @property
+    def people(self) -> People:
+        return self.unit.people
+
+    @property
+    def enforced_number(self) -> int | None:
+        return self.asked.people
+
+    @property
+    def replaced_loss(self) -> Fraction:
+        """What the method loses when one person whom it sees is replaced by another.
+
+        Guarantee: `loss` where that is what any change of one person costs (:class:`Blank.ANY`); where it is the cost
+        of a person who comes or goes, twice as much, once for each of the two.
+        """
+        return self.loss * (2 if self.method.blank is Blank.HALF_WAY else 1)
+
+    def resolved(self, schema: Schema) -> Self:
+        if self.unit.person is not None:
+            column(schema, self.unit.person)
+        resolved(self.asked.axes, schema)
+        return self
+
+    @property
+    def rows_published(self) -> int:
+        """How many numbers the method publishes."""
+        shape = self.queries.shape
+        if isinstance(self.method, PerQuery):
+            assert not isinstance(self.queries, Halfspaces)
+            return self.queries.number
+        if isinstance(self.method, Tree):
+            return sum(levels(shape[0], self.method.branching))
+        beyond = self.asked.outside and self.setting.rows is not None
+        times = self.method.rounds if isinstance(self.method, Boosting) else 1
+        return times * (cells_of(shape) + beyond)
+
+    def promises(self) -> tuple[Derivation, ...]:
+        """Guarantee: each is a theorem applied to the public description, or the call is refused."""
+        return queries_promises.promises(self)
+
+    def bound_of(self, query: Query) -> Fraction:
+        """How far the answer to a query is from the truth, in people, with all of them right at once."""
+        return min(self.bound, self.asked.everybody(self.method.bound_of(self.setting, query)))
+
+    def checks(self) -> Iterator[Check]:
+        """The noise against its exact law, what is spent against what may be, and the bound against its proof."""
+        why = self.method.why_not(self.setting)
+        yield Check("the method can answer the class", not why, why or f"{self.method.name} for {self.asked.of}")
+        spent = self.method.spends(self.setting)
+        yield Check("the method spends no more than it may", spent <= self.loss, f"{to_text(spent)}")
+        rate = queries_promises.noise_rate(self)
+        if rate is not None and rate <= LARGEST_RATE:  # beyond that the noise is 0 but once in 10^21 draws
+            yield from laws(Geometric(rate))
+        if self.enforced_number is not None:
+            yield replaced.replaced_holds(self)
+        again = self.asked.everybody(self.method.bound(self.setting))
+        found = f"{ceil(again):,} people" if again <= self.bound else "the proof gives a larger one"
+        yield Check("the bound on every answer", again <= self.bound, found)
+
+    def free(self) -> tuple[str, ...]:
+        told = [f"how often all answers are right, {to_text(self.asked.coverage)}: no promise to people rests on it"]
+        told.append("the bound, if it is larger than the proved one")
+        if self.unit.person is not None:
+            told.append(f"the name of the column that says who is who, {self.unit.person}")
+        return tuple(told)
+
+    def words(self) -> Words:
+        return text.words(self)
+
+    def duration_note(self) -> str:
+        return text.ahead(self)
+
+    def described(self) -> dict[str, Plain]:
+        return wire.described(self)
+
+    def room(self) -> int:
+        return (1 << 20) + _BYTES_PER_ROW * self.rows_published
+
+    def measure(self, data: Engine, source: Source) -> Measurement:
+        from hubbub.kinds.queries import mechanism
+
+        return mechanism.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        """Guarantee: what was loaded from published files answers as the release did."""
+        from hubbub.kinds.queries import mechanism
+
+        return mechanism.present(self, measurement["synopsis"])
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.queries import load as queries_load
+
+        return queries_load.load(self, files)

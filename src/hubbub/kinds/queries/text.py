@@ -1,0 +1,116 @@
+"""A release of a class of queries in plain words."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING, Final
+
+from hubbub.kinds.histogram.text import listed as listed
+from hubbub.numeric.exact import to_text
+from hubbub.numeric.format import short
+from hubbub.protocol.spec import Words
+from hubbub.query_classes.boosting import Boosting
+from hubbub.query_classes.classes import Halfspaces, cells_of
+from hubbub.query_classes.small_databases import SmallDatabase
+from hubbub.query_classes.tree import Tree
+from hubbub.query_classes.weights import Weights
+from hubbub.tables.bins import rule
+
+if TYPE_CHECKING:
+    from hubbub.kinds.queries.spec import Queries
+
+SAYS: Final = {
+    "marginals": "every cell of every table by {ways} of the columns",
+    "conjunctions": "every condition on at most {ways} of the columns, each with one of its values",
+    "intervals": "every run of bins",
+    "boxes": "every run of bins of each column, all at once",
+    "halfspaces": "every half-space of the grid of bins",
+}
+_WRITING: Final = 8e-6  # seconds for each row of the file
+_LONG: Final = 2.0  # seconds from which it is worth saying how long it takes
+
+
+def words(spec: Queries) -> Words:
+    """Everything that has to be said about it."""
+    columns = [axis.column for axis in spec.asked.axes]
+    sampled = "" if spec.asked.rows is None else f", {spec.asked.rows:,} of {spec.asked.people:,} people"
+    return Words(
+        title=f"Answers to {spec.asked.of} of {listed(columns)}",
+        published=f"A synopsis that answers, of the columns {listed(columns)}, {_class(spec)}: {how(spec)}",
+        entry=f"queries {spec.asked.of} of {', '.join(columns)}{sampled}",
+        person=spec.unit.words,
+        sampling=_sampling(spec),
+        counts="the people in the table" if spec.asked.rows is None else "the people in the table, from the sample",
+        intervals=interval_words(spec),
+        public=tuple((axis.column, str(rule(axis)).removeprefix(f"{axis.column}: ")) for axis in spec.asked.axes),
+    )
+
+
+def _class(spec: Queries) -> str:
+    name, _, ways = spec.asked.of.partition(":")
+    return SAYS[name].format(ways=ways)
+
+
+def how(spec: Queries) -> str:
+    """What was done, method by method."""
+    match spec.method:
+        case Tree(branching=branching):
+            return f"whole noise on every run of a tree of {branching} branches"
+        case Weights(rounds=rounds):
+            plural = "s" if rounds > 1 else ""
+            return f"weights of all cells, tilted in {rounds} round{plural} to one noisy answer each, and averaged"
+        case SmallDatabase(size=size):
+            return f"an invented database of {size} rows, drawn among all of that size"
+        case Boosting(rounds=rounds, draws=draws, size=size):
+            return (
+                f"{rounds} invented databases of {size} rows, each fitted to noisy answers to {draws:,} queries that "
+                "were drawn by how badly the earlier ones answer them; the median is told"
+            )
+    return "whole noise on every answer" if spec.method.name == "per-query" else "whole noise on every cell"
+
+
+def _sampling(spec: Queries) -> str:
+    if spec.asked.rows is None:
+        return "nobody: everybody in the table is counted"
+    return (
+        f"a fresh secret sample was drawn for this release: {spec.asked.rows:,} of the {spec.asked.people:,} people, "
+        "all sets of so many alike, and who was drawn is not kept"
+    )
+
+
+def interval_words(spec: Queries) -> str:
+    """What an interval means."""
+    percent = to_text(100 * spec.asked.coverage)
+    return f"With a chance of at least {percent} %, every interval of the class holds the true number, all at once"
+
+
+def sentences(spec: Queries) -> tuple[str, ...]:
+    """What has to be said beside the numbers."""
+    from hubbub.kinds.queries.spec import all_offers
+
+    asked, queries = spec.asked, spec.queries
+    share = "" if not asked.people else f" ({short(100 * spec.bound / asked.people, 3)} % of {asked.people:,})"
+    number = "Every query" if isinstance(queries, Halfspaces) else f"Each of {queries.number:,} queries"
+    told = [
+        f"{number} is answered within {ceil(spec.bound):,} people{share}, all of them at once with a chance of at "
+        f"least {to_text(100 * asked.coverage)} %. Method: {spec.method.name}."
+    ]
+    best = all_offers(asked)[0]
+    if best.bound is not None and best.name != spec.method.name and asked.everybody(best.bound) < spec.bound:
+        least = ceil(asked.everybody(best.bound))
+        whom = "person" if least == 1 else "people"
+        told.append(f"It was asked for by name; {best.name} is proved to be within {least:,} {whom}.")
+    if asked.rows is not None:
+        told.append(
+            f"Of that, {ceil(asked.sampling_error()):,} people are for the sample: the VC dimension of the class is at "
+            f"most {queries.dimension}. Epsilon goes with K = {asked.rows:,}: so many random people may be known."
+        )
+    return tuple(told)
+
+
+def ahead(spec: Queries) -> str:
+    """What is said before it starts: how long it takes, where that is worth saying."""
+    seconds = spec.method.seconds(spec.setting) + _WRITING * spec.rows_published
+    if seconds < _LONG:
+        return ""
+    return f"{spec.method.name} on {cells_of(spec.queries.shape):,} cells takes about {ceil(seconds)} seconds."

@@ -1,0 +1,69 @@
+"""A release of a class of queries in exact JSON and back: everything about it that is public."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from hubbub.errors import CheckFailed, HubbubError
+from hubbub.kinds.histogram.wire import is_partition, written
+from hubbub.numeric.exact import to_text
+from hubbub.query_classes.choice import parameters
+from hubbub.query_classes.choice import restored as method_of
+from hubbub.serialization.canonical import Plain
+from hubbub.serialization.exact_json import agrees, plain, restored
+from hubbub.tables.bins import Declared
+from hubbub.tables.privacy_unit import Unit
+
+if TYPE_CHECKING:
+    from hubbub.kinds.queries.spec import Queries
+
+
+def described(spec: Queries) -> dict[str, Plain]:
+    """The release as JSON."""
+    asked = spec.asked
+    return {
+        "bins": [written(axis) for axis in asked.axes],
+        "class": asked.of,
+        "epsilon": to_text(asked.epsilon),
+        "rows": asked.rows,
+        "people": asked.people,
+        "coverage": to_text(asked.coverage),
+        "method": parameters(spec.method),
+        "loss": to_text(spec.loss),
+        "bound": to_text(spec.bound),
+        "unit": plain(spec.unit),
+    }
+
+
+def read(given: Any) -> Queries:
+    """The release that a description says, checked as if somebody had asked for it."""
+    from hubbub.kinds.queries.spec import Asked, Queries, check_domain
+
+    try:
+        check_domain(restored(tuple[Declared, ...], given["bins"]))
+        spec = Queries(
+            asked=Asked(
+                axes=restored(tuple[Declared, ...], given["bins"]),
+                of=restored(str, given["class"]),
+                epsilon=restored(Fraction, given["epsilon"]),
+                rows=restored(int | None, given["rows"]),
+                people=restored(int | None, given["people"]),
+                coverage=restored(Fraction, given["coverage"]),
+            ),
+            method=method_of(given["method"]),
+            loss=restored(Fraction, given["loss"]),
+            bound=restored(Fraction, given["bound"]),
+            unit=restored(Unit, given["unit"]),
+        )
+        fits = spec.asked.queries.name == spec.asked.of and not spec.unit.chooses
+    except CheckFailed:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, HubbubError):
+        raise CheckFailed("the description of the release is not one; get the original certificate") from None
+    axes = spec.asked.axes
+    if not fits or not axes or len({axis.column for axis in axes}) != len(axes) or not all(map(is_partition, axes)):
+        raise CheckFailed("the domain of the description is none; get the original certificate")
+    if not agrees(given, described(spec)):
+        raise CheckFailed("the description of the release is not written as Hubbub writes it; get the original")
+    return spec

@@ -1,0 +1,90 @@
+"""Several questions measured and presented: count everybody once, draw one secret sample, answer all from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hubbub.errors import CheckFailed, Refused
+from hubbub.kinds.histogram.mechanism import VALUE
+from hubbub.kinds.questions.result import Replies
+from hubbub.kinds.statistic.estimates import Row
+from hubbub.kinds.statistic.mechanism import answers_of, check_size, drawn_rows, question
+from hubbub.kinds.statistic.result import drawn_columns
+from hubbub.noise.source import Source
+from hubbub.protocol.measurement import Drawn, Measurement, release
+from hubbub.sampling.ranks import choose
+from hubbub.serialization.arrow import whole
+from hubbub.tables.engine import OTHER_NUMBER, Counted, Engine, Joint
+
+if TYPE_CHECKING:
+    from hubbub.kinds.questions.spec import Questions
+
+_SCHEMA = pa.schema([(VALUE, pa.int64())])
+
+
+@dataclass(frozen=True, slots=True)
+class OneSample:
+    """The mechanism of several questions: one secret sample, and noise for each question of its own.
+
+    What is drawn are the integers of every bin of every question, one after the other: the questions in their order,
+    their bins in order, and of each bin what :func:`hubbub.kinds.statistic.result.drawn_columns` names.
+
+    Guarantee: the promises of :func:`hubbub.kinds.questions.promises.promises`, if the words of the source are uniform
+    and independent: the cells are fine enough for every question, so that what each is told is of the same K people,
+    of whom one who is another moves it as :class:`hubbub.kinds.statistic.mechanism.Sums` says.
+    """
+
+    spec: Questions
+    schema: ClassVar[pa.Schema] = _SCHEMA
+
+    def draw(self, exact: Joint, source: Source) -> pa.RecordBatch:
+        for each in self.spec.statistics:
+            check_size(each, self.spec.of_people)
+        drawn = choose(self.spec.rows, self.spec.of_people, source).among(exact.counts)
+        both = zip(self.spec.statistics, exact.codes, strict=True)
+        return in_one([drawn_rows(each, _added(codes, drawn), source) for each, codes in both])
+
+
+def measure(spec: Questions, engine: Engine, source: Source) -> Measurement:
+    """Count once, then draw.
+
+    Guarantee: a table of another number of people than was declared is refused before a word is drawn.
+    """
+    asked = tuple(question(each, by_value=each.measured is not None) for each in spec.statistics)
+    exact = engine.together(asked, source)
+    if int(exact.counts.sum()) != spec.of_people:
+        raise Refused(OTHER_NUMBER)
+    return Measurement(answers=release(OneSample(spec), exact, source))
+
+
+def present(spec: Questions, drawn: Drawn) -> Replies:
+    """The answers to every question; a CheckFailed if such a release cannot draw these integers."""
+    if len(drawn) != sum(each.bins * len(drawn_columns(each)) for each in spec.statistics):
+        raise CheckFailed("its rows are not as many as its bins")
+    values = iter(drawn.integers(VALUE).tolist())
+    answers = []
+    for each in spec.statistics:
+        many = len(drawn_columns(each))
+        answers.append(answers_of(each, [tuple(islice(values, many)) for _ in range(each.bins)]))
+    return Replies(spec, tuple(answers))
+
+
+def in_one(rows: Sequence[Sequence[Row]]) -> pa.RecordBatch:
+    """The integers of all questions under the schema of the mechanism; where people are sampled nothing is hidden."""
+    every = [number for each in rows for row in each for number in row]
+    return pa.record_batch([whole(np.array(every, dtype=np.int64))], schema=_SCHEMA)
+
+
+def _added(codes: NDArray[np.int64], counts: NDArray[np.int64]) -> Counted:
+    """Cells that one question does not tell apart, as one."""
+    different, place = np.unique(codes, return_inverse=True)
+    sums = np.zeros(different.size, dtype=np.int64)
+    np.add.at(sums, place, counts)
+    return Counted(different, sums)

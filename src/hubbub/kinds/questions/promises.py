@@ -1,0 +1,92 @@
+"""What several questions on one secret sample promise, derived from their public description alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from hubbub.errors import Refused
+from hubbub.guarantees import composition
+from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
+from hubbub.guarantees.derivation import BBG, HERE, Assumption, Derivation, Theorem, texts
+from hubbub.guarantees.implications import SECRET, SYMMETRIC
+from hubbub.guarantees.indistinguishability import mixed
+from hubbub.kinds.statistic.promises import REPLACED, declared, differential, mechanism_holds
+from hubbub.numeric.exact import Infinite, to_text
+from hubbub.numeric.format import short
+from hubbub.protocol.check import Check
+from hubbub.sampling.sanitize import Blank
+from hubbub.tables.protection import Knowledge
+
+if TYPE_CHECKING:
+    from hubbub.kinds.questions.spec import Questions
+
+ONE_SAMPLE: Final = Theorem(
+    "questions.one-sample", "Theorem A1' (several questions on one sample of K people)", f"{BBG}; {HERE}"
+)
+SAME: Final = Assumption("questions.same-people", "all questions are told of the same {rows} people, drawn once")
+
+
+@lru_cache(maxsize=64)
+def promises(spec: Questions) -> tuple[Derivation, ...]:
+    """Every promise of the release.
+
+    Guarantee: inside the sample the j-th question loses `loss_j` when one row is replaced, and all of them, with noise
+    of their own, the sum (basic composition). On one sample of K of N people drawn in secret that is zero-knowledge
+    private with respect to RS(K) by :func:`hubbub.sampling.one_sample.together` (Theorem A1', a blank for each
+    question), and ln(1 + (K/N)(e^sum - 1))-differentially private when one person is replaced. Refused if the first is
+    more than the epsilon that is claimed.
+    """
+    k, n, inside = spec.rows, spec.of_people, spec.inside
+    swapped = mixed(inside, spec.share)
+    if spec.reached > spec.epsilon or isinstance(swapped, Infinite):
+        raise Refused("the noise is too little for the epsilon that is claimed; raise one of them")
+    each = [
+        differential(statistic, asked.loss, Neighbours.REPLACE)
+        for statistic, asked in zip(spec.statistics, spec.asked, strict=True)
+    ]
+    inner = composition.differential(*each) if len(each) > 1 else each[0]
+    knowledge = spec.statistics[0].protection
+    assert isinstance(knowledge, Knowledge)
+    names = texts(k=k, n=n, epsilon=inside)
+    used = (SYMMETRIC, SECRET, declared(knowledge), Assumption(SAME.id, SAME.says, texts(rows=k)))
+    knows = Derivation(
+        conclusion=ZeroKnowledge(epsilon=spec.epsilon, aggregate=RandomSample(k=k, n=n)),
+        theorem=ONE_SAMPLE,
+        premises=(inner,),
+        numbers=(*names, *_blanks(spec), *texts(epsilon_out=spec.epsilon)),
+        assumptions=used,
+    )
+    private = Derivation(
+        conclusion=DifferentialPrivacy(epsilon=swapped, neighbours=Neighbours.REPLACE),
+        theorem=REPLACED,
+        premises=(inner,),
+        numbers=(*names, *texts(epsilon_out=swapped)),
+        assumptions=used,
+    )
+    return knows, private
+
+
+def _blanks(spec: Questions) -> tuple[tuple[str, str], ...]:
+    """How much is lost by questions to which the blank is in no bin, and by each to which it is a coin."""
+    half = sum((each.loss for each in spec.asked if each.blank is Blank.HALF_WAY), Fraction(0))
+    coins = sorted(each.loss for each in spec.asked if each.blank is Blank.COIN)
+    return (*texts(in_no_bin=half), ("coins", ", ".join(map(to_text, coins)) or "none"))
+
+
+def checks(spec: Questions) -> Iterator[Check]:
+    """Every mechanism, then their sum through the sample.
+
+    Guarantee: a check that passed means that the claim holds: of each question's noise by how far one person moves what
+    it is added to, or by exact laws on small tables; of all of them by Theorem A1'.
+    """
+    for asked, statistic in zip(spec.asked, spec.statistics, strict=True):
+        for check in mechanism_holds(statistic):
+            yield Check(f"{asked.name}: {check.what}", check.passed, check.found)
+    found = (
+        f"losing {to_text(spec.inside)} inside, tell no more than {spec.rows:,} of {spec.of_people:,} people, up to "
+        f"epsilon = {short(spec.epsilon, 9)} (Theorem A1')"
+    )
+    yield Check("all questions on one sample", spec.reached <= spec.epsilon, found)

@@ -1,0 +1,205 @@
+"""From a file of questions, or the words of a block, to their spec, or one sentence; and the kind itself.
+
+::
+
+    zero_knowledge = 0.5      # all questions together
+    rows = 1000               # K, drawn in secret, once
+    people = 40000            # N, public
+
+    [[question]]
+    name = "old"
+    kind = "count"
+    where = "age >= 65"
+
+    [[question]]
+    name = "salaries"
+    kind = "mean"
+    of = "salary:0..300000:1000"
+    by = ["department=Police,Fire,other"]
+    share = 2                 # of what may be lost inside the sample; 1 if not given
+
+Without `zero_knowledge` each question says what it may lose inside the sample, with `epsilon`, and the sum decides.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+from hubbub.errors import WrongUse
+from hubbub.kinds.questions.spec import Asked, Questions, read
+from hubbub.kinds.statistic.request import EXPECTED, MOST_PEOPLE, ONE_ROW, declared
+from hubbub.numeric.exact import Exact, positive, rational, rounded, whole
+from hubbub.protocol.option import Option
+from hubbub.protocol.spec import Kind
+from hubbub.sampling.one_sample import may_lose, together
+from hubbub.sampling.ranks import LARGEST
+from hubbub.sampling.sanitize import Blank
+from hubbub.tables.bounded_column import measured
+from hubbub.tables.condition import Condition
+from hubbub.tables.condition import parse as parse_condition
+from hubbub.tables.privacy_unit import Unit, of_numbers
+
+KINDS: Final = ("count", "fraction", "mean", "quantile")
+_TOP: Final = ("zero_knowledge", "rows", "people", "coverage", "question")
+_KEYS: Final = ("name", "kind", "by", "of", "q", "where", "epsilon", "share")
+_LARGEST: Final = 1 << 20  # bytes
+_DIGITS: Final = 12
+
+
+def questions(
+    asked: Sequence[Mapping[str, Any]],
+    *,
+    rows: Exact,
+    people: Exact,
+    zero_knowledge: Exact | None = None,
+    coverage: Exact = "0.95",
+    unit: Unit | None = None,
+) -> Questions:
+    """The release that these words ask for, or one sentence that says what is wrong with them."""
+    k, n = whole(rows, "rows", least=1), whole(people, "people", least=1)
+    if k > n:
+        raise WrongUse(f"rows is how many of all people may be known, at most {n}, not {k}; lower it")
+    if n > MOST_PEOPLE or min(k, n - k) > LARGEST:
+        raise WrongUse(f"of at most {MOST_PEOPLE:,} people at most {LARGEST:,} are drawn, or left out; choose others")
+    level = rational(coverage, "coverage")
+    if not 0 < level < 1:
+        raise WrongUse(f"coverage must lie between 0 and 1, not {level}; choose one like 0.95")
+    if not asked:
+        raise WrongUse("no question is asked; add one, like a count with a where")
+    blanks = [_asked(each, Fraction(1)).blank for each in asked]
+    losses = _losses(asked, blanks, k, n, zero_knowledge)
+    every = tuple(_asked(each, loss) for each, loss in zip(asked, losses, strict=True))
+    told = together(k, n, list(zip(losses, blanks, strict=True)))
+    epsilon = told if zero_knowledge is None else positive(zero_knowledge, "zero-knowledge")
+    return Questions(
+        asked=every, epsilon=epsilon, rows=k, of_people=n, unit=unit or Unit(), coverage=level
+    )  # fmt: skip
+
+
+def _losses(
+    asked: Sequence[Mapping[str, Any]], blanks: Sequence[Blank], k: int, n: int, zero_knowledge: Exact | None
+) -> list[Fraction]:
+    """What each question may lose inside the sample."""
+    if zero_knowledge is None:
+        if any(each.get("epsilon") is None or each.get("share") is not None for each in asked):
+            raise WrongUse(
+                "say zero_knowledge, what all questions together may tell beyond the sample, and perhaps a share "
+                "of it for each; or leave it out and give each question its epsilon inside the sample"
+            )
+        return [positive(each["epsilon"], "epsilon") for each in asked]
+    if any(each.get("epsilon") is not None for each in asked):
+        raise WrongUse("with zero_knowledge for all, a question has a share of it and no epsilon; drop that")
+    shares = [positive(1 if each.get("share") is None else each["share"], "share") for each in asked]
+    target = positive(zero_knowledge, "zero-knowledge")
+    whole_loss = may_lose(k, n, target, list(zip(shares, blanks, strict=True)))
+    parts = [rounded(whole_loss * share / sum(shares), up=False, digits=_DIGITS) for share in shares]
+    if not all(parts):
+        raise WrongUse("a question with so small a share would have next to nothing; raise it, or zero_knowledge")
+    return parts
+
+
+def _asked(given: Mapping[str, Any], loss: Fraction) -> Asked:
+    name, what = given.get("name"), given.get("kind")
+    if not isinstance(name, str) or not name:
+        raise WrongUse('each question has a name, which its file gets; add name, like name = "old"')
+    if what not in KINDS:
+        raise WrongUse(f"the question {name[:40]!r} is a count, fraction, mean or quantile; say which, with kind")
+    unknown = next((key for key in given if key not in _KEYS), None)
+    if unknown is not None:
+        raise WrongUse(f"a question knows {', '.join(_KEYS)}, and not {str(unknown)[:40]!r}; leave it out")
+    by, of, where, q = given.get("by") or (), given.get("of"), given.get("where"), given.get("q")
+    if isinstance(by, str) or not all(isinstance(each, str) for each in by):
+        raise WrongUse(f"by of the question {name[:40]!r} is a list of texts, even for one; put it in brackets")
+    if (of is None) == (what in ("mean", "quantile")):
+        raise WrongUse(
+            f'say what a mean or quantile is of, like of="salary:0..300000:100", and nothing of a count or a fraction; '
+            f"correct the question {name[:40]!r}"
+        )
+    if q is not None and what != "quantile":
+        raise WrongUse(f"q is for quantiles, and the question {name[:40]!r} is a {what}; leave it out")
+    if where is None and what == "fraction":
+        raise WrongUse(f"a fraction is of those who meet a condition; add where to the question {name[:40]!r}")
+    return Asked(
+        name=name,
+        what=what,
+        loss=loss,
+        axes=tuple(declared(each) for each in by),
+        where=where if where is None or isinstance(where, Condition) else parse_condition(where),
+        of=None if of is None else measured(of),
+        q=rational("0.5" if q is None else q, "q") if what == "quantile" else None,
+    )
+
+
+def _toml(place: Path) -> dict[str, Any]:
+    try:
+        with place.open("rb") as opened:
+            text = opened.read(_LARGEST + 1)
+        if len(text) <= _LARGEST:
+            return tomllib.loads(text.decode("utf-8"), parse_float=str)
+    except (OSError, ValueError, RecursionError):  # TOMLDecodeError and UnicodeDecodeError are ValueErrors
+        pass
+    raise WrongUse(f"the questions must be a TOML file that can be read, not {str(place)[:60]!r}; check the file")
+
+
+def from_file(spec: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Any]:
+    """What a TOML file of questions says; its numbers are exactly what they read."""
+    found = dict(spec) if isinstance(spec, Mapping) else _toml(Path(spec))
+    unknown = next((key for key in found if key not in _TOP), None)
+    if unknown is not None:
+        raise WrongUse(f"a file of questions knows {', '.join(_TOP)}, and not {str(unknown)[:40]!r}; leave it out")
+    asked = found.get("question")
+    if not isinstance(asked, list) or not asked or not all(isinstance(each, dict) for each in asked):
+        raise WrongUse("a file of questions has a table [[question]] for each, with its name and kind; add some")
+    for name in ("rows", "people"):
+        if name not in found:
+            raise WrongUse("a file of questions says how many people are drawn, rows, of how many, people; add both")
+    return found
+
+
+def ask(
+    *,
+    spec: Any = None,
+    person: str | None = None,
+    one_row_per_person: bool = False,
+    expected_rows: bool = False,
+) -> Questions:
+    """The release that the words of a command ask for."""
+    if spec is None:
+        raise WrongUse("say which questions are asked: add `spec=FILE`, a TOML file with a table [[question]] for each")
+    found = from_file(spec)
+    unit = of_numbers(person, one_row_per_person=one_row_per_person, expected_rows=expected_rows)
+    return questions(found.pop("question"), unit=unit, **found)
+
+
+KIND: Final = Kind(
+    name="questions",
+    wire="questions/1",
+    about="""Answer several questions from one secret sample: counts, shares, means and quantiles.
+
+FILE is TOML: zero_knowledge = 0.5, rows = 1000 (K) and people = 40000 (N) for all of them, and a table
+[[question]] for each, with name, kind (count, fraction, mean or quantile), of, by, where and q as the
+commands of these kinds have them, and share, its part of what may be lost inside the sample (1 if not given).
+Without zero_knowledge each question says its epsilon inside the sample instead.
+
+K people are drawn once and every question is told of them: all answers together tell no more than K random people
+do, at most ln(1 + (K/N)(e^E - 1)) more, E being what the questions lose inside, added up (and about half of that where
+epsilon is small). K does not grow with the questions, and it is one entry in the ledger. What fresh samples would have
+cost is shown beside it.
+
+N is declared and public. A table of another number of people is refused with exit code 3 and one sentence before
+anything is spent; that it was refused is information, and for you alone. A person with several rows counts by one of
+them, the same one for all questions (`one_row_per_person=True`).""",
+    examples=(
+        "hubbub release questions hubbub-demo/millbrook.parquet --person resident --spec hubbub-demo/questions.toml "
+        "--out questions/",
+    ),
+    options=(Option(name="spec", takes="FILE", help="The questions, in TOML."), ONE_ROW, EXPECTED),
+    ask=ask,
+    read=read,
+)
+Questions.kind = KIND

@@ -1,0 +1,256 @@
+"""Several questions on one secret sample, as a value: everything about it that is public.
+
+K of N people are drawn once, and counts, shares, means and quantiles are all told of these same people. What the
+questions lose inside the sample adds up, and the sample is drawn around all of them: the release is zero-knowledge
+private with respect to RS(K), by less than ln(1 + (K/N)(e^(sum of losses) - 1)) (:mod:`hubbub.sampling.one_sample`),
+and K does not grow with the questions. Fresh samples would need K people each.
+
+The table is counted once, by where every question counts a person (the common refinement of their bins, steps and
+conditions), and the sample is drawn over these counts. How many cells that makes is known from the questions and N.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import lru_cache
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+
+from hubbub.errors import CheckFailed, HubbubError, WrongUse
+from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.people import People
+from hubbub.kinds.histogram.wire import is_partition
+from hubbub.kinds.questions import promises as questions_promises
+from hubbub.kinds.questions import text
+from hubbub.kinds.statistic.spec import Count, Mean, Quantile, Share, Statistic
+from hubbub.noise.source import Source
+from hubbub.numeric.exact import Infinite
+from hubbub.protocol.check import Check
+from hubbub.protocol.measurement import Measurement
+from hubbub.protocol.result import Result
+from hubbub.protocol.spec import Kind, Spec, Together, Words
+from hubbub.sampling.one_sample import together
+from hubbub.sampling.sanitize import Blank, outside
+from hubbub.serialization.canonical import Plain
+from hubbub.serialization.exact_json import agrees, plain, restored
+from hubbub.serialization.published_files import Files
+from hubbub.tables.bins import Declared, size
+from hubbub.tables.bounded_column import Measure
+from hubbub.tables.condition import Condition
+from hubbub.tables.privacy_unit import EACH_ROW, Unit
+from hubbub.tables.protection import Knowledge, Route
+from hubbub.tables.schema import Schema
+
+if TYPE_CHECKING:
+    from hubbub.tables.engine import Engine
+
+MOST: Final = 50  # questions
+MOST_NUMBERS: Final = 50_000_000  # a place for each question and a count, of every cell
+_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,29}", re.ASCII)
+_BYTES_PER_ROW: Final = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One of the questions: its name, what it is, of whom, and what it loses inside the sample, one row replaced."""
+
+    name: str
+    what: str  # count, fraction, mean, quantile
+    loss: Fraction
+    axes: tuple[Declared, ...] = ()
+    where: Condition | None = None
+    of: Measure | None = None
+    q: Fraction | None = None
+
+    @property
+    def blank(self) -> Blank:
+        """What stands for a person whom the simulator does not see."""
+        return Blank.COIN if self.what in ("count", "fraction") and not self.axes else Blank.HALF_WAY
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise WrongUse(
+                "the name of a question is the name of its file: small letters, digits and hyphens, a letter first, at "
+                f"most 30, not {self.name[:40]!r}; choose such a one"
+            )
+        if self.loss <= 0:
+            raise WrongUse(f"what the question {self.name} loses must be above 0; choose another epsilon or share")
+        measures = self.what in ("mean", "quantile")
+        if (self.of is None) == measures or (self.q is None) == (self.what == "quantile"):
+            raise WrongUse(f"the question {self.name}: of goes with a mean or quantile, q with a quantile; correct it")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Questions(Spec):
+    """Counts, shares, means and quantiles of one secret sample of `rows` of `of_people` people."""
+
+    kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.questions.request
+    asked: tuple[Asked, ...]
+    epsilon: Fraction  # of zero-knowledge privacy, all questions together
+    rows: int
+    of_people: int
+    unit: Unit = EACH_ROW
+    coverage: Fraction = Fraction(19, 20)
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.asked) <= MOST:
+            raise WrongUse(f"one sample answers from 1 to {MOST} questions, not {len(self.asked)}; ask so many")
+        names = [each.name for each in self.asked]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise WrongUse(f"each question has a name of its own, and {twice!r} is there twice; rename one of them")
+        statistics(self)  # refuses what is no question
+        if self.cells * (len(self.asked) + 1) > MOST_NUMBERS:
+            raise WrongUse(
+                f"one sample for all of them needs the table counted by up to {self.cells:,} different cells, too many "
+                f"for {len(self.asked)} questions; declare coarser steps or bins, or ask fewer questions at once"
+            )
+
+    # --- what is public -------------------------------------------------------------------------------------------
+
+    @property
+    def statistics(self) -> tuple[Statistic, ...]:
+        """Each question as a statistic of a sample; its own epsilon is what a fresh sample of its own would cost."""
+        return statistics(self)
+
+    @property
+    def inside(self) -> Fraction:
+        """What all of them lose inside the sample, one row replaced."""
+        return sum((each.loss for each in self.asked), Fraction(0))
+
+    @property
+    def reached(self) -> Fraction:
+        """The zero-knowledge privacy of all of them, as far as it is proved."""
+        return together(self.rows, self.of_people, [(each.loss, each.blank) for each in self.asked])
+
+    @property
+    def share(self) -> Fraction:
+        return Fraction(self.rows, self.of_people)
+
+    @property
+    def fresh(self) -> tuple[Fraction, int]:
+        """What as many fresh samples would have cost: the sum of their epsilons, and how many people may be known."""
+        told = sum((_known(each).epsilon for each in self.statistics), Fraction(0))
+        return told, min(self.rows * len(self.asked), self.of_people)
+
+    @property
+    def cells(self) -> int:
+        """The most cells that the questions make together: of their bins, steps and conditions, or one a person."""
+        axes = {axis for each in self.asked for axis in each.axes}
+        measures = {each.of for each in self.asked if each.of is not None}
+        rules = {each.where for each in self.asked if each.where is not None}
+        made: int = prod(size(axis) + 1 for axis in axes) * prod(each.steps + 2 for each in measures) * 2 ** len(rules)
+        return min(made, self.of_people)
+
+    @property
+    def people(self) -> People:
+        return self.unit.people
+
+    @property
+    def enforced_number(self) -> int | None:
+        return self.of_people
+
+    def resolved(self, schema: Schema) -> Self:
+        for each in self.statistics:
+            each.resolved(schema)
+        return self
+
+    def promises(self) -> tuple[Derivation, ...]:
+        """Guarantee: each is a theorem applied to the one before, or the call is refused."""
+        return questions_promises.promises(self)
+
+    def together(self) -> Together:
+        return Together()
+
+    def checks(self) -> Iterator[Check]:
+        return questions_promises.checks(self)
+
+    def free(self) -> tuple[str, ...]:
+        told = ["how often an interval is right: no promise to people rests on it"]
+        if self.unit.person is not None:
+            told.append(f"the name of the column that says who is who, {self.unit.person}")
+        return tuple(told)
+
+    def words(self) -> Words:
+        return text.words(self)
+
+    def described(self) -> dict[str, Plain]:
+        told = plain(self)
+        assert isinstance(told, dict)
+        return {name: value for name, value in told.items() if name != "is"}
+
+    def room(self) -> int:
+        return (1 << 20) + _BYTES_PER_ROW * sum(each.bins for each in self.statistics)
+
+    def measure(self, data: Engine, source: Source) -> Measurement:
+        from hubbub.kinds.questions import mechanism
+
+        return mechanism.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.kinds.questions import mechanism
+
+        return mechanism.present(self, measurement["answers"])
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.questions import load as questions_load
+
+        return questions_load.load(self, files)
+
+
+def _known(statistic: Statistic) -> Knowledge:
+    assert isinstance(statistic.protection, Knowledge)
+    return statistic.protection
+
+
+@lru_cache(maxsize=64)
+def statistics(spec: Questions) -> tuple[Statistic, ...]:
+    """The questions, each with the noise that its loss pays for."""
+    return tuple(_statistic(spec, each) for each in spec.asked)
+
+
+def _statistic(spec: Questions, asked: Asked) -> Statistic:
+    def common() -> dict[str, Any]:
+        cost = outside(spec.rows, spec.of_people, asked.loss, blank=asked.blank).epsilon_zk
+        assert not isinstance(cost, Infinite)
+        knowledge = Knowledge(
+            epsilon=cost, rows=spec.rows, people=spec.of_people, route=Route.SAMPLE, rate=asked.loss
+        )  # fmt: skip
+        return {
+            "axes": asked.axes,
+            "where": asked.where,
+            "protection": knowledge,
+            "unit": spec.unit,
+            "coverage": spec.coverage,
+        }
+
+    match asked.what:
+        case "count":
+            return Count(**common())
+        case "fraction":
+            return Share(**common())
+        case "mean" if asked.of is not None:
+            return Mean(of=asked.of, **common())
+        case "quantile" if asked.of is not None and asked.q is not None:
+            return Quantile(of=asked.of, q=asked.q, **common())
+    raise WrongUse("a question is a count, a fraction, a mean or a quantile; choose one of these kinds")
+
+
+def read(given: Any) -> Questions:
+    """The release that a description says, checked as if somebody had asked for it."""
+    if not isinstance(given, dict) or set(given) != {field.name for field in fields(Questions)}:
+        raise CheckFailed("the description of the release is not one; get the original certificate")
+    try:
+        spec: Questions = restored(Questions, {"is": Questions.__name__, **given})
+    except CheckFailed:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, HubbubError):
+        raise CheckFailed("the description of the release is not one; get the original certificate") from None
+    if not agrees(given, spec.described()) or spec.described() != given:
+        raise CheckFailed("the description of the release is not written as Hubbub writes it; get the original")
+    if not all(is_partition(axis) for each in spec.asked for axis in each.axes):
+        raise CheckFailed("the bins are no partition; get the original certificate")
+    return spec

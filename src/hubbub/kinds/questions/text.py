@@ -1,0 +1,93 @@
+"""Several questions on one secret sample, in plain words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hubbub.kinds.histogram.text import listed
+from hubbub.kinds.statistic import text as statistic_text
+from hubbub.numeric.exact import to_text
+from hubbub.numeric.format import short
+from hubbub.protocol.spec import Words
+from hubbub.tables.bounded_column import Measure
+from hubbub.tables.labels import is_ranges
+
+if TYPE_CHECKING:
+    from hubbub.kinds.questions.spec import Questions
+
+
+def words(spec: Questions) -> Words:
+    """Everything that has to be said about it."""
+    names = [each.name for each in spec.asked]
+    public: dict[str, str] = {}
+    for asked, statistic in zip(spec.asked, spec.statistics, strict=True):
+        own = statistic_text.words(statistic)
+        told = own.title if own.title.startswith(statistic_text.capital(statistic_text.heading(statistic))) else ""
+        told = f"{told}, of {statistic_text.cut(statistic)}" if statistic_text.cut(statistic) else told
+        public[asked.name] = f"{told} (loses {short(asked.loss, 6)} inside the sample)"
+        for column, rule in own.public:
+            place = column if column not in public or public[column] == rule else f"{column} ({asked.name})"
+            public[place] = rule
+    many = f"{len(names):,} questions" if len(names) > 1 else "One question"
+    sample = f"one secret sample of {spec.rows:,} of {spec.of_people:,} people"
+    return Words(
+        title=f"{many} on {sample}: {listed(names)}",
+        published=f"{many} ({listed(names)}), answered from {sample}, with whole-number noise",
+        entry=f"{many.lower()} on {sample}: {listed(names)}",
+        person=spec.unit.words,
+        sampling=statistic_text.sampling(spec.statistics[0]),
+        counts=whom(spec),
+        intervals=_interval_words(spec),
+        public=tuple(public.items()),
+    )
+
+
+def _interval_words(spec: Questions) -> str:
+    told = (
+        f"An interval holds the true number with a chance of at least {to_text(100 * spec.coverage)} %, each by "
+        "itself, if there is anybody to tell it of"
+    )
+    cut = dict.fromkeys(
+        f"of {each.measured.column} that of values {each.measured.cut}, or cut alone"
+        for each in spec.statistics
+        if isinstance(each.measured, Measure)
+    )
+    return "; ".join((told, *cut))
+
+
+def whom(spec: Questions) -> str:
+    """Whom the numbers are about."""
+    if spec.unit.expected_rows:
+        told = "as they are kept on average (each row of a person counts for one over how many rows the person has)"
+    elif spec.unit.one_row_per_person:
+        told = "of those that this release kept, one of each person and the same one for all questions"
+    else:
+        return "the people in the table whom each question is about, told from one secret sample of them"
+    return f"the rows that each question is about, {told}, told from one secret sample of the people"
+
+
+def route(spec: Questions) -> str:
+    """How the promise is kept."""
+    return (
+        f"{spec.rows:,} of {spec.of_people:,} people were drawn in secret, once, and every question was answered from "
+        "these same people, with noise of its own"
+    )
+
+
+def compared(spec: Questions) -> str:
+    """What it costs, beside what fresh samples would have cost."""
+    epsilon, rows = spec.fresh
+    return (
+        f"Together they tell no more than {spec.rows:,} random people do, up to epsilon = {short(spec.epsilon, 6)}; "
+        f"with a fresh sample for each question and the same noise it would be {rows:,} random people, up to epsilon = "
+        f"{short(epsilon, 6)}"
+    )
+
+
+def notes(spec: Questions) -> tuple[str, ...]:
+    """What has to be said beside the numbers."""
+    told = [f"The numbers are about {whom(spec)}.", f"{words(spec).intervals}."]
+    told += dict.fromkeys(text for each in spec.statistics for text in statistic_text.chosen(each))
+    if any(is_ranges(axis) for each in spec.asked for axis in each.axes):
+        told.append("[a,b) is from a up to, and not including, b.")
+    return tuple(told)

@@ -1,0 +1,1 @@
+"""Records that a crowd shares: the k-anonymity that can be proved."""

@@ -1,0 +1,79 @@
+"""From the words that ask for records to their spec, and the kind itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from hubbub.errors import WrongUse
+from hubbub.kinds.histogram.request import SAMPLING, histogram
+from hubbub.kinds.records.compare import compare
+from hubbub.kinds.records.spec import Records, checked, read
+from hubbub.numeric.exact import Exact
+from hubbub.protocol.option import Option
+from hubbub.protocol.spec import Kind
+from hubbub.tables.columns import axis
+from hubbub.tables.generalization import split
+from hubbub.tables.privacy_unit import Unit
+
+_WHICH: Final = "say which columns the records have; add `columns=age:10,zip/3,diagnosis`"
+
+
+def records(
+    columns: str | Sequence[str], *, crowd: Exact | None = None, unit: Unit | None = None, **words: Any
+) -> Records:
+    """The release that these words ask for, or one sentence that says what is wrong with them."""
+    parts = split(columns) if isinstance(columns, str) else list(columns)
+    if crowd is None:
+        raise WrongUse("records are published if a crowd shares them; say how many people that is, like `crowd=20`")
+    axes = tuple(map(axis, parts))
+    if not axes:
+        raise WrongUse(_WHICH)
+    if len({each.column for each in axes}) < len(axes):
+        raise WrongUse("each column of a record is named once, with one function; drop the others from `columns`")
+    cells = histogram(axes, crowd=crowd, unit=unit, **words)
+    return checked(
+        cells,
+        WrongUse(
+            "a column of records is told as values that occur: as it is, as age:10, zip/3, born:year or "
+            "diagnosis@icd.csv/1; declared bins are for histograms and cubes"
+        ),
+    )
+
+
+def ask(
+    *, person: str | None = None, one_row_per_person: bool = False, columns: str | None = None, **words: Any
+) -> Records:
+    """The release that the words of a command ask for."""
+    if not columns:
+        raise WrongUse(_WHICH)
+    return records(columns, unit=Unit(person=person, one_row_per_person=one_row_per_person), **words)
+
+
+KIND: Final = Kind(
+    name="records",
+    wire="records/1",
+    about="""Publish the records that a crowd shares: k-anonymity with a proof.
+
+Each record is made coarser by a public function, column by column; then every record that fewer than K people have is
+left out, and the others are published as they are, a row for each person. LIST names the columns, separated by commas:
+age (as it is), age:10 (ranges of 10), zip/3 (the first 3 signs), born:year (also quarter, month, day) or
+diagnosis@icd.csv/1 (its label at level 1 of a hierarchy: a line for each value, value;label;label..., as ARX writes
+them). Columns that are not named are dropped.
+
+The function must not be chosen by looking at these people: choose it by what is public, or on a public table. What
+is released about the same people under one name adds up in the ledger (hubbub ledger show).""",
+    examples=(
+        "hubbub release records hubbub-demo/millbrook.parquet --person resident --columns age:10,department --crowd 20 "
+        "--out r/",
+    ),
+    options=(
+        Option(name="columns", takes="LIST", help="The columns of a record, each with its function."),
+        Option(name="crowd", takes="K", help="Records that at least K people share; the others are left out."),
+        *SAMPLING,
+    ),
+    ask=ask,
+    read=read,
+    compare=compare,
+)
+Records.kind = KIND

@@ -1,0 +1,95 @@
+"""Published records: a row for each person of a crowd, in an order that the labels alone decide."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from hubbub.kinds.histogram import chart as histogram_chart
+from hubbub.kinds.histogram.result import Counts
+from hubbub.protocol.drawing import Drawing
+from hubbub.protocol.result import Grid, Result, Sheet
+from hubbub.serialization.arrow import labelled
+from hubbub.tables.key_columns import key_columns
+from hubbub.tables.labels import is_ranges, labels
+
+if TYPE_CHECKING:
+    from hubbub.kinds.records.spec import Records
+
+_BATCH: Final = 1 << 20  # rows at a time
+_LABELS: Final = pa.dictionary(pa.int32(), pa.string())
+_NUMBER: Final = re.compile(r"\[?(-?\d{1,40}(?:\.\d{1,40})?)(?:,.*\))?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows(Result):
+    """The records of a release. It holds how often each is published, and nothing that is not."""
+
+    spec: Records
+    counts: Counts
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return int(self.counts.published.values.sum())
+
+    def order(self) -> NDArray[np.intp]:
+        """The distinct records, numbers by size and texts by their signs, what is missing last."""
+        known = labels(self.counts, np.arange(self.counts.bins))
+        return np.array(sorted(range(len(known)), key=lambda i: [_place(text) for text in known[i]]), dtype=np.intp)
+
+    def sheets(self) -> tuple[Sheet, ...]:
+        return (Sheet("release", schema(self.spec), self._batches, self.rows),)
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        names = key_columns(self.counts.axes)
+        columns = list(self.counts.keys(0, self.counts.bins))
+        order = self.order()
+        ends = np.cumsum(self.counts.published.values[order])
+        for start in range(0, self.rows, _BATCH) or [0]:
+            places = np.arange(start, min(start + _BATCH, self.rows))
+            which = order[np.searchsorted(ends, places, side="right")] if places.size else order[:0]
+            yield pa.record_batch([labelled(at[which], texts) for at, texts in columns], names=names)
+
+    def told(self) -> Mapping[str, Any]:
+        return {
+            "rows_published": self.rows,
+            "distinct_records": self.counts.bins,
+            "crowd": self.spec.k,
+            "columns": [axis.column for axis in self.counts.axes],
+        }
+
+    def sentences(self) -> tuple[str, ...]:
+        return (
+            f"{self.counts.bins:,} different records are published, {self.rows:,} rows in all; each record at least "
+            f"{self.spec.k} times.",
+            "A record that fewer people share is left out, just like one that nobody has, and how many were left out "
+            "is not told. The order of the rows follows from what they say.",
+        )
+
+    def grid(self, first: int) -> Grid:
+        batch = next(self._batches()).slice(0, first)
+        rows = tuple((tuple(row.values()), (), False) for row in batch.to_pylist())
+        notes = ("[a,b) is from a up to, and not including, b.",) if any(map(is_ranges, self.counts.axes)) else ()
+        return Grid(tuple(batch.schema.names), (), rows, notes)
+
+    def drawing(self) -> Drawing | None:
+        bars = histogram_chart.bars(self.counts)
+        return None if bars is None else replace(bars, bar="How many rows the release has of a record")
+
+
+def schema(spec: Records) -> pa.Schema:
+    """The columns of the file."""
+    return pa.schema([(name, _LABELS) for name in key_columns(spec.cells.axes)])
+
+
+def _place(text: str | None) -> tuple[bool, float, str]:
+    """Where a label stands among others."""
+    number = None if text is None else _NUMBER.fullmatch(text)
+    return text is None, float("-inf") if number is None else float(number[1]), text or ""

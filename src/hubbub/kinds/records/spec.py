@@ -1,0 +1,138 @@
+"""Records that a crowd shares, as a release: the k-anonymity that can be proved.
+
+Each record is made coarser by a public function, column by column, and those that fewer than k people have are left
+out. This is the histogram over found bins that shows exact counts of at least k and hides the others, written in
+another way: a record as often as its count says. So its promises, its secret sample and its place among other releases
+are those of that histogram, which this file holds as `cells`; nothing is promised twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
+from hubbub.errors import CheckFailed, HubbubError
+from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.people import People
+from hubbub.kinds.histogram import text as histogram_text
+from hubbub.kinds.histogram import wire as histogram_wire
+from hubbub.kinds.histogram.spec import Histogram
+from hubbub.noise.source import Source
+from hubbub.protocol.check import Check
+from hubbub.protocol.measurement import Measurement
+from hubbub.protocol.spec import Kind, Spec, Together, Words
+from hubbub.serialization.canonical import Plain
+from hubbub.serialization.published_files import Files
+from hubbub.tables.bins import Axis, Discovered, rule
+from hubbub.tables.generalization import Unchanged
+from hubbub.tables.schema import Holds, Schema, check, column
+
+if TYPE_CHECKING:
+    from hubbub.kinds.records.result import Rows
+    from hubbub.tables.engine import Engine
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Records(Spec):
+    """The records that at least k people share once a public function has made them coarser.
+
+    Guarantee: (k, 0)-crowd-blending, and what a secret sample adds to that, since the rows are a function of the
+    histogram `cells` (how often each row occurs) and say nothing by their order.
+    """
+
+    kind: ClassVar[Kind]  # set where the kind is made, in hubbub.kinds.records.request
+    cells: Histogram
+
+    @property
+    def k(self) -> int:
+        """The size of a crowd."""
+        assert isinstance(self.cells.channel, ExactOrSuppressed)
+        return self.cells.channel.k
+
+    @property
+    def people(self) -> People:
+        return self.cells.people
+
+    def resolved(self, schema: Schema) -> Self:
+        if self.cells.unit.person is not None:
+            column(schema, self.cells.unit.person)
+        axes = tuple(_found(axis, column(schema, axis.column)) for axis in self.cells.axes)
+        for axis in axes:
+            check(axis, schema[axis.column])
+        return replace(self, cells=replace(self.cells, axes=axes))
+
+    def promises(self) -> tuple[Derivation, ...]:
+        """Guarantee: those of the histogram of which the rows are a function."""
+        return self.cells.promises()
+
+    def alone(self) -> tuple[Derivation, ...]:
+        return self.cells.alone()
+
+    def together(self) -> Together:
+        return self.cells.together()
+
+    def checks(self) -> Iterator[Check]:
+        return self.cells.checks()
+
+    def free(self) -> tuple[str, ...]:
+        return tuple(text for text in self.cells.free() if " interval" not in text)
+
+    def words(self) -> Words:
+        cells = histogram_text.words(self.cells)
+        columns = histogram_text.listed([axis.column for axis in self.cells.axes])
+        whose = "in a secret sample of the table" if self.cells.sample is not None else "in the table"
+        return replace(
+            cells,
+            title=f"Records of people: {columns}",
+            published=(
+                f"The records of the people {whose}, with {columns}, made coarser by public rules; records that fewer "
+                f"than {self.k} of them share are left out"
+            ),
+            entry=cells.entry.replace("histogram by", "records with", 1),
+            counts=f"{cells.counts}, a row for each",
+            intervals="",
+            public=tuple((axis.column, str(rule(axis)).removeprefix(f"{axis.column}: ")) for axis in self.cells.axes),
+        )
+
+    def described(self) -> dict[str, Plain]:
+        return histogram_wire.described(self.cells)
+
+    def measure(self, data: Engine, source: Source) -> Measurement:
+        return self.cells.measure(data, source)
+
+    def present(self, measurement: Measurement) -> Rows:
+        from hubbub.kinds.histogram import mechanism as histogram_mechanism
+        from hubbub.kinds.records.result import Rows
+
+        return Rows(self, histogram_mechanism.present(self.cells, measurement["cells"]))
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.records import load as records_load
+
+        return records_load.load(self, files)
+
+
+def _found(axis: Axis, holds: Holds) -> Axis:
+    """A boolean that nobody has is no record, so its values are found like others and not declared by its type."""
+    if holds is Holds.BOOLEAN and isinstance(axis, Discovered) and axis.coarser is None:
+        return replace(axis, coarser=Unchanged())
+    return axis
+
+
+def read(given: Mapping[str, Any]) -> Records:
+    """The release that a description says, checked as if somebody had asked for it."""
+    try:
+        cells = histogram_wire.read(given)
+    except KeyError:
+        raise CheckFailed("the description of the records lacks a part; get the original certificate") from None
+    return checked(cells, CheckFailed("the description is not one of records; get the original certificate"))
+
+
+def checked(cells: Histogram, wrong: HubbubError) -> Records:
+    """Records of found bins, exact or not there at all; `wrong` for anything else."""
+    found = all(isinstance(axis, Discovered) for axis in cells.axes)
+    if not found or not isinstance(cells.channel, ExactOrSuppressed) or cells.scale_up or cells.unit.distinct:
+        raise wrong
+    return Records(cells=cells)

@@ -1,0 +1,175 @@
+"""What the published integers of a statistic say: an estimate and an interval for each bin, and nothing of the data.
+
+A release works its answers out here, and so does whoever checks one: from the same integers come the same answers.
+Of a quantile the value and both ends are drawn, as points of the declared range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hubbub.channels.estimate import intervals
+from hubbub.channels.law import SUPPRESSED
+from hubbub.channels.protocol import LARGEST_COUNT
+from hubbub.channels.published import Published
+from hubbub.kinds.statistic.intervals import Ends, drawn, of_sums, reach, widened
+from hubbub.kinds.statistic.result import HIDDEN, SHOWN, UNTOLD, Answer
+from hubbub.sampling import sampled_share
+from hubbub.tables.bounded_column import Measure
+from hubbub.tables.estimation.expected_rows import expected_intervals, expected_mean, expected_of_known
+from hubbub.tables.estimation.scaling import population_estimate, population_intervals
+from hubbub.tables.protection import Crowd, Knowledge, Route
+
+if TYPE_CHECKING:
+    from hubbub.kinds.statistic.spec import Statistic
+
+Row = tuple[int | None, ...]
+"""The integers of a bin, as :func:`hubbub.kinds.statistic.result.drawn_columns` names them; None where hidden."""
+
+
+def told(spec: Statistic, published: Sequence[Row]) -> list[Answer]:
+    """The answers that follow from the integers of every bin.
+
+    Guarantee: whatever is true, each interval holds it with the coverage of the release, by the law of the noise and of
+    the sample (:mod:`hubbub.kinds.statistic.intervals`). Of a mean that is the one of values cut to the declared
+    range, rounded to the step or not. Integers that such a release cannot publish are refused with
+    a ValueError.
+    """
+    if spec.ranked is not None:
+        return [_of_points(spec, spec.ranked[0], row) for row in published]
+    if spec.channel is not None:
+        return _through_channel(spec, [_one(row) for row in published])
+    if spec.measured is None or (spec.alone_known and isinstance(spec.protection, Knowledge)):
+        return [_of_people(spec, _known(_one(row))) for row in published]
+    if isinstance(spec.protection, Crowd):
+        return [_of_crowd(spec, spec.protection, *row) for row in published]
+    return [_of_sums(spec, *map(_known, row)) for row in published]
+
+
+def _one(row: Row) -> int | None:
+    (value,) = row
+    return value
+
+
+def _known(value: int | None) -> int:
+    if value is None:
+        raise ValueError("a number is missing")
+    return value
+
+
+# --- counts -------------------------------------------------------------------------------------------------------
+
+
+def _through_channel(spec: Statistic, values: Sequence[int | None]) -> list[Answer]:
+    assert spec.channel is not None
+    crowd = spec.protection if isinstance(spec.protection, Crowd) else None
+    least = crowd.k if crowd is not None and crowd.epsilon is None else None  # what is below is hidden
+    for value in values:
+        if (value is None and least is None) or (value is not None and least is not None and value < least):
+            raise ValueError("its channel publishes no such number")
+        if value is not None and not -LARGEST_COUNT <= value <= 2 * LARGEST_COUNT - 1:
+            raise ValueError("so many people are not counted")
+    found = Published(
+        np.array([value or 0 for value in values], dtype=np.int64),
+        np.array([value is None for value in values], dtype=np.intp),
+        ("", SUPPRESSED) if least is not None else ("",),
+    )
+    rate = None if crowd is None else crowd.sample
+    if spec.unit.expected_rows:
+        low, high = expected_intervals(spec.channel, found, rate or Fraction(1), spec.coverage)
+    elif rate is None:
+        low, high = intervals(spec.channel, found, spec.coverage)
+    else:
+        low, high = population_intervals(spec.channel, found, rate, spec.coverage)
+    answers = []
+    for i, value in enumerate(values):
+        about = None if value is None else max(value, 0) if rate is None else population_estimate(value, rate)
+        exact, estimate = (None if number is None else Fraction(number) for number in (value, about))
+        ends = Fraction(int(low[i])), None if high[i] < 0 else Fraction(int(high[i]))
+        answers.append(Answer((value,), exact, estimate, *ends, HIDDEN if value is None else SHOWN))
+    return answers
+
+
+def _of_people(spec: Statistic, count: int) -> Answer:
+    """Of all people, or of those of a bin: a noisy count of the K who were drawn, or of everybody."""
+    knowledge, rate = spec.protection, spec.unit_loss
+    assert isinstance(knowledge, Knowledge)
+    assert rate is not None
+    expected = spec.unit.expected_rows
+    # Where what is kept on average is told, half of the chance is for what might have been kept.
+    n, miss = knowledge.people, (1 - spec.coverage) / (2 if expected else 1)
+    if knowledge.route is Route.EXACT:
+        off, scale = reach(rate, miss), Fraction(1)
+        low, high = max(count - off, 0), min(count + off, n)
+        low, high = (low, high) if low <= high else (0, n)
+    else:
+        scale = 1 / knowledge.share
+        low, high = sampled_share.interval(n, knowledge.rows, rate, count, miss)
+    if expected:
+        low, high = expected_of_known(low, high, n, miss)
+    unit = Fraction(1) if spec.measured is None else Fraction(1, n)
+    about = min(max(count * scale, Fraction(low)), Fraction(high)) * unit
+    return Answer((count,), count * scale * unit, about, low * unit, high * unit, SHOWN)
+
+
+# --- sums ---------------------------------------------------------------------------------------------------------
+
+
+def _of_sums(spec: Statistic, part: int, whole: int) -> Answer:
+    """A and A + B, both with noise; the mean is between them."""
+    rate, miss, expected = spec.sum_rate, 1 - spec.coverage, spec.unit.expected_rows
+    assert rate is not None
+    off = reach(rate, miss / (4 if spec.sampled or expected else 2))
+    ends = expected_mean(part, whole, off, spec.steps, miss / 2) if expected else of_sums(part, whole, off)
+    if spec.sampled and not expected:  # else the sample is in it
+        ends = widened(ends, drawn((whole - 2 * off) // spec.steps, miss / 2))
+    return _mean(spec, (part, whole), part, whole, ends)
+
+
+def _of_crowd(spec: Statistic, crowd: Crowd, count: int | None, part: int | None) -> Answer:
+    """How many they are, exactly, and their sum with noise; small ones hidden."""
+    if count is None and part is None:
+        return Answer((None, None), None, None, spec.value(Fraction(0)), spec.value(Fraction(1)), HIDDEN)
+    count, part, rate, miss = _known(count), _known(part), spec.sum_rate, 1 - spec.coverage
+    assert rate is not None
+    if count < crowd.k:
+        raise ValueError("so small a crowd is hidden")
+    whole = spec.steps * count
+    ends = of_sums(part, whole, reach(rate, miss / 2 if crowd.sample is not None else miss))
+    if crowd.sample is not None:
+        ends = widened(ends, drawn(count, miss / 2))
+    return _mean(spec, (count, part), part, whole, ends)
+
+
+def _mean(spec: Statistic, published: tuple[int, ...], part: int, whole: int, ends: Ends) -> Answer:
+    least, most = low, high = spec.value(ends[0]), spec.value(ends[1])
+    if isinstance(spec.measured, Measure):
+        low, high = spec.measured.unrounded(low, high)
+    if whole <= 0:
+        return Answer(published, None, None, low, high, UNTOLD)
+    told = spec.value(Fraction(part, whole))
+    return Answer(published, told, min(max(told, least), most), low, high, SHOWN)
+
+
+# --- quantiles ----------------------------------------------------------------------------------------------------
+
+
+def _of_points(spec: Statistic, measure: Measure, row: Row) -> Answer:
+    """A value and the two ends of its interval, drawn as points 0..W; -1 and W + 1 are beyond the ends."""
+    crowd = spec.protection if isinstance(spec.protection, Crowd) else None
+    published = row[:-3]
+    if crowd is not None and not any(value is not None for value in row):
+        return Answer(published, None, None, measure.low, measure.high, HIDDEN)
+    if crowd is not None and _known(*published) < crowd.k:
+        raise ValueError("so small a crowd is hidden")
+    points = list(map(_known, row[-3:]))
+    if not all(-1 <= point <= measure.steps + 1 for point in points):
+        raise ValueError("a point is beyond the range")
+    value, *ends = (min(max(point, 0), measure.steps) for point in points)
+    low, high = (measure.value(end) for end in sorted(ends))
+    told = measure.value(value)
+    return Answer(published, told, min(max(told, low), high), *measure.unrounded(low, high), SHOWN)

@@ -1,0 +1,112 @@
+"""How far a published statistic can be from the truth: exact laws of the noise, and of the sample where there are any.
+
+Everything is worked out from what was published and from public numbers. The chance to be wrong, 1 - coverage, is all
+for the noise where nobody was sampled; else half is for the noise and half for the sample, whatever the data are.
+
+Of two sums A and B with noise the mean A/(A + B) = m satisfies (1 - m) A - m B = 0, so that the published ones are off
+by (1 - m) Z - m Z', at most t if both noises are: m lies where |A' - m (A' + B')| <= t.
+
+A mean of c people of a bin, drawn from more of them, differs from that of all by at most sqrt(ln(2/b)/(2 c)) of the
+range but for a probability b, whatever the others are (Hoeffding 1963, Theorem 4; Serfling's factor is left out, since
+how many people a bin has in all is not public). A single share of all people has its exact law instead
+(:mod:`hubbub.sampling.sampled_share`).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil
+from typing import TYPE_CHECKING, Final
+
+from hubbub.kinds.statistic.quantile import Target, rank_error, shares
+from hubbub.numeric.exact import ball, exp, log, precision, rounded, upper
+from hubbub.tables.protection import Crowd, Knowledge
+
+if TYPE_CHECKING:
+    from hubbub.kinds.statistic.spec import Statistic
+
+_DIGITS: Final = 12
+Ends = tuple[Fraction, Fraction]
+
+
+@lru_cache(maxsize=4096)
+def reach(rate: Fraction, miss: Fraction) -> int:
+    """The smallest r such that two-sided geometric noise is beyond r, either way, with a chance of at most `miss`.
+
+    Guarantee: P(|Z| > r) = 2 e^(-rate (r + 1))/(1 + e^-rate) <= miss.
+    """
+    with precision():
+        beyond = 2 / ((1 + exp(-rate)) * ball(miss))
+        found = max(ceil(upper(beyond.log() / ball(rate))) - 1, 0)
+        while found and beyond * exp(-rate * found) <= 1:
+            found -= 1
+    return found
+
+
+def of_sums(part: int, whole: int, off: int) -> Ends:
+    """Where a mean, of the range 0..1, lies if both noises are at most `off`.
+
+    Guarantee: if A' and B' are each within `off` of sums that have the mean m, m is inside; what cannot be is cut off.
+    """
+    if whole < 0:
+        part, whole = -part, -whole
+    low, high = max(part - off, 0), min(part + off, whole)
+    if whole == 0 or low > high:  # the latter with noise beyond `off`: then nothing is told
+        return Fraction(0), Fraction(1)
+    return Fraction(low, whole), Fraction(high, whole)
+
+
+@lru_cache(maxsize=65536)
+def drawn(people: int, miss: Fraction) -> Fraction:
+    """How far the mean of so many people, drawn from more, is from the mean of all, in parts of the range.
+
+    Guarantee: at most this, but for a probability of at most `miss` (Hoeffding 1963); rounded up.
+    """
+    if people < 1:
+        return Fraction(1)
+    with precision():
+        return min(rounded((log(2 / miss) / (2 * people)).sqrt(), up=True, digits=_DIGITS), Fraction(1))
+
+
+def widened(ends: Ends, by: Fraction) -> Ends:
+    """An interval of the range 0..1, longer on both sides."""
+    return max(ends[0] - by, Fraction(0)), min(ends[1] + by, Fraction(1))
+
+
+def targets(spec: Statistic, people: int | None = None) -> tuple[tuple[Target, Fraction], ...]:
+    """What is drawn for a quantile: the value, and both ends of its interval, each with what it may lose.
+
+    Guarantee: of a bin of c people let r be the target of an end and t its rank error. The low end has L <= r + t, and
+    the high one U >= r - t, but for a quarter (or, unsampled, a half) of 1 - coverage each. r + t and r - t are q c; of
+    a sample, q c less or more sqrt(c ln(1/b)/2), or a line above that where c is not public: by Hoeffding's inequality
+    whoever lies below the q-quantile of all is then not too many, or too few, in the sample.
+    """
+    loss, ranked = spec.unit_loss, spec.ranked
+    assert loss is not None
+    assert ranked is not None
+    measure, q = ranked
+    middle, end = shares(loss)
+    replacing, miss = isinstance(spec.protection, Crowd), 1 - spec.coverage
+    one = miss / 4 if spec.sampled else miss / 2
+    found = [(Target(slope=q, offset=Fraction(0), ends=False, replacing=replacing), middle)]
+    for sign in (-1, 1):
+        slope, away = _line(spec, one, people) if spec.sampled else (Fraction(0), Fraction(0))
+        aim = Target(slope=q + sign * slope, offset=Fraction(0), ends=True, replacing=replacing)
+        off = rank_error(aim, end, measure.steps + 3, one) + away
+        found.append((Target(slope=aim.slope, offset=sign * off, ends=True, replacing=replacing), end))
+    return tuple(found)
+
+
+def _line(spec: Statistic, miss: Fraction, people: int | None) -> Ends:
+    """(slope, offset) of a line that is nowhere below sqrt(c ln(1/miss)/2): at the c that is public, or touching it at
+    the number of people that a bin has on average."""
+    with precision():
+        double = rounded(log(1 / miss) / 2, up=True, digits=_DIGITS)
+        if isinstance(spec.protection, Crowd):
+            assert people is not None
+            return Fraction(0), rounded((ball(double) * people).sqrt(), up=True, digits=_DIGITS)
+        assert isinstance(spec.protection, Knowledge)
+        about = max(Fraction(spec.protection.rows, spec.bins), Fraction(1))
+        slope = rounded((ball(double / (4 * about))).sqrt(), up=True, digits=_DIGITS)
+    return slope, double / (4 * slope)  # sqrt(c d) <= slope c + d/(4 slope)

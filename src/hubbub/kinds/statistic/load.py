@@ -1,0 +1,78 @@
+"""The file of a statistic, read back: the integers that were drawn for each bin, from the file alone."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from hubbub.errors import CheckFailed
+from hubbub.kinds.histogram.load import bins_in
+from hubbub.kinds.statistic.estimates import Row
+from hubbub.kinds.statistic.mechanism import NO_NUMBERS, Sums, in_columns
+from hubbub.kinds.statistic.result import ENDS, columns, published_columns, schema
+from hubbub.protocol.measurement import Measurement, loaded
+from hubbub.serialization.published_files import Files
+from hubbub.tables.bounded_column import Measure
+from hubbub.tables.key_columns import key_columns
+from hubbub.tables.protection import Crowd
+
+if TYPE_CHECKING:
+    from hubbub.kinds.statistic.spec import Statistic
+
+_HALF: Final = Fraction(1, 2)  # a step
+
+
+def load(spec: Statistic, files: Files) -> Measurement:
+    """What was drawn for the bins of a published file.
+
+    Guarantee: every found bin is there once, as far as a CSV can tell; a number is missing only where all that was
+    drawn for the bin is, and only where crowds are hidden.
+    """
+    keys = key_columns(spec.axes, columns(spec)) if spec.discovered else []
+    table = files.table("release", schema(spec), [*keys, *published_columns(spec), *ENDS])
+    rows, found = rows_in(spec, table), None
+    if spec.discovered:
+        codes, labels = bins_in(spec.axes, table, keys)
+        found = list(zip(codes.tolist(), zip(*labels, strict=True), strict=True))
+    return Measurement(answers=loaded(Sums(spec).schema, in_columns(spec, rows, found)))
+
+
+def rows_in(spec: Statistic, table: pa.Table) -> list[Row]:
+    """The integers of every row; of a quantile its points too, read from its value and ends."""
+    numbers = [table.column(name).to_pylist() for name in published_columns(spec)]
+    if spec.ranked is None:
+        return [_checked(spec, row) for row in zip(*numbers, strict=True)]
+    measure, _ = spec.ranked
+    ends = zip(*(table.column(name).to_pylist() for name in ENDS), strict=True)
+    integers = zip(*numbers, strict=True) if numbers else [()] * table.num_rows
+    return [_ranked(spec, measure, row, points) for row, points in zip(integers, ends, strict=True)]
+
+
+def _ranked(spec: Statistic, measure: Measure, row: Row, ends: tuple[Any, ...]) -> Row:
+    hidden = bool(row) and None in row
+    value, low, high = ends
+    points = (value, Fraction(0)), (low, _HALF), (high, -_HALF)
+    return _checked(spec, (*row, *(None if hidden else _point(measure, end, back) for end, back in points)))
+
+
+def _point(measure: Measure, end: float | None, back: Fraction) -> int | None:
+    """Which step of the range was drawn: an end is told half a step further out, where that is in the range."""
+    if end is None:
+        return None
+    if not isfinite(end):
+        raise CheckFailed(NO_NUMBERS)
+    at = (Fraction(end) - measure.low) / measure.step
+    told_as_drawn = abs(at - round(at)) < _HALF / 2  # else it is half way between two steps
+    step = round(at if told_as_drawn else at + back)
+    if not 0 <= step <= measure.steps:
+        raise CheckFailed(NO_NUMBERS)
+    return step
+
+
+def _checked(spec: Statistic, row: Row) -> Row:
+    if None in row and not (isinstance(spec.protection, Crowd) and set(row) == {None}):
+        raise CheckFailed(NO_NUMBERS)
+    return row

@@ -1,0 +1,354 @@
+"""A statistic measured and presented: count exactly, draw the secret sample over the counts, add noise; then work out
+what the drawn integers say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from hubbub.channels.protocol import BEYOND_COUNTS, LARGEST_COUNT
+from hubbub.errors import CheckFailed, Refused, WrongUse
+from hubbub.kinds.histogram.mechanism import CODE, found_name
+from hubbub.kinds.statistic.estimates import Row, told
+from hubbub.kinds.statistic.intervals import targets
+from hubbub.kinds.statistic.quantile import draw, weights
+from hubbub.kinds.statistic.result import HIDDEN, SHOWN, Answers, drawn_columns, key_of
+from hubbub.kinds.statistic.spec import Quantile, Share, Statistic
+from hubbub.noise.binomial import binomial
+from hubbub.noise.sampler import two_sided_geometric
+from hubbub.noise.source import Source
+from hubbub.protocol.measurement import LABELS, Drawn, Measurement, release
+from hubbub.sampling.ranks import choose
+from hubbub.serialization.arrow import labelled, whole
+from hubbub.tables.bins import Discovered
+from hubbub.tables.bounded_column import Measure
+from hubbub.tables.condition import Condition
+from hubbub.tables.engine import OTHER_NUMBER, Counted, Question, Repeats
+from hubbub.tables.key_columns import STATUS
+from hubbub.tables.protection import Crowd, Knowledge, Route
+
+if TYPE_CHECKING:
+    from hubbub.tables.engine import Engine
+
+Place: TypeAlias = tuple[int, tuple[str | None, ...]]
+"""A bin that was found: the code of its declared part, and its found labels."""
+
+NO_NUMBERS: Final = "its numbers are none that such a release publishes"
+_MOST_SAMPLED: Final = 10**10  # people, in a file that somebody made: more would take for ever
+
+
+def measure(spec: Statistic, engine: Engine, source: Source) -> Measurement:
+    """Count exactly, then draw.
+
+    Guarantee: a table of another number of people than was declared is refused before a word is drawn.
+    """
+    exact = engine.count(question(spec, by_value=_by_value(spec)), source)
+    if isinstance(spec.protection, Knowledge) and int(exact.counts.sum()) != spec.protection.people:
+        raise Refused(OTHER_NUMBER)
+    return Measurement(answers=release(Sums(spec), exact, source))
+
+
+def present(spec: Statistic, drawn: Drawn) -> Answers:
+    """The answers that follow from the drawn integers; a CheckFailed if such a release cannot draw them."""
+    rows = rows_of(spec, drawn)
+    answers = answers_of(spec, rows)
+    if not spec.discovered:
+        return answers
+    if any(answer.status == HIDDEN for answer in answers.answers):
+        raise CheckFailed("a bin is listed that is hidden")
+    places = zip(drawn.integers(CODE).tolist(), *(drawn.texts(name) for name in _found_names(spec)), strict=True)
+    return Answers(spec, answers.answers, [key_of(spec.axes, code, found) for code, *found in places])
+
+
+def answers_of(spec: Statistic, rows: Sequence[Row]) -> Answers:
+    """The answers of every bin, in order; a CheckFailed if such a release cannot draw these integers."""
+    if not spec.discovered and len(rows) != spec.bins:
+        raise CheckFailed("its rows are not as many as its bins")
+    every = [number for row in rows for number in row if number is not None]
+    if every and not -LARGEST_COUNT <= min(every) <= max(every) < 2 * LARGEST_COUNT:
+        raise CheckFailed(NO_NUMBERS)
+    sampled = isinstance(spec.protection, Crowd) and spec.protection.sample is not None
+    if sampled and sum(row[0] or 0 for row in rows) > _MOST_SAMPLED:
+        raise CheckFailed(NO_NUMBERS)
+    try:
+        return Answers(spec, told(spec, rows))
+    except (ValueError, ArithmeticError):
+        raise CheckFailed(NO_NUMBERS) from None
+
+
+def question(spec: Statistic, *, by_value: bool) -> Question:
+    """What it asks of the table."""
+    return Question(
+        axes=spec.axes,
+        person=spec.unit.person,
+        repeats=_repeats(spec),
+        where=None if isinstance(spec, Share) else spec.where,
+        measure=spec.measured,
+        by_value=by_value,
+        everybody=isinstance(spec.protection, Knowledge),
+        people=spec.protection.people if isinstance(spec.protection, Knowledge) else None,
+    )
+
+
+def _by_value(spec: Statistic) -> bool:
+    """Whether people are counted by their steps: a sample is drawn over them, and a quantile is found among them."""
+    return isinstance(spec.measured, Measure) and (spec.sampled or spec.ranked is not None)
+
+
+def _repeats(spec: Statistic) -> Repeats:
+    if spec.any_row:
+        return Repeats.ANY_ROW
+    return Repeats.ONE_ROW if spec.unit.one_row_per_person else Repeats.REFUSE
+
+
+# --- the mechanism ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """The mechanism of a statistic: of every bin its count, its sums or three points of it, drawn from exact counts
+    after the secret sample if there is one.
+
+    One person more or less moves the count of one bin by one, and the sums of x and of W - x of that bin by W, both
+    together; one who is another, where their number is public, moves twice as much. The distances of the points of a
+    quantile move as :mod:`hubbub.kinds.statistic.quantile` says.
+
+    Guarantee: the promises of :func:`hubbub.kinds.statistic.promises.promises`, if the words of the source are uniform
+    and independent: what comes out depends on the table through counts and sums that one person moves so, plus exact
+    noise of the rate that they say. Where bins are found in the data, those come out that show a number.
+    """
+
+    spec: Statistic
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Every declared bin in order; found bins with the code of their declared part and their labels. Where some are
+        hidden it says which, and their numbers are 0."""
+        found = [(CODE, pa.int64())] if self.spec.discovered else []
+        found += [(name, LABELS) for name in _found_names(self.spec)]
+        numbers = [(name, pa.int64()) for name in drawn_columns(self.spec)]
+        return pa.schema([*found, *numbers, *([(STATUS, LABELS)] if _may_hide(self.spec) else [])])
+
+    def draw(self, exact: Counted, source: Source) -> pa.RecordBatch:
+        check_size(self.spec, sum(exact.counts.tolist()))
+        counted, by_value = exact, _by_value(self.spec)
+        if isinstance(self.spec.measured, Condition) and self.spec.sampled:
+            counted, by_value = _by_answer(exact), True
+        cells = _cells(self.spec, _sampled(self.spec, counted, source), by_value)
+        rows = _integers(self.spec, cells, source)
+        if cells.found is None:
+            return in_columns(self.spec, rows)
+        # An absent bin looks like a hidden one, so hidden ones are absent too.
+        shown = [i for i, row in enumerate(rows) if None not in row]
+        return in_columns(self.spec, [rows[i] for i in shown], [cells.found[i] for i in shown])
+
+
+def check_size(spec: Statistic, people: int) -> None:
+    """Refuse so many people that a sum of their steps may not fit 64 bits with its noise; of K who are drawn, K."""
+    drawn = spec.protection.rows if isinstance(spec.protection, Knowledge) and spec.sampled else people
+    if drawn * spec.steps > LARGEST_COUNT:
+        raise WrongUse(BEYOND_COUNTS)
+
+
+def drawn_rows(spec: Statistic, counted: Counted, source: Source) -> list[Row]:
+    """What is drawn for every declared bin from the exact counts of those who were sampled, by value.
+
+    Guarantee: that of :class:`Sums`, inside the sample.
+    """
+    return _integers(spec, _cells(spec, counted, spec.measured is not None), source)
+
+
+def in_columns(spec: Statistic, rows: Sequence[Row], found: Sequence[Place] | None = None) -> pa.RecordBatch:
+    """The rows under the schema of the mechanism."""
+    arrays: list[pa.Array] = []
+    if found is not None:
+        arrays.append(whole(np.array([code for code, _ in found], dtype=np.int64)))
+        arrays += [_labels([labels[i] for _, labels in found]) for i in range(len(_found_names(spec)))]
+    for i in range(len(drawn_columns(spec))):
+        arrays.append(whole(np.array([row[i] or 0 for row in rows], dtype=np.int64)))
+    if _may_hide(spec):
+        arrays.append(labelled(np.array([row[0] is None for row in rows], dtype=np.int64), (SHOWN, HIDDEN)))
+    return pa.record_batch(arrays, schema=Sums(spec).schema)
+
+
+def rows_of(spec: Statistic, drawn: Drawn) -> list[Row]:
+    """The integers of every bin; None where it is hidden."""
+    rows: list[Row] = list(zip(*(drawn.integers(name).tolist() for name in drawn_columns(spec)), strict=True))
+    if not _may_hide(spec):
+        return rows
+    hidden = (None,) * len(drawn_columns(spec))
+    return [hidden if said == HIDDEN else row for row, said in zip(rows, drawn.texts(STATUS), strict=True)]
+
+
+def _may_hide(spec: Statistic) -> bool:
+    return isinstance(spec.protection, Crowd)
+
+
+def _found_names(spec: Statistic) -> list[str]:
+    return [found_name(i) for i in range(sum(isinstance(axis, Discovered) for axis in spec.axes))]
+
+
+def _labels(labels: Sequence[str | None]) -> pa.Array:
+    known = {label: i for i, label in enumerate(dict.fromkeys(labels))}
+    return labelled(np.array([known[label] for label in labels], dtype=np.int64), list(known))
+
+
+def _integers(spec: Statistic, cells: _Cells, source: Source) -> list[Row]:
+    """What is drawn for every bin; all else follows from it."""
+    if isinstance(spec, Quantile):
+        return _points(spec, _tables(cells), source)
+    people, sums = _added(spec, cells)
+    if spec.channel is not None:
+        return _through_channel(spec, people, source)
+    if sums is None or (spec.alone_known and isinstance(spec.protection, Knowledge)):
+        return _counts(spec, people if sums is None else sums, source)
+    if isinstance(spec.protection, Crowd):
+        return _of_crowds(spec, spec.protection, people, sums, source)
+    return _of_sums(spec, people, sums, source)
+
+
+# --- what was counted ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """What was counted, each with the number of its bin: (bin, people, sum of steps or, by value, the step)."""
+
+    bins: int
+    rows: list[tuple[int, int, int]]
+    by_value: bool
+    found: list[Place] | None = None  # which bins they are, where they are found in the data
+
+
+def _cells(spec: Statistic, counted: Counted, by_value: bool) -> _Cells:
+    """Who is in no bin is left out; bins that are found come in the order of their labels, the missing last."""
+    steps = 1 if isinstance(spec.measured, Condition) else spec.measured.steps if spec.measured is not None else 0
+    width = steps + 1 if by_value else 1
+    codes, counts = counted.codes.tolist(), counted.counts.tolist()
+    told = [code % width for code in codes] if by_value else counted.sums or (0,) * len(codes)
+    inside = [i for i, code in enumerate(codes) if code >= 0]
+    if not spec.discovered:
+        return _Cells(spec.bins, [(codes[i] // width, counts[i], told[i]) for i in inside], by_value)
+    keys = [(codes[i] // width, tuple(labels[i] for labels in counted.found)) for i in range(len(codes))]
+    ordered = sorted({keys[i] for i in inside if counts[i]}, key=lambda key: (key[0], *map(_last, key[1])))
+    place = {key: at for at, key in enumerate(ordered)}
+    rows = [(place[keys[i]], counts[i], told[i]) for i in inside if counts[i]]
+    return _Cells(len(ordered), rows, by_value, ordered)
+
+
+def _last(label: str | None) -> tuple[bool, str]:
+    """Where a label stands among others: by its signs, the missing last."""
+    return label is None, label or ""
+
+
+def _sampled(spec: Statistic, counted: Counted, source: Source) -> Counted:
+    """Those who are drawn, if there is to be a sample; whoever is in no bin takes part in the draw."""
+    match spec.protection:
+        case Knowledge(route=Route.SAMPLE) as knowledge:
+            return Counted(counted.codes, choose(knowledge.rows, knowledge.people, source).among(counted.counts))
+        case Crowd(sample=rate) if rate is not None:
+            # The draw does not follow the order in which an engine found the cells.
+            order = np.argsort(counted.codes, kind="stable").tolist()
+            if counted.found:
+                codes, labels = counted.codes.tolist(), counted.found
+                order = sorted(order, key=lambda i: (codes[i], *(_last(each[i]) for each in labels)))
+            found = tuple([each[i] for i in order] for each in counted.found)
+            return Counted(counted.codes[order], binomial(counted.counts[order], rate, source), found)
+        case _:
+            return counted
+
+
+def _by_answer(counted: Counted) -> Counted:
+    """Those of each bin who do not meet a condition, and those who do, as two cells."""
+    codes, met = counted.codes, np.array(counted.sums, dtype=np.int64)
+    inside = np.flatnonzero(codes >= 0)
+    apart = np.flatnonzero(codes < 0)
+    every = (*apart.tolist(), *inside.tolist(), *inside.tolist())
+    return Counted(
+        np.concatenate([codes[apart], 2 * codes[inside], 2 * codes[inside] + 1]),
+        np.concatenate([counted.counts[apart], (counted.counts - met)[inside], met[inside]]),
+        tuple([labels[i] for i in every] for labels in counted.found),
+    )
+
+
+def _added(spec: Statistic, cells: _Cells) -> tuple[list[int], list[int] | None]:
+    """People, and the sum of their steps, of every bin; empty bins are bins."""
+    people = [0] * cells.bins
+    sums = None if spec.measured is None else [0] * cells.bins
+    for place, count, steps in cells.rows:
+        people[place] += count
+        if sums is not None:
+            sums[place] += count * steps if cells.by_value else steps
+    return people, sums
+
+
+def _tables(cells: _Cells) -> list[list[tuple[int, int]]]:
+    """(step, people) of every bin, in rising order."""
+    tables: list[list[tuple[int, int]]] = [[] for _ in range(cells.bins)]
+    for place, count, step in sorted(cells.rows, key=lambda row: (row[0], row[2])):
+        if count:
+            tables[place].append((step, count))
+    return tables
+
+
+def _noise(rate: Fraction, size: int, source: Source) -> list[int]:
+    noise: list[int] = two_sided_geometric(rate, size, source).tolist()
+    return noise
+
+
+# --- counts -------------------------------------------------------------------------------------------------------
+
+
+def _through_channel(spec: Statistic, people: list[int], source: Source) -> list[Row]:
+    assert spec.channel is not None
+    published = spec.channel.release(np.array(people, dtype=np.int64), source)
+    return [(published.outcome(i)[0],) for i in range(len(people))]
+
+
+def _counts(spec: Statistic, people: list[int], source: Source) -> list[Row]:
+    """Of K people, by bins or in all; or of all people."""
+    rate = spec.unit_loss
+    assert rate is not None
+    return [(count + noise,) for count, noise in zip(people, _noise(rate, len(people), source), strict=True)]
+
+
+# --- sums ---------------------------------------------------------------------------------------------------------
+
+
+def _of_sums(spec: Statistic, people: list[int], sums: list[int], source: Source) -> list[Row]:
+    """A and B with noise each, told as A and A + B."""
+    rate, size = spec.sum_rate, len(people)
+    assert rate is not None
+    noise = _noise(rate, 2 * size, source)
+    return [(sums[i] + noise[i], spec.steps * people[i] + noise[i] + noise[size + i]) for i in range(size)]
+
+
+def _of_crowds(spec: Statistic, crowd: Crowd, people: list[int], sums: list[int], source: Source) -> list[Row]:
+    """How many they are, exactly, and their sum with noise; small ones hidden."""
+    rate = spec.sum_rate
+    assert rate is not None
+    both = zip(people, sums, _noise(rate, len(people), source), strict=True)
+    return [(None, None) if count < crowd.k else (count, total + noise) for count, total, noise in both]
+
+
+# --- quantiles ----------------------------------------------------------------------------------------------------
+
+
+def _points(spec: Quantile, tables: list[list[tuple[int, int]]], source: Source) -> list[Row]:
+    """Of a crowd how many they are, exactly; then the value and both ends, as points."""
+    crowd = spec.protection if isinstance(spec.protection, Crowd) else None
+    rows: list[Row] = []
+    for table in tables:
+        people = sum(count for _, count in table)
+        if crowd is not None and people < crowd.k:
+            rows.append((None,) * len(drawn_columns(spec)))
+            continue
+        aims = targets(spec, None if crowd is None else people)
+        points = [draw(weights(table, spec.of.steps, aim, loss), source) for aim, loss in aims]
+        rows.append((*(() if crowd is None else (people,)), *points))
+    return rows

@@ -1,0 +1,354 @@
+"""What a count, share, mean or quantile promises, derived from its public description before any data is opened.
+
+::
+
+    epsilon           losses of one person more or less, in the one bin that the person is in
+    crowd, epsilon    people of one bin blend; whoever is in a small one is not seen at all
+    crowd and sample  Theorem A on top
+    zero-knowledge    Theorem A1' on a secret sample of K people; or Theorem A3, noise on the exact count
+
+Of people with several rows one is chosen, and the choice is a part of the mechanism: whatever rows are kept, the tables
+of kept rows with and without a person differ in one row, so that differential privacy and zero-knowledge are promised
+to people (closeness survives averaging over the choice; the simulator chooses rows of the people whom it is given).
+Crowds are of kept rows, and before the choice nobody need be like a person with several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations_with_replacement
+from typing import TYPE_CHECKING, Final
+
+from flint import arb
+
+from hubbub.channels.catalogue import parameters
+from hubbub.channels.divergence import largest_ratio
+from hubbub.channels.mechanisms.geometric import Geometric
+from hubbub.channels.sampled import sampled_crowd_blending
+from hubbub.errors import Refused
+from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
+from hubbub.guarantees.derivation import BBG, DMNS, GLP, HERE, Assumption, Derivation, Theorem, stated, texts
+from hubbub.guarantees.implications import PUBLIC_SIZES, SECRET, SYMMETRIC
+from hubbub.guarantees.indistinguishability import mixed
+from hubbub.guarantees.thinned_curve import SAMPLED, on_a_sample
+from hubbub.kinds.histogram.discovery import discovery_cost
+from hubbub.kinds.histogram.promises import EVERY_BIN, KEPT_ROWS, PARTITION, of_people, with_found_bins
+from hubbub.kinds.statistic.intervals import targets
+from hubbub.kinds.statistic.quantile import Target, shares, weights
+from hubbub.numeric.exact import Infinite, ball, exp, precision, to_text, upper
+from hubbub.numeric.format import short
+from hubbub.protocol.channel_checks import laws
+from hubbub.protocol.check import Check
+from hubbub.sampling import exact_count
+from hubbub.sampling.sanitize import Blank, outside
+from hubbub.sampling.worst_case import LARGEST, worst_loss
+from hubbub.tables.bins import rule
+from hubbub.tables.bounded_column import Measure
+from hubbub.tables.protection import Crowd, Knowledge, Noise, Route
+from hubbub.tables.unlisted import assumed
+
+if TYPE_CHECKING:
+    from hubbub.kinds.statistic.spec import Statistic
+
+BOTH_SUMS: Final = Theorem("statistic.both-sums", "noise on two sums that one person moves together by W", DMNS)
+RANKS: Final = Theorem("statistic.ranks", "the exponential mechanism on ranks", "McSherry, Talwar, FOCS 2007")
+CROWDS: Final = Theorem("statistic.crowds", "sums and ranks of crowds, small ones hidden", HERE)
+SAMPLED_CROWDS: Final = Theorem("statistic.crowds-sampled", "sums and ranks of crowds of a secret sample", HERE)
+HALF_WAY: Final = Theorem("statistic.blank-in-no-bin", "Theorem A1' (K people in secret; a blank is in no bin)", HERE)
+COIN: Final = Theorem("statistic.blank-a-coin", "Theorem A1' (K people in secret; a blank is a fair coin)", HERE)
+EXACT: Final = Theorem("statistic.exact-count", exact_count.THEOREM, f"{GLP}, Proposition 12; {HERE}")
+REPLACED: Final = Theorem("statistic.sample-replaced", "amplification by sampling without replacement", BBG)
+SHIFT: Final = Theorem("statistic.geometric", "two-sided geometric noise, one row replaced", DMNS)
+
+HIDDEN: Final = Assumption("statistic.small-hidden", "a bin of fewer than {k} people is hidden, with all about it")
+ANY_ROW: Final = Assumption(
+    "person.any-row",
+    "each value of {person} counts once, and meets the condition if any of its rows does; rows without are left out",
+)
+
+
+@lru_cache(maxsize=64)
+def promises(spec: Statistic) -> tuple[Derivation, ...]:
+    """Every promise of the release, the mechanism's own first.
+
+    Guarantee: each is a theorem applied to the public description, or the call is refused; nothing depends on the data.
+    """
+    from hubbub.kinds.statistic.spec import check_found
+
+    check_found(spec)
+    match spec.protection:
+        case Noise(epsilon=epsilon):
+            return (differential(spec, epsilon, Neighbours.ADD_REMOVE),)
+        case Crowd():
+            return _crowds(spec, spec.protection)
+        case Knowledge(route=Route.EXACT):
+            return _of_exact(spec, spec.protection)
+        case Knowledge():
+            return _of_sample(spec, spec.protection)
+
+
+def granted(spec: Statistic) -> tuple[Assumption, ...]:
+    """What is taken for granted about bins, values, conditions and people."""
+    told = [PARTITION, *(() if spec.discovered else (EVERY_BIN,))] if spec.axes else []
+    told += [*(rule(axis) for axis in spec.axes), *assumed(spec.unlisted)]
+    if isinstance(spec.measured, Measure):
+        told.append(spec.measured.rule)
+    if spec.where is not None:
+        says = "who counts is decided by a public rule that looks at one person alone: {condition}"
+        told.append(Assumption("condition", says, (("condition", str(spec.where)),)))
+    crowds = isinstance(spec.protection, Crowd) and spec.unit.one_row_per_person
+    return (*told, who(spec), *((KEPT_ROWS,) if crowds else ()))
+
+
+def who(spec: Statistic) -> Assumption:
+    """Who counts as a person, and how somebody with several rows does."""
+    if not spec.any_row:
+        return spec.unit.assumption
+    return Assumption(ANY_ROW.id, ANY_ROW.says, (("person", str(spec.unit.person)),))
+
+
+def differential(spec: Statistic, epsilon: Fraction, neighbours: Neighbours) -> Derivation:
+    """The mechanism itself, for one person more or less, or replaced.
+
+    Guarantee: a person is in one bin at most, whichever of their rows is kept. There a count moves by 1 (Geometric). A
+    and B move together by W, and noise of rate epsilon/W on each costs epsilon. Ranks move by s at most, every weight
+    and their sum by a factor e^(epsilon/2), and the epsilons of the three points add up. Replacing one is removing and
+    adding, which at most doubles it; where everybody has it or not and nothing else is told, replacing moves the count
+    by 1.
+    """
+    numbers, inner = texts(epsilon=epsilon), spec.unit_loss
+    assert inner is not None
+    if spec.channel is not None:
+        theorem = spec.channel.card.statement
+    elif spec.measured is None or (spec.alone_known and spec.steps == 1 and neighbours is Neighbours.REPLACE):
+        theorem, numbers = SHIFT, (*numbers, *texts(rate=inner))
+    elif spec.ranked is not None:
+        theorem, numbers = RANKS, (*numbers, *_ranked(spec.ranked, inner))
+    else:
+        theorem, numbers = BOTH_SUMS, (*numbers, *texts(steps=spec.steps, rate=inner / spec.steps))
+    return stated(
+        DifferentialPrivacy(epsilon=epsilon, neighbours=neighbours),
+        theorem=theorem,
+        numbers=numbers,
+        assumptions=granted(spec),
+        people=spec.people,
+    )
+
+
+def _ranked(ranked: tuple[Measure, Fraction], epsilon: Fraction) -> tuple[tuple[str, str], ...]:
+    (measure, q), (middle, end) = ranked, shares(epsilon)
+    return texts(q=q, steps=measure.steps, value=middle, low=end, high=end)
+
+
+# --- crowds -------------------------------------------------------------------------------------------------------
+
+
+def _crowds(spec: Statistic, crowd: Crowd) -> tuple[Derivation, ...]:
+    """People of one bin blend.
+
+    Guarantee: for two people of one bin every count is the same whoever of them is there; their sum differs by W at
+    most, and noise of rate epsilon/W hides that up to epsilon; ranks differ by 1 at most. Whoever is in a bin of fewer
+    than k people is hidden with it, and changes nothing by leaving. On a secret sample the same k and epsilon hold: of
+    a bin of fewer than k fewer than k are drawn, and two people of a bin are drawn with the same probability. Bins that
+    are found in the data may be: one that is absent looks like a hidden one, and one person alone shows none. Of people
+    with several rows all this is about the kept rows; what a sample buys is for the people.
+    """
+    if spec.channel is not None:
+        own = stated(
+            spec.channel.claim,
+            theorem=spec.channel.card.statement,
+            numbers=tuple((name, str(value)) for name, value in parameters(spec.channel).items() if value is not None),
+            assumptions=granted(spec),
+            people=spec.unit.crowds,
+        )
+        own = with_found_bins(own, discovery_cost(spec.channel)) if spec.discovered else own
+        if crowd.sample is None:
+            return (own,)
+        both = sampled_crowd_blending(
+            own, crowd.sample, at_delta=crowd.at_delta, bins=True, unmarked=spec.channel.unmarked
+        )
+        return (on_a_sample(own, crowd.sample), *map(of_people, both))
+    assert crowd.epsilon is not None
+    claim = CrowdBlending(k=crowd.k, epsilon=crowd.epsilon)
+    hidden = Assumption(HIDDEN.id, HIDDEN.says, texts(k=crowd.k))
+    numbers = texts(k=crowd.k, epsilon=crowd.epsilon)
+    if spec.ranked is not None:
+        numbers = (*numbers, *_ranked(spec.ranked, crowd.epsilon))
+    else:
+        numbers = (*numbers, *texts(steps=spec.steps, rate=crowd.epsilon / spec.steps))
+    own = stated(claim, theorem=CROWDS, numbers=numbers, assumptions=(*granted(spec), hidden), people=spec.unit.crowds)
+    own = with_found_bins(own, arb(0)) if spec.discovered else own  # k is at least 2: one person shows no bin
+    if crowd.sample is None:
+        return (own,)
+    kept = Derivation(
+        conclusion=claim,
+        theorem=SAMPLED_CROWDS,
+        premises=(own,),
+        numbers=texts(p=crowd.sample),
+        assumptions=(SAMPLED,),
+    )
+    return (kept, *map(of_people, sampled_crowd_blending(own, crowd.sample, at_delta=crowd.at_delta)))
+
+
+# --- as well as K random people -----------------------------------------------------------------------------------
+
+
+def _of_sample(spec: Statistic, knowledge: Knowledge) -> tuple[Derivation, ...]:
+    """A differentially private mechanism on K people drawn in secret without replacement.
+
+    Guarantee: inside the sample one row replaced costs `rate`, and half of it if it is replaced by a blank that is in
+    no bin (or, where rows have two values, the blank is a fair coin): Theorem A1' makes that epsilon-zero-knowledge
+    private with respect to RS(K), and amplification by sampling ln(1 + (K/N)(e^rate - 1))-differentially private when
+    one person is replaced. Refused if the rate is too high for the epsilon.
+    """
+    k, n, rate = knowledge.rows, knowledge.people, knowledge.rate
+    reached = outside(k, n, rate, blank=spec.blank).epsilon_zk
+    if isinstance(reached, Infinite) or reached > knowledge.epsilon:
+        raise Refused("the noise is too little for the epsilon that is claimed; raise one of them")
+    inner = differential(spec, rate, Neighbours.REPLACE)
+    names = texts(k=k, n=n, rate=rate)
+    used = (SYMMETRIC, SECRET, declared(knowledge))
+    knows = Derivation(
+        conclusion=ZeroKnowledge(epsilon=knowledge.epsilon, aggregate=RandomSample(k=k, n=n)),
+        theorem=COIN if spec.blank is Blank.COIN else HALF_WAY,
+        premises=(inner,),
+        numbers=(*names, *texts(epsilon_out=knowledge.epsilon)),
+        assumptions=used,
+    )
+    swapped = mixed(rate, knowledge.share)
+    private = Derivation(
+        conclusion=DifferentialPrivacy(epsilon=swapped, neighbours=Neighbours.REPLACE),
+        theorem=REPLACED,
+        premises=(inner,),
+        numbers=(*names, *texts(epsilon_out=swapped)),
+        assumptions=used,
+    )
+    return knows, private
+
+
+def _of_exact(spec: Statistic, knowledge: Knowledge) -> tuple[Derivation, ...]:
+    """Noise on the exact count.
+
+    Guarantee: Theorem A3 in whole numbers, refused if the scale is too small for the epsilon; and, one person replaced
+    moving the count by 1, a loss of one over the scale.
+    """
+    k, n, rate = knowledge.rows, knowledge.people, knowledge.rate
+    if not exact_count.enough(k, n, 1 / rate, knowledge.epsilon):
+        raise Refused("the noise is too little for the epsilon that is claimed; raise one of them")
+    used = (*granted(spec), declared(knowledge))
+    knows = stated(
+        ZeroKnowledge(epsilon=knowledge.epsilon, aggregate=RandomSample(k=k, n=n)),
+        theorem=EXACT,
+        numbers=texts(k=k, n=n, rate=rate, epsilon=knowledge.epsilon),
+        assumptions=used,
+        people=spec.people,
+    )
+    private = stated(
+        DifferentialPrivacy(epsilon=rate, neighbours=Neighbours.REPLACE),
+        theorem=SHIFT,
+        numbers=texts(rate=rate),
+        assumptions=used,
+        people=spec.people,
+    )
+    return knows, private
+
+
+def declared(knowledge: Knowledge) -> Assumption:
+    """How many people there are, and how many of them may be known."""
+    says = "it is public and true that the table is of {people} people, and that {rows} of them may be known"
+    return Assumption(f"{PUBLIC_SIZES.id}.declared", says, texts(people=knowledge.people, rows=knowledge.rows))
+
+
+# --- worked out again ---------------------------------------------------------------------------------------------
+
+
+def checks(spec: Statistic) -> Iterator[Check]:
+    """The mechanism's exact laws against what is claimed of them.
+
+    Guarantee: a check that passed means that the claim holds: of a channel by its laws; of sums by how far one person
+    moves them; of ranks by the laws on every table of at most three people over three points; of a sample by Theorem
+    A1', and for few people by the law over all databases, in floating point to nine digits.
+    """
+    if spec.channel is not None:
+        yield from laws(spec.channel)
+        return
+    yield from mechanism_holds(spec)
+    if isinstance(spec.protection, Knowledge):
+        yield from _knowledge_holds(spec, spec.protection)
+
+
+def mechanism_holds(spec: Statistic) -> Iterator[Check]:
+    """What one person more or less, or replaced, changes, whoever was drawn."""
+    loss = spec.unit_loss
+    assert loss is not None
+    if spec.ranked is not None:
+        yield _ranks_hold(targets(spec, 2), loss)
+    elif not (isinstance(spec.protection, Knowledge) and spec.measured is None):
+        yield _sums_hold(spec, loss)
+
+
+def _sums_hold(spec: Statistic, loss: Fraction) -> Check:
+    """A person with x of the steps moves one sum by x and the other by the rest: the laws of the noise, compared."""
+    rate, steps = spec.sum_rate, spec.steps
+    assert rate is not None
+    noise = Geometric(rate)
+
+    def lost(x: int) -> Fraction:
+        one, other = (largest_ratio(noise.law(by), noise.law(0)) for by in (x, steps - x))
+        assert isinstance(one, Fraction), "such laws are compared exactly"
+        assert isinstance(other, Fraction)
+        return one + other
+
+    right = max(lost(0), lost(steps // 2), lost(steps)) <= loss
+    alone = isinstance(spec.protection, Crowd) or (isinstance(spec.protection, Knowledge) and spec.alone_known)
+    moved = f"the one sum by at most {steps:,}" if alone else f"both sums together by {steps:,}"
+    found = f"one person moves {moved}, and noise of rate {to_text(rate)} hides that"
+    return Check("the noise of the sums", right, found)
+
+
+def _knowledge_holds(spec: Statistic, knowledge: Knowledge) -> Iterator[Check]:
+    k, n, rate = knowledge.rows, knowledge.people, knowledge.rate
+    what = f"what {k:,} of {n:,} random people could tell"
+    if knowledge.route is Route.EXACT:
+        fits = exact_count.enough(k, n, 1 / rate, knowledge.epsilon)
+        yield Check(what, fits, f"hides in noise of rate {to_text(rate)}, by both inequalities of Theorem A3")
+        return
+    reached = outside(k, n, rate, blank=spec.blank).epsilon_zk
+    fits = not isinstance(reached, Infinite) and reached <= knowledge.epsilon
+    yield Check(what, fits, f"is all that is told, up to epsilon = {short(reached, 9)} (Theorem A1')")
+    if spec.blank is Blank.COIN and n <= LARGEST:
+        found = worst_loss(n, k, float(rate), coin=True)
+        right = found <= float(knowledge.epsilon) * (1 + 1e-9)
+        yield Check("the law over all databases", right, f"loses {short(found, 9)} at most, in floating point")
+
+
+def _ranks_hold(aims: Sequence[tuple[Target, Fraction]], loss: Fraction) -> Check:
+    """The exponential mechanism on all tables of up to three people over the points 0, 1, 2."""
+    replacing, worst = aims[0][0].replacing, arb(0)
+    with precision():
+        for size in range(3):
+            for table in combinations_with_replacement(range(3), size):
+                more = [(*table, step) for step in range(3)]
+                pairs = [(one, other) for one in more for other in (more if replacing else [table])]
+                for one, other in pairs:
+                    apart = [_apart(one, other, aim, share) for aim, share in aims]
+                    worst = worst.max(sum(apart, arb(0)))
+        right = bool(worst <= ball(loss) + ball(Fraction(1, 10**30)))
+    found = f"lose {short(upper(worst), 9)} at most on every table of at most three people over three points"
+    return Check("the ranks", right, found)
+
+
+def _apart(one: tuple[int, ...], other: tuple[int, ...], aim: Target, share: Fraction) -> arb:
+    """The largest |ln| of a ratio between the laws of one point."""
+    laws = []
+    for table in (one, other):
+        runs = weights([(step, table.count(step)) for step in range(3) if step in table], 2, aim, share)
+        masses = [exp(-run.exponent) for run in runs for _ in range(run.points)]
+        whole = sum(masses, arb(0))
+        laws.append([mass / whole for mass in masses])
+    worst = arb(0)
+    for mass, beside in zip(*laws, strict=True):
+        worst = worst.max(abs((mass / beside).log()))
+    return worst

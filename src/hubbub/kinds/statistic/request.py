@@ -1,0 +1,268 @@
+"""From the words that ask for a count, fraction, mean or quantile to its spec, or one sentence; and the four kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import partial
+from typing import Any, Final
+
+from hubbub.errors import WrongUse
+from hubbub.kinds.statistic.routes import better, by_bins
+from hubbub.kinds.statistic.spec import Count, Mean, Quantile, Share, Statistic, read
+from hubbub.numeric.exact import Exact, positive, rational, whole
+from hubbub.protocol.option import Option
+from hubbub.protocol.spec import Kind
+from hubbub.sampling.ranks import LARGEST
+from hubbub.tables.bins import Declared, Discovered, parse
+from hubbub.tables.bounded_column import measured
+from hubbub.tables.condition import Condition
+from hubbub.tables.condition import parse as parse_condition
+from hubbub.tables.privacy_unit import Unit, of_numbers
+from hubbub.tables.protection import Crowd, Knowledge, Noise, Protection
+from hubbub.tables.unlisted import UNLISTED
+from hubbub.tables.unlisted import declared as of_bins
+
+MOST_PEOPLE: Final = 10**12
+WAYS: Final = (
+    "say how people are protected, in one way: `zero_knowledge=EPS` with `rows=K` and `people=N`, `crowd=K` with "
+    "`epsilon=E` (and `sample=P`), or `epsilon=E`"
+)
+
+
+def statistic(
+    name: str,
+    *,
+    by: Sequence[str] = (),
+    of: str | None = None,
+    where: str | Condition | None = None,
+    q: Exact = "0.5",
+    zero_knowledge: Exact | None = None,
+    rows: Exact | None = None,
+    people: Exact | None = None,
+    crowd: Exact | None = None,
+    epsilon: Exact | None = None,
+    sample: Exact | None = None,
+    at_delta: Exact = "1e-9",
+    coverage: Exact = "0.95",
+    unlisted: Exact | None = None,
+    unit: Unit | None = None,
+) -> Statistic:
+    """The release that these words ask for, or one sentence that says what is wrong with them."""
+    if isinstance(by, str):
+        raise WrongUse("by is a list of columns, even for one column; put it in brackets, like by=['department']")
+    axes = tuple(map(parse, by))
+    level = rational(coverage, "coverage")
+    if not 0 < level < 1:
+        raise WrongUse(f"coverage must lie between 0 and 1, not {level}; choose one like 0.95")
+    rule = where if where is None or isinstance(where, Condition) else parse_condition(where)
+    if of is None and name in ("mean", "quantile"):
+        raise WrongUse(f"say what the {name} is of, with its range and step: `of=salary:0..300000:100`")
+    if of is not None and name in ("count", "fraction"):
+        raise WrongUse(f"a {name} is of people and measures nothing; drop `of`, or ask for a mean")
+    one = not axes and name in ("count", "fraction")
+    protection = _protection(
+        one, 1 - level, zero_knowledge, rows, people, crowd, epsilon, sample, positive(at_delta, "at-delta")
+    )
+    common: dict[str, Any] = {
+        "axes": axes, "where": rule, "protection": protection, "unit": unit or Unit(), "coverage": level,
+        "unlisted": of_bins(unlisted, axes),
+    }  # fmt: skip
+    match name:
+        case "count":
+            return Count(**common)
+        case "fraction":
+            return Share(**common)
+        case "mean":
+            return Mean(of=measured(of), **common)
+        case _:
+            return Quantile(of=measured(of), q=rational(q, "q"), **common)
+
+
+def declared(spec: str) -> Declared:
+    """Bins that are declared, or one sentence if they would be found in the data: of a question on a sample."""
+    axis = parse(spec)
+    if isinstance(axis, Discovered):
+        raise WrongUse(
+            f"the bins of {axis.column} must be declared, like {axis.column}=a,b,other or {axis.column}:0..100:10, "
+            "because which of them occur is data; list them"
+        )
+    return axis
+
+
+def _protection(
+    one: bool,
+    miss: Fraction,
+    zero_knowledge: Exact | None,
+    rows: Exact | None,
+    people: Exact | None,
+    crowd: Exact | None,
+    epsilon: Exact | None,
+    sample: Exact | None,
+    at_delta: Fraction,
+) -> Protection:
+    if zero_knowledge is not None:
+        if crowd is not None or epsilon is not None or sample is not None:
+            raise WrongUse(f"zero-knowledge says everything; {WAYS}")
+        return _knowledge(one, miss, zero_knowledge, rows, people)
+    if rows is not None or people is not None:
+        raise WrongUse("`rows` and `people` go with zero-knowledge; add `zero_knowledge=EPS`, or drop them")
+    if crowd is not None:
+        return Crowd(
+            k=whole(crowd, "crowd", least=2),
+            epsilon=None if epsilon is None else positive(epsilon, "epsilon"),
+            sample=None if sample is None else _rate(sample),
+            at_delta=at_delta,
+        )
+    if sample is not None:
+        raise WrongUse("`sample` goes with a crowd; add `crowd=K`, or use `zero_knowledge=EPS` with `rows=K`")
+    if epsilon is None:
+        raise WrongUse(WAYS)
+    return Noise(epsilon=positive(epsilon, "epsilon"))
+
+
+def _knowledge(one: bool, miss: Fraction, epsilon: Exact, rows: Exact | None, people: Exact | None) -> Knowledge:
+    if rows is None or people is None:
+        raise WrongUse(
+            "zero-knowledge is with respect to `rows=K` random people out of `people=N`, who are public; say both"
+        )
+    loss, k, n = positive(epsilon, "zero-knowledge"), whole(rows, "rows", least=1), whole(people, "people", least=1)
+    if k > n:
+        raise WrongUse(f"`rows` is how many of all people may be known, at most {n}, not {k}; lower it")
+    if n > MOST_PEOPLE or min(k, n - k) > LARGEST:
+        raise WrongUse(f"of at most {MOST_PEOPLE:,} people at most {LARGEST:,} are drawn, or left out; choose others")
+    return better(k, n, loss, miss) if one else by_bins(k, n, loss)
+
+
+def _rate(value: Exact) -> Fraction:
+    rate = rational(value, "sample")
+    if not 0 < rate < 1:
+        raise WrongUse(f"sample must lie between 0 and 1, not {rate}; leave it out to use everybody")
+    return rate
+
+
+# --- the kinds ----------------------------------------------------------------------------------------------------
+
+_BY: Final = Option(name="by", takes="SPEC", many=True, help="A column and its bins; repeat it for several columns.")
+_OF: Final = Option(
+    name="of", takes="RANGE", help="What is measured: column:LOW..HIGH:STEP, like salary:0..300000:100."
+)
+_WHERE: Final = Option(name="where", takes="CONDITION", help='Of whom, like "age >= 65 and sex = F".')
+_Q: Final = Option(name="q", takes="Q", default="0.5", help="Which quantile: 0.5 is the median.")
+ONE_ROW: Final = Option(
+    name="one_row_per_person",
+    takes=None,
+    help="Of people with several rows keep one, chosen secretly among all of theirs.",
+)
+EXPECTED: Final = Option(
+    name="expected_rows", takes=None, help="Intervals for what is kept on average, not for what was kept now."
+)
+_ANY_ROW: Final = Option(
+    name="any_row", takes=None, help="A person of several rows counts if any of them meets the condition."
+)
+_PROTECTED: Final = (
+    Option(name="zero_knowledge", takes="EPS", help="Tell no more than K random people do, up to EPS."),
+    Option(name="rows", takes="K", help="With zero-knowledge: how many random people may be known."),
+    Option(name="people", takes="N", help="With zero-knowledge: how many people the table is of; public."),
+    Option(name="crowd", takes="K", help="Show bins of at least K people, the others hidden."),
+    Option(name="epsilon", takes="E", help="The privacy loss: of the noise in crowds, or of everything."),
+    Option(name="sample", takes="P", help="With `crowd`: a fresh secret sample, each person with probability P."),
+    Option(name="at_delta", takes="D", default="1e-9", help="The delta of what that sample buys."),
+    Option(name="coverage", takes="C", default="0.95", help="How often an interval is right."),
+    UNLISTED,
+)
+
+
+def ask(
+    name: str,
+    *,
+    person: str | None = None,
+    one_row_per_person: bool = False,
+    any_row: bool = False,
+    expected_rows: bool = False,
+    **words: Any,
+) -> Statistic:
+    """The release that the words of a command ask for."""
+    unit = of_numbers(
+        person, one_row_per_person=one_row_per_person, any_row=any_row, expected_rows=expected_rows
+    )  # fmt: skip
+    return statistic(name, unit=unit, **words)
+
+
+_REST: Final = """
+CONDITION compares columns: =, !=, <, <=, >, >=, in (a, b), is missing, joined by and, or, not and parentheses; a
+comparison with a missing cell is false, and a != b is not a = b, which then holds. SPEC declares bins, as for a
+histogram: column=a,b,other, column:0..100:10, column:[0,20,50,inf) or column:month:2024-01..2024-12; a column alone has
+its values found in the data, which goes with `crowd=K` (a bin that is hidden is absent).
+
+Say how people are protected, in one way. `zero_knowledge=EPS` `rows=K` `people=N`: whatever is learnt about you, K
+random people out of N would have told as well, up to EPS. `crowd=K` `epsilon=E`: people of a bin could stand in each
+other's place, up to E; smaller bins are hidden; `sample=P` draws a secret sample first. `epsilon=E`: differential
+privacy for one person more or less.
+
+N is declared and public. A table of another number of people is refused with exit code 3 and one sentence before
+anything is spent; that it was refused is information, and for you alone. What is released about the same people under
+one name adds up in the ledger (hubbub ledger show).
+
+A person with several rows counts by one of them (`one_row_per_person=True`): whoever has many counts as much as whoever
+has one, and crowds are then crowds of kept rows.{any_row} Without such a word a table where somebody has several rows
+is refused, and that is for you alone."""
+
+_ANY: Final = """ Or, without bins, by whether any of their rows meets the condition
+(`any_row=True`): how many people ever did."""
+
+_TOWN: Final = "hubbub-demo/millbrook.parquet --person resident"
+
+
+def _kind(name: str, made: type[Statistic], about: str, options: Sequence[Option], *examples: str) -> Kind:
+    found = Kind(
+        name=name,
+        wire=f"{name}/1",
+        about=f"{about}\n{_REST.format(any_row=_ANY if _ANY_ROW in options else '')}",
+        examples=tuple(f"hubbub release {name} {each}" for each in examples),
+        options=(*options, *_PROTECTED),
+        ask=partial(ask, name),
+        read=partial(read, made),
+    )
+    made.kind = found
+    return found
+
+
+COUNT: Final = _kind(
+    "count",
+    Count,
+    "Count people who meet a condition, in all or by bins.",
+    (_BY, _WHERE, ONE_ROW, EXPECTED, _ANY_ROW),
+    f'{_TOWN} --where "age >= 65" --zero-knowledge 0.5 --rows 1000 --people 40000 --out count/',
+    f'{_TOWN} --where "salary >= 200000" --any-row --epsilon 1 --out ever/',
+)
+FRACTION: Final = _kind(
+    "fraction",
+    Share,
+    "Publish the share of people who meet a condition, of all or of each bin.",
+    (_BY, _WHERE, ONE_ROW, EXPECTED, _ANY_ROW),
+    f'{_TOWN} --where "age >= 65" --by department --crowd 20 --epsilon 1 --out fraction/',
+)
+MEAN: Final = _kind(
+    "mean",
+    Mean,
+    """Publish the mean of a column, over all people or over those of each bin.
+
+RANGE is declared, because nothing about it may be found in the data: values below LOW count as LOW, those above HIGH
+as HIGH, all to the nearest STEP; people without a value are left out.
+""",
+    (_OF, _BY, _WHERE, ONE_ROW, EXPECTED),
+    f"{_TOWN} --of salary:0..300000:1000 --epsilon 1 --out mean/",
+    f"{_TOWN} --of salary:0..300000:1000 --by department=Police,Fire --one-row-per-person --epsilon 1 --out kept/",
+)
+QUANTILE: Final = _kind(
+    "quantile",
+    Quantile,
+    """Publish a quantile of a column, such as the median, over all people or over those of each bin.
+
+RANGE is declared: the value comes out as one of its steps; what lies outside counts as the nearer end, and people
+without a value are left out.
+""",
+    (_OF, _Q, _BY, _WHERE, ONE_ROW),
+    f"{_TOWN} --of salary:0..300000:1000 --q 0.5 --epsilon 1 --out quantile/",
+)

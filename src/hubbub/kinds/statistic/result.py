@@ -1,0 +1,263 @@
+"""The published numbers of a statistic: for each bin a value, an estimate, an interval. Holds nothing of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from hubbub.kinds.histogram.discovery import FOUND
+from hubbub.kinds.statistic import text as statistic_text
+from hubbub.numeric.exact import to_float, to_text
+from hubbub.protocol.drawing import Bar, Bars, Drawing
+from hubbub.protocol.measurement import LABELS
+from hubbub.protocol.result import Grid, Result, Sheet
+from hubbub.serialization.arrow import floats, labelled, texts, whole
+from hubbub.tables.bins import Axis, Discovered, all_labels, size
+from hubbub.tables.key_columns import STATUS, key_columns
+from hubbub.tables.protection import Crowd, Knowledge, Route
+
+if TYPE_CHECKING:
+    from hubbub.kinds.statistic.spec import Statistic
+
+SHOWN: Final = "shown"
+HIDDEN: Final = "suppressed"
+UNTOLD: Final = "too few people for the noise"
+STATUSES: Final = (SHOWN, HIDDEN, UNTOLD)
+ENDS: Final = ("estimate", "low", "high")
+POINTS: Final = ("value", "low", "high")
+_LAST_PLACE: Final = 10**6
+_DRAWN: Final = 60  # bars
+_SIGNIFICANT: Final = 6
+
+
+Key: TypeAlias = tuple[str | None, ...]
+
+
+def key_of(axes: Sequence[Axis], code: int, found: Sequence[str | None] = ()) -> Key:
+    """The labels of a bin: of declared axes by its code, the last one fastest, and what was found of the others."""
+    labels, told, rest = [], list(found), code
+    for axis in reversed(axes):
+        if isinstance(axis, Discovered):
+            labels.append(told.pop())
+        else:
+            rest, at = divmod(rest, size(axis))
+            labels.append(all_labels(axis)[at])
+    return tuple(reversed(labels))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One bin: the integers that were published, what they say exactly, what can be true, and its interval."""
+
+    published: tuple[int | None, ...]
+    value: Fraction | None
+    estimate: Fraction | None
+    low: Fraction
+    high: Fraction | None  # None: no upper end
+    status: str
+
+
+def published_columns(spec: Statistic) -> tuple[str, ...]:
+    """The integers that stand beside each answer: whatever is said follows from them.
+
+    A number of people in a secret sample is called `sampled`, so that nobody takes it for one of everybody; one of rows
+    that were kept of people with several is called `kept`.
+    """
+    people = "sampled" if spec.sampled else "kept" if spec.unit.one_row_per_person else "people"
+    if spec.kind.name == "quantile":
+        return (people,) if isinstance(spec.protection, Crowd) else ()
+    if spec.measured is None:
+        return ("sampled" if spec.sampled else "count",)
+    if spec.alone_known and isinstance(spec.protection, Knowledge):
+        return ("sampled" if spec.sampled else "having",)
+    return (people, "sum") if isinstance(spec.protection, Crowd) else ("part", "whole")
+
+
+def drawn_columns(spec: Statistic) -> tuple[str, ...]:
+    """The integers that are drawn for each bin: those that are published, and of a quantile its value and both ends, in
+    steps of the declared range."""
+    return (*published_columns(spec), *POINTS) if spec.ranked is not None else published_columns(spec)
+
+
+def columns(spec: Statistic) -> list[str]:
+    """The columns of numbers of its file."""
+    return [*published_columns(spec), *ENDS, STATUS]
+
+
+def schema(spec: Statistic) -> pa.Schema:
+    """The columns of its file: the labels of the bin, the published integers, and what follows from them."""
+    number = pa.int64() if spec.kind.name == "count" else pa.float64()
+    keys = [(name, pa.string()) for name in key_columns(spec.axes, columns(spec))]
+    integers = [(name, pa.int64()) for name in published_columns(spec)]
+    return pa.schema([*keys, *integers, *((name, number) for name in ENDS), (STATUS, LABELS)])
+
+
+def slack(spec: Statistic) -> Fraction:
+    """How far an end may be from one that is worked out elsewhere: the laws of samples are sums of floats, which
+    machines round differently. One person in a million."""
+    knowledge = spec.protection
+    exact = spec.measured is None or spec.alone_known
+    if not exact or not isinstance(knowledge, Knowledge) or knowledge.route is Route.EXACT:
+        return Fraction(0)
+    people = Fraction(knowledge.people // _LAST_PLACE)
+    return people if spec.measured is None else people / knowledge.people
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers(Result):
+    """What a statistic published."""
+
+    spec: Statistic
+    answers: list[Answer]
+    found: list[Key] | None = None  # the labels of the bins that are shown, where bins are found in the data
+
+    def keys(self) -> Iterator[Key]:
+        """The labels of every bin, in order."""
+        if self.found is not None:
+            yield from self.found
+            return
+        for code in range(self.spec.bins):
+            yield key_of(self.spec.axes, code)
+
+    def sheets(self) -> tuple[Sheet, ...]:
+        batch, off = self._batch(), slack(self.spec)
+        tolerance = dict.fromkeys(ENDS, off) if off else {}
+        return (Sheet("release", batch.schema, lambda: iter((batch,)), len(self.answers), tolerance),)
+
+    def _batch(self) -> pa.RecordBatch:
+        spec, found = self.spec, self.answers
+        keys = list(self.keys())
+        arrays: list[pa.Array] = [texts([key[i] for key in keys]) for i in range(len(spec.axes))]
+        for i in range(len(published_columns(spec))):
+            numbers = [answer.published[i] for answer in found]
+            arrays.append(_integers(numbers))
+        if spec.kind.name == "count":
+            arrays.append(_integers([_nearest(answer.estimate) for answer in found]))
+            arrays.append(_integers([floor(answer.low) for answer in found]))
+            arrays.append(_integers([None if answer.high is None else ceil(answer.high) for answer in found]))
+        else:
+            arrays.append(floats([None if answer.estimate is None else float(answer.estimate) for answer in found]))
+            arrays.append(floats([_down(answer.low) for answer in found]))
+            arrays.append(floats([_up(answer.high) for answer in found]))
+        told = np.array([STATUSES.index(answer.status) for answer in found], dtype=np.int64)
+        arrays.append(labelled(told, STATUSES))
+        return pa.record_batch(arrays, schema=schema(spec))
+
+    def told(self) -> Mapping[str, Any]:
+        spec = self.spec
+        names, is_count = [axis.column for axis in spec.axes], spec.kind.name == "count"
+        rows = []
+        for key, answer in zip(self.keys(), self.answers, strict=True):
+            about = answer.estimate
+            rows.append(
+                {
+                    "key": dict(zip(names, key, strict=True)),
+                    "value": None if answer.value is None else to_text(answer.value),
+                    "estimate": None if about is None else _nearest(about) if is_count else float(about),
+                    "low": floor(answer.low) if is_count else _down(answer.low),
+                    "high": None if answer.high is None else ceil(answer.high) if is_count else _up(answer.high),
+                    **dict(zip(published_columns(spec), answer.published, strict=True)),
+                }
+            )
+        protection = spec.protection
+        more: dict[str, Any] = {}
+        if isinstance(protection, Knowledge):
+            more = {"rows": protection.rows, "people": protection.people, "epsilon": to_text(protection.epsilon)}
+        return {
+            "answers": rows,
+            "counts": statistic_text.counted(spec),
+            "route": statistic_text.route(spec),
+            "split": statistic_text.split(spec),
+            "unit": statistic_text.unit(spec),
+            **({"values": statistic_text.cut(spec)} if statistic_text.cut(spec) else {}),
+            "coverage": to_text(spec.coverage),
+            **more,
+        }
+
+    def sentences(self) -> tuple[str, ...]:
+        if self.found is not None:
+            return FOUND, f"{statistic_text.route(self.spec)}."
+        hidden = sum(answer.status == HIDDEN for answer in self.answers)
+        untold = sum(answer.status == UNTOLD for answer in self.answers)
+        route = f"{statistic_text.route(self.spec)}."
+        if not hidden + untold:
+            return "Nothing is hidden.", route
+        told = f"{len(self.answers) - hidden - untold:,} of {len(self.answers):,} numbers are shown"
+        bins = "1 bin is" if hidden == 1 else f"{hidden:,} bins are"
+        told += f"; {bins} hidden" if isinstance(self.spec.protection, Crowd) else ""
+        return (f"{told}.", route)
+
+    def grid(self, first: int) -> Grid:
+        rows = []
+        for key, answer in zip(self.keys(), self.answers[:first], strict=False):
+            value = (
+                "hidden" if answer.status == HIDDEN else "-" if answer.estimate is None else self.said(answer.estimate)
+            )
+            high = "or more" if answer.high is None else f"to {self.said(answer.high)}"
+            rows.append((key, (value, f"{self.said(answer.low)} {high}"), answer.estimate is None))
+        heads = (statistic_text.heading(self.spec), "interval")
+        names = tuple(key_columns(self.spec.axes, columns(self.spec)))
+        return Grid(names, heads, tuple(rows), statistic_text.notes(self.spec))
+
+    def said(self, value: Fraction) -> str:
+        """A number as it is read."""
+        if self.spec.kind.name == "count":
+            return f"{_nearest(value):,}"
+        text = f"{float(value):,.{_SIGNIFICANT}g}"
+        return text if "e" not in text else f"{float(value):,.2f}"
+
+    def disjoint_counts(self) -> str | None:
+        """The numbers of a count by bins."""
+        return "count" if self.spec.axes and "count" in published_columns(self.spec) else None
+
+    def drawing(self) -> Drawing | None:
+        shown = [(key, answer) for key, answer in zip(self.keys(), self.answers, strict=True)][:_DRAWN]
+        if not any(answer.estimate is not None for _, answer in shown):
+            return None
+        is_count = self.spec.kind.name == "count"
+        bars: dict[str, Bar] = {}
+        for key, answer in shown:
+            label = " · ".join("(missing)" if part is None else part or "(empty text)" for part in key) or "everybody"
+            while label in bars:  # a text may read like the words for a missing one
+                label += " (2)"
+            value, high = (None if end is None else _drawn(end, is_count) for end in (answer.estimate, answer.high))
+            bars[label] = Bar(label, value, _drawn(answer.low, is_count), high)
+        some = f"Drawn are the first {len(shown):,} of {len(self.answers):,}." if len(shown) < len(self.answers) else ""
+        return Bars(
+            bars=tuple(bars.values()),
+            by=", ".join(axis.column for axis in self.spec.axes),
+            numbers=statistic_text.heading(self.spec),
+            upright=False,
+            bar=f"Estimated {statistic_text.estimand(self.spec)} of {statistic_text.whom(self.spec)}",
+            line=statistic_text.interval_words(self.spec),
+            note=some,
+        )
+
+
+def _nearest(value: Fraction | None) -> int | None:
+    return None if value is None else floor(value + Fraction(1, 2))
+
+
+def _drawn(value: Fraction, is_count: bool) -> float:
+    """As it stands beside a bar."""
+    return floor(value + Fraction(1, 2)) if is_count else float(f"{float(value):.{_SIGNIFICANT}g}")
+
+
+def _down(value: Fraction) -> float:
+    return to_float(value, round_up=False)
+
+
+def _up(value: Fraction | None) -> float | None:
+    return None if value is None else to_float(value, round_up=True)
+
+
+def _integers(numbers: list[int | None]) -> pa.Array:
+    """Whole numbers, null where None."""
+    known = np.array([number is not None for number in numbers], dtype=bool)
+    return whole(np.array([number or 0 for number in numbers], dtype=np.int64), None if known.all() else known)

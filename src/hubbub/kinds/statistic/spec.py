@@ -1,0 +1,397 @@
+"""A count, share, mean or quantile of people, by bins or of all, as a value: everything about it that is public.
+
+What each method does stands in a file of its own: `statistic_promises`, `statistic_run`, `statistic_words`.
+
+A share is the mean of ones and zeros, so the two go the same way. Everything is in whole steps 0..W of a declared
+range, W = 1 for a share: A is the sum of the steps x of the people of a bin, B that of W - x, so that A + B = W c and
+A/(A + B) is the mean, between 0 and 1. Whoever comes or goes moves A and B together by W: noise of rate epsilon/W on
+both costs epsilon, and no part of it is spent on how many people there are.
+
+People with several rows either count by one of them, chosen secretly among all of theirs before any is looked at, or,
+without bins, by whether any of them meets the condition (`Unit.distinct` is 1: there is one bin to be in).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+
+from hubbub.channels.catalogue import make
+from hubbub.channels.protocol import Channel
+from hubbub.errors import CheckFailed, HubbubError, WrongUse
+from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.people import People
+from hubbub.kinds.histogram.wire import is_partition
+from hubbub.kinds.statistic import promises as statistic_promises
+from hubbub.kinds.statistic import text
+from hubbub.noise.sampler import SMALLEST_EPSILON
+from hubbub.noise.source import Source
+from hubbub.protocol.check import Check
+from hubbub.protocol.measurement import Measurement
+from hubbub.protocol.result import Result
+from hubbub.protocol.spec import Kind, Spec, Together, Words
+from hubbub.sampling.sanitize import Blank
+from hubbub.serialization.canonical import Plain
+from hubbub.serialization.exact_json import agrees, plain, restored
+from hubbub.serialization.published_files import Files
+from hubbub.tables import condition, unlisted
+from hubbub.tables.bins import Axis, Discovered, declared_size
+from hubbub.tables.bounded_column import Measure
+from hubbub.tables.condition import Condition
+from hubbub.tables.estimation import expected_rows
+from hubbub.tables.privacy_unit import EACH_ROW, Unit
+from hubbub.tables.protection import Crowd, Knowledge, Noise, Protection, Route
+from hubbub.tables.schema import Schema, column, resolved
+
+if TYPE_CHECKING:
+    from hubbub.tables.engine import Engine
+
+MOST_BINS: Final = 100_000
+MOST_RANKED: Final = 100_000  # steps of a quantile
+_BYTES_PER_BIN: Final = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statistic(Spec):
+    """One number for each bin of a public partition, or one for everybody."""
+
+    kind: ClassVar[Kind]  # set where the kinds are made, in hubbub.kinds.statistic.request
+    axes: tuple[Axis, ...]
+    where: Condition | None
+    protection: Protection
+    unit: Unit = EACH_ROW
+    coverage: Fraction = Fraction(19, 20)
+    unlisted: Fraction | None = None  # the share of people who may be in no bin; None: not looked at
+
+    def __post_init__(self) -> None:
+        unlisted.declared(self.unlisted, self.axes)
+        if len({axis.column for axis in self.axes}) < len(self.axes):
+            raise WrongUse("each column can be used once; combine its bins into one `by`")
+        if self.bins > MOST_BINS:
+            raise WrongUse(f"a statistic has at most {MOST_BINS:,} bins; declare coarser ones, or release a histogram")
+        if not 0 < self.coverage < 1:
+            raise WrongUse("the coverage of a statistic lies between 0 and 1; choose one like 0.95")
+        if any(isinstance(axis, Discovered) and axis.coarser is not None for axis in self.axes):
+            raise WrongUse(
+                "the bins of a statistic are declared, or every value that occurs; leave out what is coarser"
+            )
+        if self.unit.distinct is not None:
+            _check_any_row(self)
+        if self.unit.expected_rows:
+            _check_expected(self)
+        if self.sum_rate is not None and self.sum_rate < SMALLEST_EPSILON:
+            raise WrongUse("noise wider than a million steps is not drawn; declare a coarser step, or raise epsilon")
+        if isinstance(self.protection, Knowledge) and self.protection.route is Route.EXACT and not self.alone_known:
+            raise WrongUse("noise on the exact number is for one share of all people; draw a sample instead")
+
+    # --- what is public -------------------------------------------------------------------------------------------
+
+    @property
+    def discovered(self) -> bool:
+        """Whether some of its bins are found in the data."""
+        return any(isinstance(axis, Discovered) for axis in self.axes)
+
+    @property
+    def any_row(self) -> bool:
+        """Whether a person of several rows counts if any of them meets the condition."""
+        return self.unit.distinct is not None
+
+    @property
+    def bins(self) -> int:
+        """How many there are; 0 where they are found in the data."""
+        return declared_size(self.axes) or 0 if self.axes else 1
+
+    @property
+    def steps(self) -> int:
+        """W: how far one person moves a sum."""
+        return 1
+
+    @property
+    def measured(self) -> Measure | Condition | None:
+        """What is added up."""
+        return None
+
+    @property
+    def ranked(self) -> tuple[Measure, Fraction] | None:
+        """Of a quantile, among which steps it is found, and which it is."""
+        return None
+
+    def value(self, share: Fraction) -> Fraction:
+        """What a part of the range 0..1 stands for, in the unit of the numbers."""
+        return share
+
+    @property
+    def alone_known(self) -> bool:
+        """Whether it is one count of all people, each of whom has it or not."""
+        return False
+
+    @property
+    def unit_loss(self) -> Fraction | None:
+        """What one person more or less may cost inside: the epsilon of the noise. None where there is none."""
+        match self.protection:
+            case Crowd(epsilon=epsilon):
+                return epsilon
+            case Noise(epsilon=epsilon):
+                return epsilon
+            case Knowledge() as knowledge if self.blank is Blank.HALF_WAY:
+                return knowledge.rate / 2  # a row that is replaced costs twice what one costs that comes or goes
+            case Knowledge(rate=rate):
+                return rate
+
+    @property
+    def sum_rate(self) -> Fraction | None:
+        """The rate of the noise on a sum of steps, of which one person moves as many as there are."""
+        return None if self.unit_loss is None else self.unit_loss / self.steps
+
+    @property
+    def blank(self) -> Blank:
+        """What stands for a person whom the simulator does not see: nobody, or a coin where rows have two values."""
+        return Blank.COIN if self.alone_known else Blank.HALF_WAY
+
+    @property
+    def channel(self) -> Channel | None:
+        """The channel from a count to what is published, where only counts are."""
+        return None
+
+    @property
+    def sampled(self) -> bool:
+        """Whether a secret sample is drawn."""
+        match self.protection:
+            case Crowd(sample=sample):
+                return sample is not None
+            case Knowledge(route=route):
+                return route is Route.SAMPLE
+            case _:
+                return False
+
+    @property
+    def people(self) -> People:
+        return self.unit.people
+
+    @property
+    def enforced_number(self) -> int | None:
+        return self.protection.people if isinstance(self.protection, Knowledge) else None
+
+    def resolved(self, schema: Schema) -> Self:
+        if self.unit.person is not None:
+            column(schema, self.unit.person)
+        if self.where is not None:
+            condition.resolved(self.where, schema)
+        if isinstance(self.measured, Measure):
+            self.measured.resolved(schema)
+        known = replace(self, axes=resolved(self.axes, schema))  # a boolean column declares its own
+        check_found(known)
+        return known
+
+    def promises(self) -> tuple[Derivation, ...]:
+        """Guarantee: each is a theorem applied to the one before, or the call is refused."""
+        return statistic_promises.promises(self)
+
+    def together(self) -> Together:
+        at_delta = self.protection.at_delta if isinstance(self.protection, Crowd) else Fraction(1, 10**9)
+        return Together(at_delta=at_delta)
+
+    def checks(self) -> Iterator[Check]:
+        return statistic_promises.checks(self)
+
+    def free(self) -> tuple[str, ...]:
+        told = ["how often an interval is right: no promise to people rests on it"]
+        if self.unit.person is not None:
+            told.append(f"the name of the column that says who is who, {self.unit.person}")
+        return tuple(told)
+
+    def words(self) -> Words:
+        return replace(text.words(self), person=str(statistic_promises.who(self)))
+
+    def described(self) -> dict[str, Plain]:
+        told = plain(self)
+        assert isinstance(told, dict)
+        unsaid = ("is", "unlisted") if self.unlisted is None else ("is",)
+        return {name: value for name, value in told.items() if name not in unsaid}
+
+    def room(self) -> int:
+        return (1 << 20) + _BYTES_PER_BIN * self.bins
+
+    def measure(self, data: Engine, source: Source) -> Measurement:
+        from hubbub.kinds.statistic import mechanism
+
+        unlisted.check(data, self.axes, self.unit.person, self.unlisted)
+        return mechanism.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.kinds.statistic import mechanism
+
+        return mechanism.present(self, measurement["answers"])
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.statistic import load as statistic_load
+
+        return statistic_load.load(self, files)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count(Statistic):
+    """How many people there are who meet a condition, by bins or in all."""
+
+    def __post_init__(self) -> None:
+        Statistic.__post_init__(self)
+        if isinstance(self.protection, Knowledge) and not self.axes and self.where is None:
+            raise WrongUse(
+                "how many people there are is public here; count those `where` something holds, or `by` bins"
+            )
+
+    @property
+    def alone_known(self) -> bool:
+        return not self.axes
+
+    @property
+    def channel(self) -> Channel | None:
+        match self.protection:
+            case Noise(epsilon=epsilon):
+                return make("geometric", epsilon=epsilon).channel
+            case Crowd(k=k, epsilon=None):
+                return make("exact-or-suppressed", k=k).channel
+            case Crowd(k=k, epsilon=epsilon):
+                return make("noisy-below", k=k, epsilon=epsilon).channel
+            case _:
+                return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share(Statistic):
+    """The share of people, of each bin or of all, who meet a condition."""
+
+    def __post_init__(self) -> None:
+        Statistic.__post_init__(self)
+        if self.where is None:
+            raise WrongUse("a fraction is of those who meet a condition; say it, like `where='age >= 65'`")
+        _needs_epsilon(self.protection)
+
+    @property
+    def measured(self) -> Measure | Condition | None:
+        return self.where
+
+    @property
+    def alone_known(self) -> bool:
+        return not self.axes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mean(Statistic):
+    """The mean of a column, over the people of each bin, or over all, who have a value there."""
+
+    of: Measure
+
+    def __post_init__(self) -> None:
+        Statistic.__post_init__(self)
+        _needs_epsilon(self.protection)
+
+    @property
+    def steps(self) -> int:
+        return self.of.steps
+
+    @property
+    def measured(self) -> Measure | Condition | None:
+        return self.of
+
+    def value(self, share: Fraction) -> Fraction:
+        (over, under), step = share.as_integer_ratio(), self.of.step  # there may be thousands of bins
+        return self.of.low + Fraction(over * self.of.steps * step.numerator, under * step.denominator)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantile(Statistic):
+    """The value below which a share q of the people lies, of each bin or of all who have a value."""
+
+    of: Measure
+    q: Fraction
+
+    def __post_init__(self) -> None:
+        Statistic.__post_init__(self)
+        _needs_epsilon(self.protection)
+        if not 0 < self.q < 1:
+            raise WrongUse("a quantile lies between 0 and 1, like 0.5 for the median; choose `q` so")
+        if self.of.steps > MOST_RANKED:
+            raise WrongUse(f"a quantile is found among at most {MOST_RANKED:,} steps; declare a coarser step")
+
+    @property
+    def measured(self) -> Measure | Condition | None:
+        return self.of
+
+    @property
+    def ranked(self) -> tuple[Measure, Fraction] | None:
+        return self.of, self.q
+
+
+def check_found(spec: Statistic) -> None:
+    """Refuse bins that are found in the data where a bin of one person may be seen.
+
+    Guarantee: where this passes and bins are found, a bin of fewer than two people is hidden with all about it.
+    """
+    crowd = spec.protection if isinstance(spec.protection, Crowd) else None
+    found = [axis.column for axis in spec.axes if isinstance(axis, Discovered)]
+    if not found or (crowd is not None and (spec.channel is None or crowd.epsilon is None)):
+        return
+    instead = "use `crowd=K` without `epsilon`" if crowd is not None else "use `crowd=K`"
+    raise WrongUse(
+        f"the bins of {found[0]} must be declared, like {found[0]}=a,b,other or {found[0]}:0..100:10, because which of "
+        f"them occur is data; list them, or {instead}, which hides small ones"
+    )
+
+
+def _check_any_row(spec: Statistic) -> None:
+    if (spec.measured is not None and spec.measured is not spec.where) or spec.unit.distinct != 1:
+        raise WrongUse(
+            "`any_row` is for counts and fractions of people; keep one row of each (`one_row_per_person=True`)"
+        )
+    if spec.where is None:
+        raise WrongUse(
+            "`any_row` counts people of whom any row meets a condition; say it, like `where='age >= 65'`, or count all "
+            "people by one row of each (`one_row_per_person=True`)"
+        )
+    if spec.axes:
+        raise WrongUse(
+            "with rows in two bins somebody would be in both, so `any_row` goes without `by`; publish a histogram, "
+            "which counts a person in at most B bins (`distinct=B`), or keep one row of each person "
+            "(`one_row_per_person=True`)"
+        )
+    if spec.unit.expected_rows:
+        raise WrongUse("whether any row counts is no choice, and nothing is kept; leave out `expected_rows`")
+
+
+def _check_expected(spec: Statistic) -> None:
+    """Refuse where no interval for what is kept on average is proved."""
+    if spec.ranked is not None:
+        raise WrongUse("for a quantile no interval is known for what is kept on average; leave out `expected_rows`")
+    if spec.channel is not None:
+        expected_rows.check(spec.channel)
+    elif isinstance(spec.protection, Crowd):
+        raise WrongUse(
+            "of a crowd that is shown nothing is known about what is kept on average, since it may be shown only "
+            "because of the rows that were kept; leave out `expected_rows`, or use `epsilon` alone"
+        )
+
+
+def _needs_epsilon(protection: Protection) -> None:
+    if isinstance(protection, Crowd) and protection.epsilon is None:
+        raise WrongUse("what a crowd has together is shown with noise; say how much it may lose, with `epsilon=E`")
+
+
+def read(kind: type[Statistic], given: Any) -> Statistic:
+    """The release that a description says, checked as if somebody had asked for it."""
+    if not isinstance(given, dict) or {*given, "unlisted"} != {field.name for field in fields(kind)}:
+        raise CheckFailed("the description of the release is not one; get the original certificate")
+    try:
+        spec: Statistic = restored(kind, {"is": kind.__name__, "unlisted": None, **given})
+        check_found(spec)
+    except CheckFailed:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, HubbubError):
+        raise CheckFailed("the description of the release is not one; get the original certificate") from None
+    if not agrees(given, spec.described()) or spec.described() != given:
+        raise CheckFailed("the description of the release is not written as Hubbub writes it; get the original")
+    if not all(map(is_partition, spec.axes)):
+        raise CheckFailed("the bins are no partition; get the original certificate")
+    return spec

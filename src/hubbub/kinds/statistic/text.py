@@ -1,0 +1,294 @@
+"""A count, share, mean or quantile in plain words: what it is, of whom, in which unit, and by which way it came."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from hubbub.kinds.histogram.estimands import Estimand
+from hubbub.kinds.histogram.text import listed
+from hubbub.kinds.statistic.quantile import shares
+from hubbub.numeric.exact import to_text
+from hubbub.numeric.format import short
+from hubbub.protocol.spec import Words
+from hubbub.tables.bins import rule
+from hubbub.tables.bounded_column import Measure
+from hubbub.tables.labels import is_ranges
+from hubbub.tables.protection import Crowd, Knowledge, Noise, Route
+
+if TYPE_CHECKING:
+    from hubbub.kinds.statistic.spec import Statistic
+
+_MEDIAN: Final = Fraction(1, 2)
+
+
+def words(spec: Statistic) -> Words:
+    """Everything that has to be said about it."""
+    by = "" if not spec.axes else f", by {listed([axis.column for axis in spec.axes])}"
+    public = [(axis.column, str(rule(axis)).removeprefix(f"{axis.column}: ")) for axis in spec.axes]
+    if isinstance(spec.measured, Measure):
+        public.append((spec.measured.column, str(spec.measured.rule).removeprefix(f"{spec.measured.column}: ")))
+    if spec.where is not None:
+        public.append(("the condition", f"{spec.where}; a comparison with a missing cell is false"))
+    return Words(
+        title=f"{capital(heading(spec))}{by}",
+        published=f"{capital(estimand(spec))} of {_whom(spec)}{by}: {method(spec)}",
+        entry=f"{spec.kind.name}{_of(spec)}{by}{_protected(spec)}",
+        person=spec.unit.words,
+        sampling=sampling(spec),
+        counts=whom(spec),
+        intervals=interval_words(spec),
+        public=tuple(public),
+    )
+
+
+def capital(text: str) -> str:
+    """With a capital letter at its beginning."""
+    return text[:1].upper() + text[1:]
+
+
+def _of(spec: Statistic) -> str:
+    return f" of {spec.measured.column}" if isinstance(spec.measured, Measure) else ""
+
+
+def heading(spec: Statistic) -> str:
+    """What each number is, in a few words."""
+    match spec.kind.name:
+        case "count":
+            return f"number of {many(spec)}"
+        case "fraction":
+            return f"share with {'any row with ' if spec.any_row else ''}{spec.where}"
+        case "mean":
+            return f"mean{_of(spec)}"
+        case _:
+            q: Fraction = spec.q  # type: ignore[attr-defined]
+            return f"median{_of(spec)}" if q == _MEDIAN else f"{to_text(q)}-quantile{_of(spec)}"
+
+
+def cut(spec: Statistic) -> str:
+    """What is done to values before anything is told of them; empty where nothing is measured."""
+    return f"values {spec.measured.cut}" if isinstance(spec.measured, Measure) else ""
+
+
+def estimand(spec: Statistic) -> str:
+    """What each number is, with the range that values are cut to and the step that they are rounded to."""
+    return f"{heading(spec)}, of {cut(spec)}," if cut(spec) else heading(spec)
+
+
+def many(spec: Statistic) -> str:
+    """What is counted, in two words at most."""
+    return "kept rows" if spec.unit.one_row_per_person else "people"
+
+
+def unit(spec: Statistic) -> str:
+    """What a number is measured in."""
+    match spec.kind.name:
+        case "count":
+            return many(spec)
+        case "fraction":
+            return f"share of {many(spec)}, from 0 to 1"
+        case _:
+            assert isinstance(spec.measured, Measure)
+            low, high = to_text(spec.measured.low), to_text(spec.measured.high)
+            return f"{spec.measured.column}, from {low} to {high} in steps of {to_text(spec.measured.step)}"
+
+
+def _whom(spec: Statistic) -> str:
+    """Who they are, sampled or not."""
+    told = "the people in the table"
+    if spec.unit.expected_rows:
+        told = "the rows kept on average (each row of a person counts for one over how many rows the person has)"
+    elif spec.unit.one_row_per_person:
+        told = "the rows that this release kept, one of each person,"
+    if spec.kind.name != "fraction" and spec.where is not None:
+        told += f" with {'any row with ' if spec.any_row else ''}{spec.where}"
+    if isinstance(spec.measured, Measure):
+        joined = "and" if spec.where is not None else "with"
+        told += f" {joined} a value of {spec.measured.column}"
+    told = told.removesuffix(",")
+    return f"{told}, of each bin" if spec.axes else told
+
+
+def whom(spec: Statistic) -> str:
+    """Whom a number and its interval are about."""
+    told = _whom(spec)
+    return f"{told}, told from a secret sample of them" if spec.sampled else told
+
+
+def counted(spec: Statistic) -> dict[str, str]:
+    """The same for JSON: what was counted, whom the estimate and its interval are about."""
+    kept = Estimand.KEPT_ROWS if spec.unit.one_row_per_person else Estimand.TABLE
+    told = Estimand.EVERYBODY if spec.sampled and kept is Estimand.TABLE else kept
+    everybody = (Estimand.EXPECTED_ROWS if spec.unit.expected_rows else told).value
+    return {
+        "number": (Estimand.SAMPLE if spec.sampled else kept).value,
+        "estimate": everybody,
+        "interval": everybody,
+        "whom": whom(spec),
+    }
+
+
+def method(spec: Statistic) -> str:
+    """What was done to the numbers."""
+    match spec.protection:
+        case Noise():
+            return "with whole-number noise" if spec.kind.name != "quantile" else "a point drawn near the true rank"
+        case Crowd(k=k, epsilon=None):
+            return f"exact for bins of at least {k} {many(spec)}, the others hidden"
+        case Crowd(k=k) if spec.kind.name == "count":
+            return f"exact counts of at least {k}, noise below"
+        case Crowd(k=k):
+            return f"of bins of at least {k} {many(spec)}, with noise on what they have together; the others hidden"
+        case Knowledge(rows=rows, people=people):
+            return f"as private as {rows:,} random people out of {people:,} would leave it, with whole-number noise"
+
+
+def _protected(spec: Statistic) -> str:
+    match spec.protection:
+        case Knowledge(rows=rows, people=people):
+            return f", what {rows:,} of {people:,} random people tell"
+        case Crowd(sample=sample) if sample is not None:
+            return f", on a fresh secret sample at rate {to_text(sample)}"
+        case _:
+            return ""
+
+
+def sampling(spec: Statistic) -> str:
+    """Who sampled whom, and how."""
+    match spec.protection:
+        case Knowledge(route=Route.SAMPLE, rows=rows, people=people):
+            return (
+                f"a fresh secret sample was drawn for this release: {rows:,} of the {people:,} people in the table, "
+                "without replacement, every such set equally likely, and who was drawn is not kept"
+            )
+        case Knowledge(rows=rows):
+            return (
+                f"nobody: everybody in the table is counted; the {rows:,} random people of the promise are those "
+                "somebody else might ask instead"
+            )
+        case Crowd(sample=sample) if sample is not None:
+            return (
+                "a fresh secret sample was drawn for this release: each person in the table with probability "
+                f"{to_text(sample)}, independently, and who was drawn is not kept"
+            )
+        case _:
+            return "nobody: everybody in the table is counted"
+
+
+def route(spec: Statistic) -> str:
+    """By which way the promise is kept, and why by this one: from public numbers alone."""
+    match spec.protection:
+        case Noise():
+            return "Noise on everything that is counted"
+        case Crowd(k=k):
+            return f"Crowds of at least {k} {many(spec)} show what they have together, smaller ones nothing"
+        case Knowledge() as knowledge:
+            return _knowledge_route(spec, knowledge)
+
+
+def _knowledge_route(spec: Statistic, knowledge: Knowledge) -> str:
+    k, n = knowledge.rows, knowledge.people
+    if knowledge.route is Route.SAMPLE:
+        told = f"{k:,} of {n:,} people were drawn in secret and what they tell got noise"
+    else:
+        told = f"Everybody was counted, and the noise hides what {k:,} of {n:,} random people would not tell"
+    if not spec.alone_known:
+        return f"{told}; for more than one share of all people no better way is known"
+    mine, other = errors(spec, knowledge)
+    if other is None:
+        return f"{told}; the noise that the other way needs is too wide to be drawn"
+    whose = " (for the rows that were kept)" if spec.unit.one_row_per_person else ""
+    return (
+        f"{told}: at {to_text(100 * spec.coverage)} % it errs by about {_percent(mine / n)} of all people at worst, "
+        f"and the other way by {_percent(other / n)}{whose}"
+    )
+
+
+def errors(spec: Statistic, knowledge: Knowledge) -> tuple[Fraction, Fraction | None]:
+    """How far this way, and the other one, may err at the coverage, in people; None if the other cannot be drawn."""
+    from hubbub.kinds.statistic.routes import by_exact_count, by_sample
+
+    k, n, miss = knowledge.rows, knowledge.people, 1 - spec.coverage
+    sample, exact = by_sample(k, n, knowledge.epsilon, miss), by_exact_count(k, n, knowledge.epsilon, miss)
+    if knowledge.route is Route.SAMPLE:
+        return sample.error, None if exact is None else exact.error
+    assert exact is not None
+    return exact.error, sample.error
+
+
+def _percent(share: Fraction) -> str:
+    return f"{short(100 * share, 3)} %"
+
+
+def split(spec: Statistic) -> str:
+    """Where epsilon goes."""
+    loss = spec.unit_loss
+    if loss is None:
+        return "nothing is spent: counts of crowds are exact"
+    match spec.kind.name:
+        case "count":
+            return f"all of epsilon = {short(loss, 6)} is spent on the count of the one bin that a person is in"
+        case "fraction" | "mean" if isinstance(spec.protection, Crowd):
+            return f"all of epsilon = {short(loss, 6)} is spent on the sum; how many they are is exact"
+        case "fraction" | "mean" if spec.alone_known and isinstance(spec.protection, Knowledge):
+            return f"all of epsilon = {short(loss, 6)} is spent on the one count"
+        case "fraction" | "mean":
+            return (
+                f"epsilon = {short(loss, 6)} is spent once on two sums, those of x and of {spec.steps:,} - x, which "
+                f"one person moves together by that; they tell the mean and how many {many(spec)} there are"
+            )
+        case _:
+            middle, end = shares(loss)
+            return (
+                f"of epsilon = {short(loss, 6)}, {short(middle, 6)} is spent on the value and {short(end, 6)} on each "
+                "end of its interval"
+            )
+
+
+def interval_words(spec: Statistic) -> str:
+    """What an interval means, and what it is for."""
+    percent = to_text(100 * spec.coverage)
+    what = "a value that is the" if spec.kind.name == "quantile" else "the" if cut(spec) else "the true"
+    about = f"{estimand(spec)} of {_whom(spec)}"
+    if spec.kind.name == "count":
+        about = f"number of {_whom(spec).removeprefix('the ')}"
+    told = f"An interval holds {what} {about}, with a chance of at least {percent} %"
+    if cut(spec):
+        told += ", and as well that of values that are cut and not rounded"
+    if isinstance(spec.protection, Crowd):
+        return f"{told}, where a number is shown"
+    return f"{told}, if there is anybody" if spec.kind.name != "count" and spec.axes else told
+
+
+def chosen(spec: Statistic) -> list[str]:
+    """What has to be said where a row of each person was chosen."""
+    if not spec.unit.one_row_per_person:
+        return []
+    first = "A row was chosen among all rows of a person, and then it was looked at whether it meets the condition."
+    told = [first] if spec.where is not None else []
+    if isinstance(spec.measured, Measure):
+        what = heading(spec).partition(" ")[0]
+        return [*told, f"Whoever has many rows counts as much as whoever has one: this is not the {what} of all rows."]
+    return [*told, "How many people have at least one such row is not told, and no number here estimates it."]
+
+
+def notes(spec: Statistic) -> tuple[str, ...]:
+    """What has to be said beside the numbers."""
+    told = [f"The numbers are about {whom(spec)}.", f"{interval_words(spec)}."]
+    if isinstance(spec.protection, Knowledge):
+        told.append(
+            f"K = {spec.protection.rows:,} random people is what may be known; epsilon = "
+            f"{to_text(spec.protection.epsilon)} is how much more is told than they tell."
+        )
+    if isinstance(spec.measured, Measure):
+        low, high, what = to_text(spec.measured.low), to_text(spec.measured.high), heading(spec).partition(" ")[0]
+        finer = "; a finer step makes it less, and costs a mean nothing" if what == "mean" else ""
+        told.append(
+            f"Values beyond {low}..{high} count as the nearer end: where there are such, this is not the {what} of the "
+            f"values as they are. Half a step on either side of an interval is for rounding{finer}."
+        )
+    told += chosen(spec)
+    told.append(f"{capital(split(spec))}.")
+    if any(map(is_ranges, spec.axes)):
+        told.append("[a,b) is from a up to, and not including, b.")
+    return tuple(told)

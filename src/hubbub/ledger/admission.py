@@ -1,0 +1,402 @@
+"""What several releases about the same people promise together, notion by notion.
+
+::
+
+    differential      losses add; at a delta, many of them to less than their sum, however each was chosen
+    replaced          the same for one person replaced: releases that take the number of people for public join in
+    zero-knowledge    losses add and the samples grow (fresh ones); or, on one collected sample, once for all of them
+    crowd-blending    one release, and beside it only what is differentially private (Proposition 8)
+    outlier           on one partition curves add; on several, person by person
+
+A release may follow others if one of these still says something about everybody. What no theorem covers is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from hubbub.channels.sampled import collected_crowd_blending, sampled_differential
+from hubbub.errors import Refused
+from hubbub.guarantees import advanced_composition, composition, odometer
+from hubbub.guarantees.curve import Curve, flat
+from hubbub.guarantees.definitions import (
+    CrowdBlending,
+    DifferentialPrivacy,
+    Guarantee,
+    Neighbours,
+    OutlierKind,
+    OutlierPrivacy,
+)
+from hubbub.guarantees.derivation import Assumption, Derivation, Theorem, stated
+from hubbub.guarantees.implications import add_remove_to_replace
+from hubbub.guarantees.indistinguishability import ZERO, chained, total, total_delta
+from hubbub.guarantees.people import People, Whose
+from hubbub.guarantees.privacy_loss import Coin
+from hubbub.ledger.charge import Charge
+from hubbub.numeric.exact import Infinite, to_text
+
+_KEPT = "release {} promises it for one row of each person, chosen anew each time"
+ADAPTIVE_DELTA = Fraction(1, 10**9)
+"""Fixed beforehand, as fully adaptive composition asks; no release may move it."""
+UNCHANGED = Assumption("unchanged", "the table did not change between the releases")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entered:
+    """A charge with its number in the ledger."""
+
+    number: int
+    charge: Charge
+    grown: tuple[Fraction, ...] = ()  # of a stand-in for several: the sums of their growths
+
+    def growths(self) -> tuple[Fraction, ...]:
+        """What fully adaptive composition adds up."""
+        if self.grown or self.charge.differential is None:
+            return self.grown
+        inner, rate = self.charge.on_sample or (self.charge.differential, Fraction(1))
+        assert isinstance(inner.epsilon, Fraction)
+        return odometer.growths(Coin(epsilon=inner.epsilon, delta=inner.delta, rate=rate))
+
+    def step(self, promise: Guarantee) -> Derivation:
+        """A promise of this release, as the leaf of a derivation."""
+        named = Theorem("release", f"release {self.number}", "its certificate")
+        return stated(promise, theorem=named, people=self.charge.about(promise))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Total:
+    """What all releases promise together under one notion, or why they promise nothing under it."""
+
+    derivation: Derivation | None = None
+    why: str = ""
+
+    @property
+    def guarantee(self) -> Guarantee | None:
+        return None if self.derivation is None else self.derivation.conclusion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Every notion."""
+
+    differential: Total
+    zero_knowledge: Total
+    crowd_blending: Total
+    outlier: Total
+    adaptive: Total  # differential privacy at a delta, where that is less than the sum
+    replaced: Total  # differential privacy for one person replaced: two steps of one more or less, where all have that
+    population: Total  # of a table that was collected as a sample: differential privacy for those it was drawn from
+
+    @property
+    def holds(self) -> bool:
+        """Whether anything is left of the promises to everybody."""
+        kinds = (self.differential, self.replaced, self.zero_knowledge, self.crowd_blending, self.outlier)
+        return any(total.derivation is not None for total in kinds)
+
+
+def totals(releases: Sequence[Entered]) -> Totals:
+    """What holds for the people of a dataset after these releases.
+
+    Guarantee: each derivation is a theorem of :mod:`hubbub.guarantees.composition` applied to the promises of the
+    releases; where no theorem applies to all of them there is none, with the reason.
+    """
+    blended, losses = _crowd_blending(releases), _differential(releases)
+    knowledge, population = _zero_knowledge(releases), Total(why="no release declares how the table was collected")
+    if any(each.charge.collected is not None for each in releases):
+        through, population = _collected(releases, blended, losses)
+        knowledge = knowledge if knowledge.derivation is not None else through
+    return Totals(
+        differential=losses,
+        replaced=_replaced(releases, losses),
+        adaptive=_adaptive(releases, losses),
+        zero_knowledge=knowledge,
+        crowd_blending=blended,
+        outlier=_outlier(releases),
+        population=population,
+    )
+
+
+def _differential(releases: Sequence[Entered]) -> Total:
+    steps = []
+    for each in releases:
+        promise = each.charge.differential
+        if promise is None:
+            return Total(why=f"release {each.number} promises none")
+        steps.append(each.step(promise))
+    return _told(composition.differential(*steps) if len(steps) > 1 else steps[0])
+
+
+def _replaced(releases: Sequence[Entered], losses: Total) -> Total:
+    """For one person replaced, the number of people being public. Where all have add/remove, which says more, it is two
+    steps of that."""
+    if not any(each.charge.says_replaced for each in releases):
+        loss = losses.guarantee
+        if losses.derivation is None or not isinstance(loss, DifferentialPrivacy):
+            return Total(why=losses.why)
+        if loss.neighbours is Neighbours.REPLACE:
+            return Total(why="that is what differential privacy says here")
+        return _told(add_remove_to_replace(losses.derivation))
+    steps = []
+    for each in releases:
+        promise = each.charge.replaced
+        if promise is None:
+            return Total(why=f"release {each.number} promises none")
+        steps.append(each.step(promise))
+    return _told(composition.differential(*steps) if len(steps) > 1 else steps[0])
+
+
+def _adaptive(releases: Sequence[Entered], losses: Total) -> Total:
+    """What all differentially private releases lose together at a delta, each possibly chosen after seeing others."""
+    if losses.derivation is None:
+        return Total(why=losses.why)
+    private = [each.charge.differential for each in releases]
+    steps = [each.step(promise) for each, promise in zip(releases, private, strict=True) if promise is not None]
+    basic = total(promise.epsilon for promise in private if promise is not None)
+    assert isinstance(basic, Fraction)
+    grown = [sum(parts, Fraction(0)) for parts in zip(*(each.growths() for each in releases), strict=True)]
+    found = advanced_composition.differential_of_sums(*steps, grown=grown, basic=basic, at_delta=ADAPTIVE_DELTA)
+    if not getattr(found.conclusion, "epsilon") < getattr(losses.guarantee, "epsilon"):  # noqa: B009
+        return Total(why="so few releases lose no less at a delta than the sum")
+    return _told(found)
+
+
+def _told(derivation: Derivation, why: str = "") -> Total:
+    """What a derivation concludes, unless that is nothing: a delta of 1 allows everything."""
+    if getattr(derivation.conclusion, "delta", 0) >= 1:
+        return Total(why="their deltas add up to 1, and that promises nothing")
+    return Total(derivation=derivation, why=why)
+
+
+def _zero_knowledge(releases: Sequence[Entered]) -> Total:
+    steps = []
+    for each in releases:
+        promise = each.charge.zero_knowledge
+        if promise is None:
+            return Total(why=f"release {each.number} drew no fresh secret sample")
+        steps.append(each.step(promise))
+    try:
+        return _told(composition.zero_knowledge(*steps) if len(steps) > 1 else steps[0])
+    except Refused as refused:
+        return Total(why=str(refused))
+
+
+def _crowd_blending(releases: Sequence[Entered]) -> Total:
+    """One release that is crowd-blending, and the others beside it."""
+    others = [each for each in releases if each.charge.pure is None]
+    if not others:  # all of them are differentially private without a delta: the first that has crowds leads
+        others = [each for each in releases if each.charge.crowd_blending is not None][:1]
+    if len(others) > 1:
+        return Total(why=f"releases {_numbers(others)} have no pure differential privacy, and one may lack it")
+    if not others or others[0].charge.crowd_blending is None:
+        return Total(why="no release promises it")
+    (one,) = others
+    if one.charge.kept_rows and len(releases) > 1:
+        return Total(why=_KEPT.format(one.number))
+    promise = one.charge.crowd_blending
+    assert promise is not None
+    beside = [each.step(each.charge.pure) for each in releases if each is not one and each.charge.pure is not None]
+    if not beside:
+        return Total(derivation=one.step(promise))
+    private = composition.differential(*beside) if len(beside) > 1 else beside[0]
+    together = composition.crowd_blending_with_differential(
+        one.step(promise), private, exact_crowds=one.charge.exact_crowds
+    )
+    return Total(derivation=together)
+
+
+def _outlier(releases: Sequence[Entered]) -> Total:
+    if not any(each.charge.curve is not None for each in releases):
+        return Total(why="no release promises it")
+    for each in releases:
+        if each.charge.curve is None and each.charge.differential is None:
+            return Total(why=f"release {each.number} promises no loss to everybody")
+        if each.charge.kept_rows and len(releases) > 1:
+            return Total(why=_KEPT.format(each.number))
+    steps = [_curved(each) for each in releases]
+    if len(steps) == 1:
+        return _told(steps[0])
+    partitions = {each.charge.partition for each in releases}
+    if len(partitions) == 1 and None not in partitions:
+        joint = composition.outlier_same_partition(*steps)
+        return _told(replace(joint, assumptions=(*joint.assumptions, UNCHANGED)))
+    return _person_by_person(releases, steps)
+
+
+def _curved(release: Entered) -> Derivation:
+    promise = release.charge.curve or release.charge.differential
+    assert promise is not None
+    return release.step(promise)
+
+
+def _person_by_person(releases: Sequence[Entered], steps: Sequence[Derivation]) -> Total:
+    """On several partitions losses add for each person, who stands in another crowd in each of them.
+
+    At most one partition may promise nothing to large crowds: whoever stands in a large crowd of it is then still
+    interchangeable there with those of the crowd. With two such partitions somebody may be in a large crowd of each
+    and alone in both together, and nothing is left (Proposition 7).
+    """
+    curves = [_curve(step.conclusion) for step in steps]
+    endless = {
+        each.charge.partition or f"release {each.number}"
+        for each, curve in zip(releases, curves, strict=True)
+        if isinstance(curve.limit, Infinite)
+    }
+    if len(endless) > 1:
+        return Total(
+            why="several releases, by different bins, promise nothing to large crowds, and a person in a large crowd "
+            "of each may be alone in both together"
+        )
+    return _told(
+        composition.person_by_person(*steps),
+        "a person loses at most "
+        + " + ".join(f"e{each.number}(c{each.number})" for each in releases)
+        + ", where c is the person's crowd in each release: "
+        + "; ".join(f"e{each.number} = [{curve}]" for each, curve in zip(releases, curves, strict=True))
+        + (_exchanged(steps, curves) if endless else ""),
+    )
+
+
+def _exchanged(steps: Sequence[Derivation], curves: Sequence[Curve]) -> str:
+    """What is left to those whose crowd is promised nothing: an exchange is one person less and one more."""
+    rest = [(step, curve) for step, curve in zip(steps, curves, strict=True) if not isinstance(curve.limit, Infinite)]
+    top = total(curve.limit for _, curve in rest)
+    epsilon, delta = chained(top, total_delta(getattr(step.conclusion, "delta", ZERO) for step, _ in rest), 2)
+    pair = f"({to_text(epsilon)}, {to_text(delta)})" if delta else to_text(epsilon)
+    return f"; where that is without end, exchanging two people of the same crowd there changes at most {pair}"
+
+
+def _curve(promise: Guarantee) -> Curve:
+    if isinstance(promise, OutlierPrivacy):
+        return promise.curve
+    if isinstance(promise, OutlierKind):
+        return promise.as_outlier().curve
+    return flat(getattr(promise, "epsilon"))  # noqa: B009 (differential privacy: the same for everybody)
+
+
+def _collected(releases: Sequence[Entered], blended: Total, losses: Total) -> tuple[Total, Total]:
+    """Zero-knowledge and differential privacy for the population of which the table is a sample.
+
+    All releases see the one sample, so they are composed first, as releases of the table, and then sampled once.
+    """
+    declared = {each.charge.collected for each in releases if each.charge.collected is not None}
+    if len(declared) > 1:
+        none = Total(why="the releases declare different ways in which the table was collected")
+        return none, none
+    (sample,) = declared
+    at_delta = min(each.charge.at_delta for each in releases)
+    try:
+        if isinstance(blended.guarantee, CrowdBlending) and blended.derivation is not None:
+            both = collected_crowd_blending(blended.derivation, sample, at_delta=at_delta, bins=len(releases) == 1)
+        elif losses.derivation is not None and hasattr(sample, "p"):
+            both = sampled_differential(losses.derivation, sample.p)
+        else:
+            why = "no theorem takes these releases together through the sample in which the table was collected"
+            return Total(why=why), Total(why=why)
+    except Refused as refused:
+        return Total(why=str(refused)), Total(why=str(refused))
+    knowledge, differential = (replace(step, people=_population(step.people)) for step in both)
+    return _told(knowledge), _told(differential)
+
+
+def _population(people: People | None) -> People | None:
+    """Those whom a table was drawn from; who is who, the table says."""
+    return None if people is None else replace(people, whose=Whose.POPULATION)
+
+
+def admit(earlier: Sequence[Entered], new: Entered, dataset: str, *, count: int | None = None) -> Totals:
+    """What holds with the new release too, or a refusal that says why nothing does and what to do instead.
+
+    `earlier` may be stand-ins (:mod:`hubbub.ledger.running_total`) for `count` releases.
+
+    Guarantee: a release passes only if some theorem still makes a promise to everybody about all releases of the
+    dataset together; a second crowd-blending release of the same people never does (Proposition 7).
+    """
+    _one_unit(earlier, new, dataset)
+    together = totals([*earlier, new])
+    declared = {each.charge.collected for each in (*earlier, new) if each.charge.collected is not None}
+    if len(declared) > 1:
+        raise Refused(
+            f"{dataset} was collected in one way, and this release declares another than an earlier one; declare the "
+            "same, or give other people a name of their own with `dataset`"
+        )
+    if together.holds:
+        return together
+    crowds = [each for each in earlier if each.charge.differential is None and each.charge.zero_knowledge is None]
+    fixed = new.charge.says_replaced  # for one person replaced and no more: a number of people is enforced
+    if crowds and not fixed and (new.charge.differential is None or new.charge.crowd_blending is not None):
+        raise Refused(_second(crowds[0], new, dataset))
+    kept = next((each for each in crowds if each.charge.kept_rows), None)
+    instead = "make it differentially private without a delta (`epsilon=1`, declared bins)"
+    if fixed:
+        instead = (
+            "leave out `people`: a number of people that is enforced shows whether somebody left, and beside crowds "
+            "nobody may be missed (use `epsilon=1` alone, declared bins)"
+        )
+    if kept is not None:
+        instead = (
+            f"nothing new about the same people can follow release {kept.number}: publish a function of what is out"
+        )
+    raise Refused(
+        f"no theorem covers this release together with the {count or len(earlier)} that {dataset} already has "
+        f"(differential privacy: {together.differential.why}; zero-knowledge: {together.zero_knowledge.why}; "
+        f"crowd-blending: {together.crowd_blending.why}); {instead}, or give other people a name of their own with "
+        "`dataset`"
+    )
+
+
+def _one_unit(earlier: Sequence[Entered], new: Entered, dataset: str) -> None:
+    """Refuse promises about unlike people: a patient seen by ten doctors is in ten promises about doctors."""
+    for each in earlier:
+        if each.charge.people == new.charge.people:
+            continue
+        if each.charge.people is None:
+            raise Refused(
+                f"release {each.number} of {dataset} was entered by a version that did not note who a person is, so "
+                f"nothing can be added to it; say it once, with hubbub ledger unit {dataset} --person COLUMN, or --rows"
+            )
+        was, now = (_unit(charge) for charge in (each.charge, new.charge))
+        raise Refused(
+            f"release {each.number} of {dataset} is about people by {was}, and this one by {now}: promises about "
+            f"unlike people do not add up, because removing one person by {was} may remove many by {now}, or the other "
+            f"way round; release by {was}, or give the people by {now} a name of their own with `dataset` if nobody is "
+            "in both"
+        )
+
+
+def _unit(charge: Charge) -> str:
+    if charge.people is None:
+        return "row"
+    return f"{charge.people.unit} of a graph" if charge.people.in_graph else charge.people.unit
+
+
+def _second(first: Entered, new: Entered, dataset: str) -> str:
+    promise = first.charge.crowd_blending
+    about = "promises nothing to large crowds" if promise is None else f"is {promise}"
+    beside = ""
+    if promise is not None:
+        loss = "max(2 E, e + E))-crowd-blending (Prop. 8, exact crowds)"
+        if not first.charge.exact_crowds:
+            loss = "e + 2 E)-crowd-blending (Prop. 8)"
+        beside = f": with `epsilon=E` both together are (k, {loss}"
+    ways: tuple[str, ...] = (
+        f"publish a function of release {first.number}, such as sums of its numbers",
+        f"make this release differentially private{beside}",
+        "draw a fresh secret sample for each release (`sample=0.1`), since zero-knowledge privacy composes; too late "
+        f"for release {first.number}, which counted everybody, but not for the next table",
+        "publish both tables as one cube: a single release by all the columns of both, before either is out",
+    )
+    if first.charge.kept_rows:  # promised for one choice of rows, and together with nothing that comes after
+        ways = (ways[0], *ways[2:])
+    return (
+        f"{dataset} already has release {first.number} ({first.charge.what}), which {about}. A second release that "
+        "shows exact numbers of crowds of the same people is refused: one can be subtracted from the other, and people "
+        f"who are hidden in both come to light (Proposition 7). {'Three' if len(ways) == 3 else 'Four'} ways out:\n"
+        + "".join(f"  - {way}\n" for way in ways)
+        + "If these are other people, give them a name of their own with `dataset=NAME`."
+    )
+
+
+def _numbers(releases: Sequence[Entered]) -> str:
+    return " and ".join(str(each.number) for each in releases)

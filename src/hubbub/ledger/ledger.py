@@ -1,0 +1,357 @@
+"""The ledger: who was promised what, and whether one more release may follow.
+
+::
+
+    reserve -> (count, sample, noise) -> commit     the file's digest is in the ledger before the file is visible
+                                      -> abandon    nothing came out; free only if no noise was drawn
+
+A reservation is durable before a table is read, and counts as spent until it is abandoned undrawn. So after a crash
+either the very bytes that were ready come out (:mod:`hubbub.publication.files`), or none, and both are paid for once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from hubbub.errors import CheckFailed, Refused, WrongUse
+from hubbub.guarantees.people import People
+from hubbub.ledger import anchor, key, overlap, paths, sketch, sources
+from hubbub.ledger.admission import Entered, admit
+from hubbub.ledger.charge import Charge
+from hubbub.ledger.log import CREATED, Entry, Page
+from hubbub.ledger.policy import Policy
+from hubbub.ledger.records import ABANDONED, COMMITTED, DERIVED, KEY, PEOPLE, POLICY, RESERVED, UNIT, fold
+from hubbub.ledger.records import Account as Account
+from hubbub.ledger.records import Record as Record
+from hubbub.ledger.running import Running, check_totals
+from hubbub.ledger.store import Store
+from hubbub.noise.source import SystemSource
+from hubbub.protocol.release import Reservation
+from hubbub.serialization.canonical import digest, read
+from hubbub.serialization.exact_json import plain, restored
+from hubbub.tables.identity import Identity
+from hubbub.tables.sketch import Chosen, Notice
+
+
+def default_path() -> Path:
+    """Where the ledger is unless somebody says otherwise: HUBBUB_LEDGER, or the user's folder for data."""
+    named = os.environ.get("HUBBUB_LEDGER")
+    if named:
+        return paths.absolute("HUBBUB_LEDGER", named)
+    return paths.base("XDG_DATA_HOME", ".local", "share") / "hubbub" / "ledger.db"
+
+
+class Ledger:
+    """A ledger at a path."""
+
+    def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+        self._ways = paths.ways(path if path is not None else default_path())
+        self.path = self._ways[0]  # links followed
+        self._store = Store(self._ways, _marks)
+
+    # --- releases -------------------------------------------------------------------------------------------------
+
+    def reserve(self, dataset: str, charge: Charge, *, source: Identity = sources.NONE) -> Reservation:
+        """A place for a release, or a refusal; nothing has been read yet.
+
+        Guarantee: the reservation is on the disk when this returns; under the ledger's lock the promises of all
+        releases of the dataset that count as spent, this one included, are covered by a theorem and within the
+        policy. `source` is what the table is: the same under two names is refused. It depends on the table and stays
+        in the ledger; since the certificate has the hash of the entry, a secret word stands beside it, without which
+        nobody can try guesses of the table against the hash.
+        """
+        name, (nonce, secret) = dataset_name(dataset), (SystemSource().words(2).tobytes().hex() for _ in range(2))
+        if charge.partition is not None:  # a column of one name may hold another thing in another table, or tomorrow
+            content = source.content() if source.parts else nonce  # of a frame nothing tells whether it changed
+            charge = replace(charge, partition=digest([charge.partition, content]))
+        with self._store.adding(self._founding) as page:
+            _one_spelling(page, name)
+            sources.one_name(name, source, page.marked, lambda other: Running(page, other).standing.spent > 0)
+            before = Running(page, name)
+            new = Entered(number=before.standing.reserved + 1, charge=charge)
+            together = admit(before.standing.together, new, name, count=before.standing.spent)
+            _policy(page, name).check(together, name)
+            self._known_key(page)  # what cannot be signed is not drawn
+            body = {"nonce": nonce, "charge": plain(charge), "source": sources.written(source), "secret": secret}
+            entry = before.add(RESERVED, body, before.standing.followed_by(new))
+            identity = _identity(page)
+        return Reservation(
+            ledger=self.path,
+            identity=identity,
+            dataset=name,
+            number=entry.number,
+            release=new.number,
+            nonce=nonce,
+            hash=entry.hash,
+        )
+
+    def notice(self, place: Reservation, *, columns: Sequence[str] = (), other_people: bool = False) -> Notice:
+        """What an engine tells before it counts by a person column: who is in the table, which has these columns.
+
+        Guarantee: `tell` refuses if these people are known under another name (:func:`hubbub.ledger.overlap.meet`),
+        and else notes them; nothing of what it is told leaves the ledger. It is to be told before noise is drawn: then
+        the place can be given up at no cost.
+        """
+        with self._store.adding(self._founding) as page:
+            secret = overlap.secret(page)
+
+        def tell(chosen: Chosen) -> None:
+            known = sketch.sketch(chosen, secret, columns)
+            with self._store.adding(self._founding) as page:
+                share = _policy(page, place.dataset).overlap
+                overlap.meet(
+                    page,
+                    place.dataset,
+                    place.nonce,
+                    known,
+                    share=sketch.SHARE if share is None else share,
+                    other_people=other_people,
+                )
+
+        turn = int.from_bytes(hashlib.blake2b(b"rank", key=secret, digest_size=8).digest(), "big")
+        return Notice(turn=turn, most=sketch.MOST, tell=tell)
+
+    def commit(self, place: Reservation, release_sha256: str, certificate_sha256: str) -> None:
+        """Enter the digest of what is about to be visible. The same bytes again, or another form of the same numbers,
+        cost nothing."""
+        body = {"nonce": place.nonce, "release": release_sha256, "certificate": certificate_sha256}
+        with self._store.adding(self._founding) as page:
+            record = _record(page, place)
+            if record.state == ABANDONED:
+                raise Refused("this release was given up and cannot be published; make another")
+            if record.files.get(release_sha256) != certificate_sha256:
+                page.add(COMMITTED, place.dataset, body)
+
+    def abandon(self, place: Reservation, *, drawn: bool) -> None:
+        """Nothing of this release came out; it is free only if no noise was drawn for it."""
+        with self._store.adding(self._founding) as page:
+            record = _record(page, place)
+            if record.state == RESERVED:
+                before = Running(page, place.dataset)
+                after = before.standing if drawn else before.without(record.entry)
+                before.add(ABANDONED, {"nonce": place.nonce, "drawn": drawn}, after)
+
+    def committed(self, nonce: str) -> dict[str, str]:
+        """What was committed for a reservation: the digest of each release file, and that of its certificate."""
+        records = (record for account in self.accounts().values() for record in account.records)
+        return next((dict(record.files) for record in records if record.nonce == nonce), {})
+
+    def derive(self, dataset: str, release_sha256: str, derived_sha256: str, how: str) -> int:
+        """Record that a file was computed from a committed release and nothing else, which costs nothing.
+
+        Guarantee: post-processing keeps every promise of the release; that it was only that, somebody declares.
+        """
+        name = dataset_name(dataset)
+        with self._store.adding(self._founding) as page:
+            account = fold(page.entries, name).get(name)
+            record = next((r for r in account.records if release_sha256 in r.files), None) if account else None
+            if record is None:
+                raise Refused(f"{name} has no committed release with that digest; give the certificate of one that has")
+            body = {"nonce": record.nonce, "release": release_sha256, "derived": derived_sha256, "how": how}
+            page.add(DERIVED, name, body)
+            return record.release.number
+
+    # --- the ledger itself ----------------------------------------------------------------------------------------
+
+    def account(self, dataset: str) -> Account:
+        """What is known about a dataset."""
+        name = dataset_name(dataset)
+        known = self.accounts()
+        if name not in known:
+            listed = f"it has {', '.join(sorted(known))}" if known else "it is empty"
+            raise WrongUse(f"the ledger has no dataset {name!r}; {listed}")
+        return known[name]
+
+    def accounts(self) -> dict[str, Account]:
+        """Every dataset, checked."""
+        return fold(self._store.entries())
+
+    def check(self) -> int:
+        """Check all of it from the beginning, running totals included; returns the number of entries."""
+        entries = self._store.entries()
+        check_totals(entries)
+        return len(entries)
+
+    def entries(self) -> list[Entry]:
+        """Every entry, checked."""
+        return self._store.entries()
+
+    def set_policy(self, dataset: str, policy: Policy) -> None:
+        """Cap what may be spent from now on."""
+        name = dataset_name(dataset)
+        with self._store.adding(self._founding) as page:
+            _one_spelling(page, name)
+            page.add(POLICY, name, {"policy": plain(policy)})
+
+    def set_unit(self, dataset: str, person: str | None) -> None:
+        """Say who a person is in the releases of which an earlier version did not note it; others stay as they are."""
+        people = People(person=person)
+        with self._store.adding(self._founding) as page:
+            before = Running(page, dataset_name(dataset))
+            if all(each.charge.people is not None for each in before.standing.together):
+                raise Refused(f"who a person is, is known for every release of {dataset}; there is nothing to say")
+            before.add(UNIT, {"people": plain(people)}, before.standing.known_as(people))
+
+    def public_key(self) -> str:
+        """The public half of the key that signs certificates; the ledger is made if there is none."""
+        with self._store.adding(self._founding) as page:
+            return self._known_key(page)
+
+    def public_keys(self) -> tuple[str, ...]:
+        """Every key that has signed for this ledger, the newest last."""
+        return tuple(e.body["public_key"] for e in self._store.entries() if not e.dataset and "public_key" in e.body)
+
+    def sign(self, data: bytes) -> tuple[str, str]:
+        """The public key and the signature of some bytes."""
+        return self.public_key(), key.sign(self.path, data)
+
+    def new_key(self) -> str:
+        """Sign with another key from now on."""
+        with self._store.adding(self._founding) as page:
+            public = key.replace(self.path)
+            page.add(KEY, "", {"public_key": public})
+        return public
+
+    def adopt(self) -> tuple[int, int] | None:
+        """Use a ledger that was moved or restored here. Whoever adopts a copy spends the same budget twice.
+
+        Returns the first and last entry that this machine remembers and the ledger does not have, if there are any:
+        what they say was spent is forgotten.
+        """
+        if not self.path.exists():
+            raise WrongUse(f"there is no ledger {str(self.path)!r}; name the one that was moved with `ledger`")
+        missing: list[int] = []
+
+        def note(entries: Sequence[Entry]) -> list[int]:
+            missing.extend(_missing(entries))
+            for way in self._ways:
+                anchor.forget(way)
+            return missing
+
+        with self._store.adding(self._founding, adopt=note):
+            pass
+        return (missing[0], missing[1]) if missing else None
+
+    def new(self) -> None:
+        """Begin a new ledger where one is gone, giving up what that knew."""
+        if self.path.exists():
+            raise Refused(f"there is a ledger at {str(self.path)!r}; it is not replaced")
+        for way in self._ways:
+            anchor.forget(way)
+        with self._store.adding(self._founding):
+            pass
+
+    def _founding(self) -> dict[str, str]:
+        """What the first entry says; asked for under the lock."""
+        return {"ledger": SystemSource().words(2).tobytes().hex(), "public_key": key.make(self.path)}
+
+    def _known_key(self, page: Page) -> str:
+        """The public key, which the chain names too."""
+        named = page.latest("", CREATED, KEY)
+        public = key.public(self.path)
+        if named is None or named.body["public_key"] != public:
+            raise CheckFailed(
+                "the key beside the ledger is not the one that the ledger names; restore it, or make another with "
+                "hubbub ledger key --new"
+            )
+        return public
+
+
+def known(ledger: Ledger, data: bytes, what: str) -> dict[str, Any]:
+    """The certificate in these bytes, if the ledger has committed it: same dataset, reservation, hash and file."""
+    body: dict[str, Any] = read(data, f"the certificate {what[:200]!r}")
+    try:
+        entry = body["ledger"]
+        record = ledger.account(entry["dataset"]).record(entry["nonce"])
+        certified = record.files.get(next(iter(released(body).values())))
+        right = record.entry.hash == entry["hash"] and certified == hashlib.sha256(data).hexdigest()
+    except (KeyError, TypeError, AttributeError, StopIteration, WrongUse):
+        right = False
+    if not right:
+        raise CheckFailed(
+            f"the ledger {str(ledger.path)!r} does not know the certificate {what[:200]!r}: it is of another ledger, "
+            "was changed, or the ledger was put back to an older state"
+        )
+    return body
+
+
+def released(body: Mapping[str, Any]) -> dict[str, str]:
+    """The files that a certificate is about, by name, with their digests; the release itself comes first."""
+    if "files" not in body:  # format 2 is about one
+        return {str(body["release_file"]): str(body["release_sha256"])}
+    named = {str(name): str(digest) for name, digest in body["files"].items()}
+    first = next(name for name in named if name.startswith("release."))
+    return {first: named.pop(first), **named}
+
+
+def dataset_name(text: str) -> str:
+    """A name for a dataset: letters, digits and a few signs, so that it reads the same everywhere."""
+    if not re.fullmatch(r"[^\W_][\w.*-]{0,99}", text):
+        raise WrongUse(
+            f"a dataset is named with letters, digits, '.', '-' and '_', at most 100 of them, not {text[:40]!r}; "
+            "choose one with `dataset`"
+        )
+    return text
+
+
+def _identity(page: Page) -> str:
+    assert page.first is not None
+    return str(page.first.body["ledger"])
+
+
+def _missing(entries: Sequence[Entry]) -> list[int]:
+    """The first and last entry that some anchor remembers and these are not, if there are any."""
+    known = anchor.furthest(entries[0].body["ledger"])
+    if known is None or known.number == 0:
+        return []
+    if known.number > len(entries):
+        return [len(entries) + 1, known.number]
+    return [] if entries[known.number - 1].hash == known.hash else [known.number, known.number]
+
+
+def _policy(page: Page, name: str) -> Policy:
+    entry = page.latest(name, POLICY)
+    return Policy() if entry is None else restored(Policy, entry.body["policy"])
+
+
+def _one_spelling(page: Page, name: str) -> None:
+    """Refuse a name that differs from one in use only in how it is written: who reads both takes them for one."""
+    other = next((dataset for dataset, _ in page.marked(f"name:{_folded(name)}") if dataset != name), None)
+    if other is not None:
+        raise Refused(
+            f"the ledger has a dataset {other!r}, whose name differs from {name!r} only in capitals or the form of its "
+            f"letters; use `dataset={other}` for the same people, and another name for others"
+        )
+
+
+@lru_cache(maxsize=1024)
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+
+
+def _marks(entry: Entry) -> Iterator[tuple[str, str]]:
+    """By what an entry is found again."""
+    if entry.dataset:
+        yield f"name:{_folded(entry.dataset)}", ""
+    if "nonce" in entry.body:
+        yield f"nonce:{entry.body['nonce']}", str(entry.number)
+    if entry.kind == PEOPLE:
+        yield overlap.MARK, ""
+    if entry.kind == RESERVED:
+        yield from sources.marks(entry.body.get("source", ""))
+
+
+def _record(page: Page, place: Reservation) -> Record:
+    numbers = [int(number) for dataset, number in page.marked(f"nonce:{place.nonce}") if dataset == place.dataset]
+    account = fold(page.numbered(numbers), place.dataset).get(place.dataset)
+    if account is None:
+        raise CheckFailed("the ledger does not know this release; it was made with another ledger, or this one is old")
+    return account.record(place.nonce)

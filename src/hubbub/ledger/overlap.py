@@ -1,0 +1,96 @@
+"""The same people under another name: noticed by their ids, and refused before anything is drawn.
+
+The table is read after a place was reserved, like always; if its people are known under another name, the place is
+given up undrawn and costs nothing. So the rule stays that a reservation is durable before a table is read, and two
+processes that bring the same people under two new names at once cannot miss each other: whoever comes second to the
+lock sees the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from hubbub.errors import Refused
+from hubbub.ledger.log import Entry, Page
+from hubbub.ledger.records import PEOPLE, SECRET
+from hubbub.ledger.running import Running
+from hubbub.ledger.sketch import Overlap, Sketch, can_tell, overlap, read
+from hubbub.noise.source import SystemSource
+from hubbub.numeric.exact import to_text
+
+MARK: Final = "people"  # of every entry that says who is in a dataset
+
+
+def secret(page: Page) -> bytes:
+    """The key of the ledger's words, drawn when it is needed first."""
+    entry = page.latest("", SECRET) or page.add(SECRET, "", {"secret": SystemSource().words(4).tobytes().hex()})
+    return bytes.fromhex(entry.body["secret"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Who is in a dataset, as its last entry says, and who was declared to be other people."""
+
+    people: Sketch
+    apart: Mapping[str, Any]
+
+
+def _known(entry: Entry | None) -> _Known | None:
+    return None if entry is None else _Known(read(entry.body["people"]), entry.body["apart"])
+
+
+def meet(page: Page, dataset: str, nonce: str, new: Sketch, *, share: Fraction, other_people: bool) -> None:
+    """Note who is in a dataset, or refuse because they are in another one too.
+
+    Guarantee: returns only if under no other name with a release that counts more than `share` of the people compared
+    are the same (:class:`hubbub.ledger.sketch.Overlap` has the error, :mod:`hubbub.ledger.sketch` says which ids are
+    compared), or somebody declared for the pair of names that
+    these are other people, which is then entered.
+    """
+    own = _known(page.latest(dataset, PEOPLE))
+    apart = dict(own.apart) if own else {}
+    found = {name: how for name, how in _met(page, dataset, new, share).items() if name not in apart}
+    if found and not other_people:
+        raise Refused(_sentence(sorted(found, key=lambda name: (found[name] is None, name)), found, share))
+    apart |= {name: _told(how) for name, how in found.items()}
+    people = new if own is None else own.people | new
+    if own is None or not people.same(own.people) or apart.keys() != own.apart.keys():
+        page.add(PEOPLE, dataset, {"nonce": nonce, "people": people.written(), "apart": apart})
+
+
+def _met(page: Page, dataset: str, new: Sketch, share: Fraction) -> dict[str, Overlap | None]:
+    """The other names under which there are too many of these people, or of which that cannot be told."""
+    found: dict[str, Overlap | None] = {}
+    for other in {name for name, _ in page.marked(MARK) if name != dataset}:
+        known = _known(page.latest(other, PEOPLE))
+        assert known is not None
+        if dataset in known.apart or not can_tell(known.people, new):
+            continue
+        both = overlap(known.people, new)
+        if (both is None or both.above(share)) and Running(page, other).standing.spent:
+            found[other] = both
+    return found
+
+
+def _told(how: Overlap | None) -> Any:
+    return None if how is None else {"common": how.common, "compared": how.compared}
+
+
+def _sentence(names: list[str], found: Mapping[str, Overlap | None], share: Fraction) -> str:
+    """To merge strangers cannot be undone, so it is never the first advice."""
+    first, listed = names[0], " and ".join(map(repr, names))
+    if found[first] is None:
+        return (
+            f"whether the people of this table are in {listed} too cannot be told, because they were noted by another "
+            "version of the engine; find out, and add `other_people` if they are not, which is entered in the ledger, "
+            f"or `dataset={first}` if they are the same people"
+        )
+    return (
+        f"more than {to_text(100 * share)} % of the ids of this table, or of {listed}, are in both, and the same "
+        "people under a second name would be promised everything twice; find out whether they are the same "
+        "people, and add `other_people` if these are others whose ids happen to be the same, which is entered in "
+        f"the ledger, or `dataset={first}` if they are the same, which cannot be undone"
+    )

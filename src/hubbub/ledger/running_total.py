@@ -1,0 +1,233 @@
+"""The running total of a dataset: releases that are alike in how they add up, added up.
+
+However many releases there were, a handful of stand-ins is left, and :func:`hubbub.ledger.admission.admit` says of them
+and one more release what it would say of all releases and that one. So the ten-thousandth release costs what the second
+did. The total is sealed in each entry, and `hubbub ledger check` works it out again from the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Final
+
+from hubbub.errors import Refused
+from hubbub.guarantees import composition
+from hubbub.guarantees.curve import Curve, flat
+from hubbub.guarantees.definitions import (
+    CrowdBlending,
+    DifferentialPrivacy,
+    Guarantee,
+    OutlierKind,
+    OutlierPrivacy,
+    ZeroKnowledge,
+)
+from hubbub.guarantees.indistinguishability import total, total_delta
+from hubbub.guarantees.people import People
+from hubbub.ledger.admission import Entered
+from hubbub.ledger.charge import Charge
+from hubbub.numeric.exact import Infinite, Loss, rounded
+from hubbub.serialization.canonical import canonical, read
+from hubbub.serialization.exact_json import plain, restored
+
+_LONG: Final = 1 << 11  # bits of a denominator; longer ones are rounded against us
+_DIGITS: Final = 60
+_ENDLESS: Final = 2  # partitions that promise nothing to large crowds: with two of them nothing is left
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Where a dataset stands."""
+
+    reserved: int = 0  # how many releases were ever reserved, those given up included
+    spent: int = 0  # how many of them count
+    together: tuple[Entered, ...] = ()  # stand-ins for those, each with the number of its first
+
+    def followed_by(self, new: Entered) -> Standing:
+        """With one more release.
+
+        Guarantee: for every further release, what :func:`hubbub.ledger.admission.totals` promises of these stand-ins
+        and it is what it promises of all releases and it, or less: where a long number was rounded, and in the delta
+        for one person replaced, which is worked out from sums of epsilons.
+        """
+        return Standing(
+            reserved=max(self.reserved, new.number), spent=self.spent + 1, together=_merged([*self.together, new])
+        )
+
+    def known_as(self, people: People) -> Standing:
+        """With what an earlier version did not note: who a person is."""
+        return replace(self, together=tuple(known_as(each, people) for each in self.together))
+
+    def given_up(self, before: Standing) -> Standing:
+        """As it was before the last release was reserved; its number is not given again."""
+        return replace(before, reserved=self.reserved)
+
+
+def known_as(release: Entered, people: People) -> Entered:
+    """A release that an earlier version entered, with what it did not note: who a person is."""
+    if release.charge.people is not None:
+        return release
+    return replace(release, charge=replace(release.charge, people=people))
+
+
+def standing(releases: Iterable[Entered], reserved: int) -> Standing:
+    """Of all releases that count, from the first."""
+    found = Standing()
+    for each in releases:
+        found = found.followed_by(each)
+    return replace(found, reserved=reserved)
+
+
+def written(value: Standing) -> bytes:
+    """As it is kept and sealed."""
+    return canonical(plain(value))
+
+
+def recalled(data: bytes) -> Standing:
+    """The total that was written so."""
+    return restored(Standing, read(data, "the running total"))  # type: ignore[no-any-return]
+
+
+# --- which are alike ------------------------------------------------------------------------------------------------
+
+
+def _merged(releases: list[Entered]) -> tuple[Entered, ...]:
+    releases = _partitions(releases)
+    while True:  # adding up may make two stand-ins alike
+        alike: dict[object, Entered] = {}
+        for each in releases:
+            key = _key(each)
+            alike[key] = _sum(alike[key], each) if key in alike else each
+        if len(alike) == len(releases):
+            return tuple(alike.values())
+        releases = list(alike.values())
+
+
+def _partitions(releases: list[Entered]) -> list[Entered]:
+    """Once there are several partitions, which one a release is on matters only where it promises nothing to large
+    crowds, and there only whether there are two of them."""
+    partitions = {each.charge.partition for each in releases}
+    if len(partitions) == 1 and None not in partitions:
+        return releases
+    endless: list[str] = []
+    found = []
+    for each in releases:
+        name = None
+        if _is_endless(each.charge):
+            name = each.charge.partition or f"release {each.number}"
+            if name not in endless and len(endless) == _ENDLESS:
+                name = endless[-1]
+            if name not in endless:
+                endless.append(name)
+        found.append(replace(each, charge=replace(each.charge, partition=name)))
+    return found
+
+
+def _is_endless(charge: Charge) -> bool:
+    return charge.curve is not None and isinstance(_curve(charge.curve).limit, Infinite)
+
+
+def _key(release: Entered) -> object:
+    """What two releases must share so that one stand-in can take their place."""
+    charge = release.charge
+    return (
+        charge.people,
+        charge.partition,
+        charge.kept_rows,
+        charge.collected,
+        charge.differential is None,
+        charge.pure is None,
+        charge.replaced is None,
+        charge.says_replaced,
+        charge.zero_knowledge is None,
+        charge.crowd_blending is None,
+        charge.curve is None,
+    )
+
+
+# --- adding up ------------------------------------------------------------------------------------------------------
+
+
+def _sum(first: Entered, second: Entered) -> Entered:
+    one, two = first.charge, second.charge
+    promises = (
+        _losses(one.differential, two.differential),
+        _losses(one.pure, two.pure),
+        _losses(one.replaced, two.replaced) if one.says_replaced else None,  # the same of both
+        _knowledge(first, second),
+        _crowds(one, two),
+        _curves(one, two),
+    )
+    return Entered(
+        number=first.number,
+        charge=replace(
+            one,
+            promises=tuple(dict.fromkeys(promise for promise in promises if promise is not None)),
+            at_delta=min(one.at_delta, two.at_delta),
+            exact_crowds=False,  # what crowds lose by an exchange and by a removal is one number in a stand-in
+        ),
+        grown=tuple(_shortened(each + other) for each, other in zip(first.growths(), second.growths(), strict=True))
+        if one.differential is not None
+        else (),
+    )
+
+
+def _losses(one: DifferentialPrivacy | None, two: DifferentialPrivacy | None) -> Guarantee | None:
+    if one is None or two is None:
+        return None
+    return DifferentialPrivacy(
+        epsilon=_short(one.epsilon + two.epsilon),
+        delta=min(_shortened(total_delta((one.delta, two.delta))), Fraction(1)),
+        neighbours=one.neighbours,  # the same of both: it follows from the people
+        group=min(one.group, two.group),
+    )
+
+
+def _knowledge(first: Entered, second: Entered) -> Guarantee | None:
+    one, two = first.charge.zero_knowledge, second.charge.zero_knowledge
+    if one is None or two is None:
+        return None
+    try:
+        both = composition.zero_knowledge(first.step(one), second.step(two)).conclusion
+    except Refused:
+        return None
+    assert isinstance(both, ZeroKnowledge)
+    return replace(both, epsilon=_short(both.epsilon), delta=min(_shortened(both.delta), Fraction(1)))
+
+
+def _crowds(one: Charge, two: Charge) -> Guarantee | None:
+    """The first leads, and what is beside it is differentially private; of two that are not, nothing is left."""
+    if one.crowd_blending is None or one.kept_rows:
+        return one.crowd_blending  # of kept rows nothing is promised beside others, and that stays so
+    if two.pure is None:
+        return None
+    beside = two.pure.epsilon
+    return CrowdBlending(k=one.crowd_blending.k, epsilon=_short(one.crowd_blending.epsilon + beside + beside))
+
+
+def _curves(one: Charge, two: Charge) -> Guarantee | None:
+    if one.curve is None or two.curve is None:
+        return None
+    first, second = _curve(one.curve), _curve(two.curve)
+    same = one.partition is not None
+    curve = first + second if same else flat(_short(total((first.limit, second.limit))))
+    delta = total_delta((_delta(one.curve), _delta(two.curve)))
+    return OutlierPrivacy(curve=curve, delta=min(_shortened(delta), Fraction(1)))
+
+
+def _curve(promise: OutlierKind) -> Curve:
+    return promise.curve if isinstance(promise, OutlierPrivacy) else promise.as_outlier().curve
+
+
+def _delta(promise: OutlierKind) -> Fraction:
+    return getattr(promise, "delta", Fraction(0))
+
+
+def _short(loss: Loss) -> Loss:
+    return loss if isinstance(loss, Infinite) else _shortened(loss)
+
+
+def _shortened(number: Fraction) -> Fraction:
+    """The number, or a little more if it is too long to be carried along."""
+    return number if number.denominator.bit_length() <= _LONG else rounded(number, up=True, digits=_DIGITS)

@@ -1,0 +1,1 @@
+"""Exact numbers: rationals in, certified intervals between, rounding in the direction that is asked for."""

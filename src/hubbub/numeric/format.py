@@ -1,0 +1,70 @@
+"""Numbers as answers tell them: a float that is rounded against us with the exact text beside it, or a few digits."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Final
+
+from flint import arb
+
+from hubbub.numeric.exact import Infinite, Loss, rounded, to_float, to_text, upper
+
+TINIEST: Final = Fraction(1, 10**999)
+LONGEST: Final = 4000  # bits of a number that is written out in full
+
+
+def bounded(value: Loss | arb | int) -> Loss:
+    """A number not below it that can be written out: what is tiny, or has thousands of digits, is rounded up."""
+    exact = Fraction(value) if isinstance(value, int) else value
+    bound = exact if isinstance(exact, Fraction | Infinite) else upper(exact)
+    if isinstance(bound, Fraction) and 0 < bound < TINIEST:
+        bound = TINIEST
+    if isinstance(bound, Fraction) and bound.denominator.bit_length() > LONGEST:
+        bound = rounded(bound, up=True)  # a rate to the power of k, written out
+    return bound
+
+
+def numbers(**values: Loss | arb | int) -> dict[str, Any]:
+    """Each as a float rounded up and, beside it, as exact text (what is searched or enclosed: of the rounded value)."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        bound = bounded(value)
+        found[name] = "inf" if isinstance(bound, Infinite) else to_float(bound, round_up=True) or 0
+        found[f"{name}_exact"] = written(bound)
+    return found
+
+
+def numbers_down(**values: Fraction) -> dict[str, Any]:
+    """The same for what may be spent: the float is not above the number."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        found |= {name: to_float(value, round_up=False), f"{name}_exact": written(value)}
+    return found
+
+
+def written(value: Loss) -> str:
+    """Exact text, read back by whatever takes numbers: 1.5e-30 where a decimal would be all zeros."""
+    text = to_text(value)
+    if isinstance(value, Infinite) or "/" not in text:
+        return text
+    places = value.denominator.bit_length()  # at least as many as a decimal has, if one ends
+    scaled = value * 10**places
+    if scaled.denominator != 1:
+        return text
+    digits = str(scaled.numerator).rstrip("0")
+    power = len(str(scaled.numerator)) - 1 - places
+    return f"{digits[0]}{'.' if digits[1:] else ''}{digits[1:]}e{power}" if power > -1000 else text
+
+
+def short(value: Loss | int | float | None, digits: int = 4, *, up: bool = True) -> str:
+    """A number of a few digits, rounded up, or down where it says what may be spent.
+
+    >>> short(Fraction(2, 3)), short(Fraction(2, 3), 2, up=False), short(None)
+    ('0.6667', '0.66', '-')
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, Infinite):
+        return "infinite"
+    exact = Fraction(value)
+    return f"{to_float(rounded(exact, up=up, digits=digits), round_up=up):.{digits}g}" if exact else "0"

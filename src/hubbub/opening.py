@@ -1,0 +1,161 @@
+"""Tables, networks and ballots, opened for releases: what Python and the commands begin with."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hubbub.errors import WrongUse
+from hubbub.interruption import interruptible
+from hubbub.kinds.table import Table
+from hubbub.ledger.ledger import Ledger
+from hubbub.numeric.exact import Exact
+from hubbub.protocol.release import Release
+from hubbub.protocol.spec import Spec
+from hubbub.protocol.weakness import check_accepted
+from hubbub.release import perform
+from hubbub.tables.identity import Identity
+from hubbub.tables.schema import column
+
+if TYPE_CHECKING:
+    from hubbub.kinds.network import Network
+    from hubbub.voting.formats.ballot_file import BallotFile
+
+
+def open(
+    source: object,
+    *,
+    person: str | None = None,
+    rows_are_people: bool = False,
+    table: str | None = None,
+    dataset: str | None = None,
+    ledger: str | os.PathLike[str] | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    no_header: str | None = None,
+    unreadable: Exact = "0.01",
+    other_people: bool = False,
+) -> Table:
+    """A table of people: a path (CSV, Parquet, Excel, a glob of such, a DuckDB file), a frame (of Spark too), a DuckDB
+    relation, a connection, a Spark session, or an address (postgresql://, sqlite:///, spark://, sc://) with `table`, a
+    name or a query that begins with SELECT.
+
+    `person` is the column that says who a row is about; where each row is another person, `rows_are_people` says so.
+    One of the two has to be said, since all that is promised is promised to people. `dataset` is the table's name in
+    the ledger, by which releases about the same people are known; a file is named after itself unless told otherwise.
+    `ledger` is the ledger's file, if not the user's own. `delimiter`, `encoding` and `no_header` (the names of the
+    columns, like ``"id,town,age"``) say how a CSV is written, if not as usual. A release is refused if a larger share
+    of people than `unreadable` have a row that cannot be read as declared (of rows, if each row is a person). A query
+    with LIMIT or a window function gets a warning: one person may move more than one row of it. With `other_people`
+    somebody declares that these are not the people of a dataset that has the same ids.
+    """
+    from hubbub.engines import opening  # late: an import of hubbub loads no engine
+    from hubbub.engines.query import RowsMove, is_query, remarks
+
+    _say_who(person, rows_are_people)
+    with interruptible():
+        engine = opening.open_source(
+            source, table=table, delimiter=delimiter, encoding=encoding, no_header=no_header, unreadable=unreadable
+        )
+    if person is not None:
+        column(engine.columns(), person)
+    for remark in remarks(table):
+        warnings.warn(remark, RowsMove, stacklevel=2)
+    if dataset is None and isinstance(source, str | os.PathLike) and not (address(source) and is_query(table or "")):
+        dataset = named_after(source, table)  # but not after a query
+    books = Ledger(ledger)
+
+    def carry_out(spec: Spec, *, accept_weak: bool = False) -> Release:
+        check_accepted(spec.resolved(engine.columns()), accept_weak)
+        return perform(spec, engine, books, dataset, other_people=other_people)
+
+    return Table(engine, person, carry_out, lambda by, **how: opening.looked(engine, by, person, **how))
+
+
+def open_graph(
+    source: object,
+    *,
+    columns: Sequence[str] | None = None,
+    header: bool | None = None,
+    vertex_file: str | os.PathLike[str] | None = None,
+    dataset: str | None = None,
+    ledger: str | os.PathLike[str] | None = None,
+) -> Network:
+    """A social network: a path (CSV, TSV, text, Parquet, GML, GraphML), or an object of networkx, igraph, scipy, Arrow.
+
+    `columns` names the two ends of a link where there are more than two; `vertex_file` lists everybody, with links or
+    without. `dataset` is the network's name in the ledger; a file is named after itself unless told otherwise.
+    """
+    from hubbub.engines.links import opened as open_links
+    from hubbub.kinds.network import Network
+
+    with interruptible():
+        links = open_links(source, columns=columns, header=header, vertex_file=vertex_file)
+    if dataset is None and isinstance(source, str | os.PathLike):
+        dataset = named_after(source)
+    books = Ledger(ledger)
+
+    def carry_out(spec: Spec, *, accept_weak: bool = False) -> Release:
+        check_accepted(spec, accept_weak)
+        return perform(spec, links, books, dataset)
+
+    return Network(links, carry_out)
+
+
+def publish_ballots(
+    spec: Spec,
+    file: BallotFile,
+    path: str | os.PathLike[str] | None,
+    *,
+    dataset: str | None = None,
+    ledger: str | os.PathLike[str] | None = None,
+    accept_weak: bool = False,
+) -> Release:
+    """Ballots that were read from a file, published beside the official record (see hubbub.kinds.ballots.request)."""
+    from hubbub.engines.identity import of_files
+    from hubbub.kinds.ballots.spec import BallotBox
+
+    check_accepted(spec, accept_weak)
+    if dataset is None and path is not None:
+        dataset = named_after(path)
+    box = BallotBox(file.ballots, Identity() if path is None else of_files([os.fspath(path)]))
+    return perform(spec, box, Ledger(ledger), dataset)
+
+
+def _say_who(person: str | None, rows_are_people: bool) -> None:
+    """Who is a person cannot be guessed from a table: twenty rows may be twenty people, or one."""
+    if person is None and not rows_are_people:
+        raise WrongUse(
+            "say who a person is: `person=COLUMN`, the column that says who a row is about, or `rows_are_people=True` "
+            "if each row is another person"
+        )
+    if person is not None and rows_are_people:
+        raise WrongUse("`person` and `rows_are_people` exclude each other; keep the one that is so")
+
+
+def address(source: str | os.PathLike[str]) -> bool:
+    """Whether it is the address of a database and not a path."""
+    return "://" in os.fspath(source)
+
+
+def named_after(source: str | os.PathLike[str], table: str | None = None) -> str:
+    """The dataset's name that a file gives: its own, without folder and ending.
+
+    >>> named_after("data/town 2024.parquet"), named_after("city.duckdb", "people")
+    ('town-2024', 'city.people')
+    >>> named_after("postgresql://steward:secret@host/city", "people"), named_after("sc://host/;token=secret", "people")
+    ('city.people', 'people')
+    """
+    name = os.fspath(source)
+    if address(name):  # nothing of it but the last step of its path: before and after that there may be a secret
+        place = name.partition("://")[2]
+        if not name.startswith("sqlite:"):
+            place = re.split(r"[?;#]", place.rpartition("@")[2], maxsplit=1)[0]
+        name = place.rpartition("/")[2] if "/" in place else ""
+    stem = re.sub(r"\.(csv|tsv|txt)$", "", Path(name).stem, flags=re.IGNORECASE)
+    text = re.sub(r"[^\w.*-]+", "-", stem if table is None else f"{stem}.{table}").strip("-_.*")
+    return text[:100] or "table"

@@ -1,0 +1,97 @@
+"""What comes out of a release: sheets of rows, public facts, a drawing. No count and no row of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import islice
+from typing import IO, Any, Protocol, TypeAlias
+
+import pyarrow as pa
+
+from hubbub.protocol.drawing import Drawing
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Rows that are published together, in a file of that name: keys first, then numbers. Batches come afresh."""
+
+    name: str
+    schema: pa.Schema
+    batches: Callable[[], Iterator[pa.RecordBatch]]
+    rows: int
+    tolerance: Mapping[str, Fraction] = field(default_factory=dict)
+    """By column: how far a number may be from the one that is worked out elsewhere, where machines round sums of floats
+    differently. All others are compared exactly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Rows for somebody to read: keys (None: missing) and numbers as texts, pale where nothing is shown."""
+
+    keys: tuple[str, ...]  # headings
+    numbers: tuple[str, ...]  # headings
+    rows: tuple[tuple[tuple[str | None, ...], tuple[str, ...], bool], ...]  # keys, numbers, pale
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A release beside what else was to be had, from public numbers alone: to read, and for JSON."""
+
+    grid: Grid
+    rows: tuple[Mapping[str, Any], ...]
+
+
+Write: TypeAlias = Callable[[Sheet, IO[bytes]], None]
+"""How a sheet becomes the bytes of a file."""
+
+
+class Result(Protocol):
+    """What readers see of a release: a function of its measurement, and so of nothing else of the data."""
+
+    def sheets(self) -> tuple[Sheet, ...]:
+        """What the files hold; the first is the release itself."""
+        ...
+
+    def told(self) -> Mapping[str, Any]:
+        """Public facts about it, for JSON."""
+        return {}
+
+    def sentences(self) -> tuple[str, ...]:
+        """What has to be said beside the rows, such as how many are hidden."""
+        return ()
+
+    def grid(self, first: int) -> Grid:
+        """The first rows to read: texts are keys, all else is numbers."""
+        sheet = self.sheets()[0]
+        texts = [name for name in sheet.schema.names if _is_text(sheet.schema.field(name).type)]
+        rest = [name for name in sheet.schema.names if name not in texts]
+        rows = islice((row for batch in sheet.batches() for row in batch.slice(0, first).to_pylist()), first)
+        told = tuple(
+            (
+                tuple(row[name] for name in texts),
+                tuple("" if row[name] is None else f"{row[name]}" for name in rest),
+                False,
+            )
+            for row in rows
+        )
+        return Grid(tuple(texts), tuple(rest), told)
+
+    def disjoint_counts(self) -> str | None:
+        """The column of the first sheet that counts each person (or kept row) in one row at most, so that its numbers
+        add up; None where there is none. Numbers of other things, or of people met twice, are never added up."""
+        return None
+
+    def drawing(self) -> Drawing | None:
+        """A picture of it, as a value; None if there is nothing to see."""
+        return None
+
+
+def _told(value: object) -> str:
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else f"{value}"
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_dictionary(kind))

@@ -1,0 +1,1 @@
+"""From a release to files that are visible: staged, paid for, and brought out after a crash."""

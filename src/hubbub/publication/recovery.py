@@ -1,0 +1,183 @@
+"""Bring out what a process left ready when it died or failed. Nothing is drawn, nothing is paid twice, nothing is lost.
+
+A hidden folder without a draft of its certificate was cut short while its numbers were being written: nothing of it can
+be finished, and it goes. Everything else stays until it is out, whatever goes wrong meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hubbub.certificate.certificate import SIGNATURE, signed_bytes
+from hubbub.errors import CheckFailed, Refused, WrongUse
+from hubbub.ledger.durable import sha256
+from hubbub.ledger.key import signed
+from hubbub.ledger.ledger import Ledger, released
+from hubbub.protocol.release import Reservation
+from hubbub.publication.staging import CERTIFICATE, DRAFT, PLACE, PREFIX, Staged, held, publish, tidy
+from hubbub.serialization import manifest
+from hubbub.serialization.canonical import read
+
+
+def finish(hidden: Path) -> dict[str, str]:
+    """The files of a release that was ready, under their names.
+
+    Guarantee: only bytes for a reservation that the ledger knows come out, signed by the ledger's own key, or signed
+    now if they wait in a folder that nobody but the owner of the ledger could write to. Removed is only what has
+    neither a certificate nor the draft of one, and what the ledger has not committed; its reservation counts as spent;
+    and what is left of a release whose files all have their names.
+    """
+    handle = held(hidden)
+    if handle is None:
+        raise Refused(f"{str(hidden)!r} is in use by a release that is still running, or not yours; wait for it")
+    try:
+        if not _is_there(hidden / PLACE) and (body := _out_already(hidden)) is not None:
+            return _tidied(hidden, body)
+        if not _is_there(hidden / CERTIFICATE) and not _is_there(hidden / DRAFT):
+            return _cleared(hidden)
+        staged = _ready(hidden, handle)
+    except OSError:
+        os.close(handle)
+        raise WrongUse(f"the release in {str(hidden)!r} could not be read, and stays; try again") from None
+    except (ValueError, KeyError, TypeError, AttributeError, StopIteration):
+        os.close(handle)
+        raise _stays(hidden, "its files are not as they were written") from None
+    except BaseException:
+        os.close(handle)
+        raise
+    return publish(staged)
+
+
+def _is_there(file: Path) -> bool:
+    """Whether there is such a file; not being able to look is no answer."""
+    try:
+        file.lstat()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _stays(hidden: Path, why: str) -> CheckFailed:
+    return CheckFailed(
+        f"the release in {str(hidden)!r} is not brought out: {why}; it stays where it is, and counts as spent"
+    )
+
+
+def _cleared(hidden: Path) -> dict[str, str]:
+    """Remove what was never whole, or what is left of a release that is out."""
+    ledger, nonce = _ledger_of(hidden), hidden.name.removeprefix(PREFIX)
+    files = ledger.committed(nonce) if ledger is not None else {}
+    out = hidden.parent / CERTIFICATE
+    if files:
+        if not out.exists() or sha256(out) not in files.values():
+            raise _stays(hidden, "the ledger has committed it, and its certificate is missing")
+        return _tidied(hidden, read(out.read_bytes(), "the certificate"))
+    shutil.rmtree(hidden)
+    raise Refused(
+        "the release was cut short before it was whole, and nothing of it can be finished; it counts as spent, "
+        "and was removed"
+    )
+
+
+def _out_already(hidden: Path) -> Mapping[str, Any] | None:
+    """The certificate of this release, if it has its name and all its files have theirs: then a kill came while the
+    hidden folder was cleared away."""
+    out = hidden.parent / CERTIFICATE
+    if not _is_there(out):
+        return None
+    body: dict[str, Any] = read(out.read_bytes(), "the certificate")
+    if f"{PREFIX}{body['ledger']['nonce']}" != hidden.name:
+        return None
+    places = {hidden.parent / name: digest for name, digest in released(body).items()}
+    return body if all(_is_there(place) and sha256(place) == digest for place, digest in places.items()) else None
+
+
+def _tidied(hidden: Path, body: Mapping[str, Any]) -> dict[str, str]:
+    tidy(hidden)
+    release, out = next(iter(released(body))), hidden.parent
+    return {"release": str(out / release), "certificate": str(out / CERTIFICATE)}
+
+
+def _ledger_of(hidden: Path) -> Ledger | None:
+    """The ledger that a release was made with; None if the release does not say."""
+    if not _is_there(hidden / PLACE):
+        return None
+    try:
+        ledger = Ledger(json.loads((hidden / PLACE).read_bytes())["ledger"])
+    except (ValueError, KeyError, TypeError):
+        raise _stays(hidden, "it does not say which ledger it is of") from None
+    if not ledger.entries():
+        raise CheckFailed(f"the release in {str(hidden)!r} is of the ledger {str(ledger.path)!r}, which is not there")
+    return ledger
+
+
+def _ready(hidden: Path, handle: int) -> Staged:
+    ledger = _ledger_of(hidden)
+    if ledger is None:
+        raise _stays(hidden, "it does not say which ledger it is of")
+    body, is_signed = _certificate(hidden, ledger)
+    entry = body["ledger"]
+    try:
+        record = ledger.account(entry["dataset"]).record(entry["nonce"])
+    except (KeyError, WrongUse):
+        raise _stays(hidden, "the ledger does not know it") from None
+    place = Reservation(
+        ledger=ledger.path,
+        identity=entry["id"],
+        dataset=entry["dataset"],
+        number=record.entry.number,
+        release=record.release.number,
+        nonce=entry["nonce"],
+        hash=entry["hash"],
+    )
+    staged = Staged(hidden.parent, place, handle)
+    staged.body = body
+    if staged.hidden != hidden or record.entry.hash != entry["hash"]:
+        raise _stays(hidden, "it was made for another place")
+    if any(sha256(staged.path(name)) != digest for name, digest in released(body).items()) or _parts_are_others(staged):
+        raise _stays(hidden, "its files are not those that its certificate is about")
+    if not is_signed:
+        staged.sign(ledger)
+    return staged
+
+
+def _parts_are_others(staged: Staged) -> bool:
+    """Whether what a list of parts names is not what lies there."""
+    if manifest.NAME not in released(staged.body):
+        return False
+    parts = manifest.parts_of(staged.path(manifest.NAME).read_bytes())
+    return manifest.problem(staged.path(manifest.FOLDER), parts) is not None
+
+
+def _certificate(hidden: Path, ledger: Ledger) -> tuple[dict[str, Any], bool]:
+    """What the certificate says, without its signature, and whether it has one."""
+    for file in (hidden / CERTIFICATE, hidden.parent / CERTIFICATE):  # there if a crash came between moving and tidying
+        if _is_there(file):
+            body: dict[str, Any] = read(file.read_bytes(), "the certificate")
+            signature = body.pop(SIGNATURE)
+            if file.parent != hidden and f"{PREFIX}{body['ledger']['nonce']}" != hidden.name:
+                continue  # of an older release
+            public = signature["public_key"]
+            if public not in ledger.public_keys() or not signed(public, signature["value"], signed_bytes(body)):
+                raise _stays(hidden, "another key signed it")
+            return body, True
+    if not _is_ours_alone(hidden):
+        raise _stays(hidden, "it is not signed, and others could have written it")
+    draft: dict[str, Any] = read((hidden / DRAFT).read_bytes(), "the draft of the certificate")
+    return draft, False
+
+
+def _is_ours_alone(hidden: Path) -> bool:
+    """Whether nobody else could have put anything there."""
+    if os.name == "nt":
+        return True
+    return all(
+        known.st_uid == os.geteuid() and not stat.S_IMODE(known.st_mode) & 0o022
+        for known in (path.lstat() for path in (hidden, *hidden.rglob("*")))
+    )

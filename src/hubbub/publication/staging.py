@@ -1,0 +1,407 @@
+"""From bytes that are ready to files that are visible, so that no crash leaves one that is not paid for.
+
+::
+
+    folder/.hubbub-NONCE/    release.csv, then draft.json: the certificate without its signature. Now it is whole,
+                             and whatever fails from here on loses nothing; then report.html, a draft that names it
+                             too, and certificate.json. What the machines of a cluster write (release/, and the list
+                             of it, release.json) is there before the draft is
+    ledger                   commits the digests
+    folder/                  the files get their names, the certificate last; the hidden folder goes, its draft first
+
+A process that is working on a hidden folder holds a lock on it, and one that gives files their names holds the folder,
+so that two releases never mix. What one that died left behind is finished by :mod:`hubbub.publication.recovery`: the
+same bytes, paid for once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, Final
+
+from hubbub.certificate.certificate import sign
+from hubbub.errors import HubbubError, Refused, WrongUse
+from hubbub.ledger import durable, lock
+from hubbub.ledger.durable import sha256
+from hubbub.ledger.ledger import Ledger, released
+from hubbub.protocol.release import Reservation
+from hubbub.publication.signed_files import CERTIFICATE as CERTIFICATE
+from hubbub.publication.signed_files import only_parts, published
+from hubbub.serialization import manifest
+from hubbub.serialization.canonical import canonical
+
+PREFIX: Final = ".hubbub-"
+DRAFT: Final = "draft.json"  # the certificate, not yet signed
+REPORT: Final = "report.html"
+PLACE: Final = "place.json"  # which ledger, for whoever finishes this
+
+
+class Staged:
+    """A release in its hidden folder."""
+
+    def __init__(self, folder: Path, place: Reservation, held: int | None) -> None:
+        self.folder, self.place, self._held = folder, place, held
+        self.hidden = folder / f"{PREFIX}{place.nonce}"
+        self.body: dict[str, Any] = {}  # the certificate, without its signature
+
+    def path(self, name: str) -> Path:
+        """Where a file is now: in the hidden folder, or already in its place."""
+        hidden = self.hidden / name
+        return hidden if hidden.exists() else self.folder / name
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing more is needed to bring it out."""
+        return (self.hidden / DRAFT).exists()
+
+    def add(self, name: str, write: Callable[[IO[bytes]], object]) -> None:
+        """A file, on the disk when this returns."""
+        with _new_file(self.hidden / name) as out:
+            write(out)
+            out.flush()
+            durable.settle(out.fileno())
+
+    def draft(self, certificate: Mapping[str, Any]) -> None:
+        """What the certificate says. From here on the release can be finished, whatever happens."""
+        durable.write(self.hidden / DRAFT, canonical(dict(certificate)))
+        durable.settle_folder(self.folder)
+        self.body = dict(certificate)
+
+    def sign(self, ledger: Ledger) -> None:
+        """The certificate itself, as it was drafted last."""
+        durable.write(self.hidden / CERTIFICATE, sign(self.body, ledger))
+
+    def close(self) -> None:
+        """Let go of the lock."""
+        if self._held is not None:
+            os.close(self._held)
+            self._held = None
+
+    def discard(self) -> None:
+        """Leave nothing behind."""
+        shutil.rmtree(self.hidden, ignore_errors=True)
+        self.close()
+
+
+def _new_file(path: Path) -> IO[bytes]:
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb")
+
+
+def _in_the_way(folder: Path) -> list[str]:
+    """What has the name of something that every release writes."""
+    usual = ("release.csv", "release.parquet", manifest.NAME, REPORT, CERTIFICATE)
+    return [name for name in usual if os.path.lexists(folder / name)]
+
+
+def check_free(folder: Path) -> None:
+    """Refuse to write over a release."""
+    if _in_the_way(folder):
+        raise WrongUse(
+            f"there is a release in {str(folder)!r} already, and what was published stays; choose another folder, "
+            "or add `replace=True`"
+        )
+
+
+def check_ours(folder: Path, ledger: Ledger) -> None:
+    """Refuse to replace what this ledger did not publish, or what is not as it was published."""
+    if not folder.is_dir() or any(map(half_out, unfinished(folder))):  # of which :func:`publish` speaks
+        return
+    with alone(folder):
+        ours = published(folder, ledger)
+        other = next((name for name in _in_the_way(folder) if name not in ours), None)
+    if other is not None:
+        raise WrongUse(_not_ours(folder, other, "or choose another folder"))
+
+
+def _not_ours(folder: Path, name: str, then: str) -> str:
+    return (
+        f"only what this ledger published is replaced, and {name!r} in {str(folder)!r} is not by it, or was changed "
+        f"since; move it, {then}"
+    )
+
+
+def check_free_for_parts(folder: Path, ledger: Ledger, *, replace: bool = False) -> None:
+    """Refuse to put the folder of parts where something else lies: only parts of a release are replaced."""
+    place = folder / manifest.FOLDER
+    if not os.path.lexists(place):
+        return
+    if not replace or not only_parts(place, published(folder, ledger)):
+        raise WrongUse(
+            f"the parts of the release are to lie in {str(place)!r}, where something else is; move that, or choose "
+            "another folder"
+        )
+
+
+def prepare(
+    folder: Path, room_needed: int, *, replace: bool = False, parts: bool = False, ledger: Ledger | None = None
+) -> None:
+    """See that a release of about so many bytes can be written to a folder, before anything is spent on one. `ledger`
+    is the one whose releases may be replaced, None for the user's own."""
+    try:
+        durable.make_folder(folder, 0o777)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+        with alone(folder):
+            room = shutil.disk_usage(folder).free
+    except lock.NoLocks:
+        raise WrongUse(
+            f"{str(folder)!r} is on a drive without locks, where two releases may mix; choose another folder"
+        ) from None
+    except OSError:
+        raise WrongUse(f"a folder for releases can be written to, not so {_short(folder)}; choose another") from None
+    if room < room_needed:
+        raise WrongUse(f"the disk of {str(folder)!r} has too little room for the release; make room, or choose another")
+    dead = unfinished(folder)
+    if dead:
+        raise WrongUse(
+            f"a release that was cut short lies in {str(folder)!r}; bring it out with hubbub ledger finish {folder}, "
+            "or choose another folder"
+        )
+    if any(_hidden(folder)):
+        raise WrongUse(f"another release is being written to {str(folder)!r}; wait for it, or choose another folder")
+    books = Ledger() if ledger is None else ledger
+    if replace:
+        check_ours(folder, books)
+    else:
+        check_free(folder)
+    if parts:
+        check_free_for_parts(folder, books, replace=replace)
+
+
+@contextmanager
+def prepared(
+    folder: Path, room_needed: int, *, replace: bool = False, parts: bool = False, ledger: Ledger | None = None
+) -> Iterator[None]:
+    """As :func:`prepare`, while a release is made; a folder that was made for one that is refused goes again."""
+    new = _not_there(folder)
+    try:
+        prepare(folder, room_needed, replace=replace, parts=parts, ledger=ledger)
+        yield
+    except BaseException:
+        _take_away(new)
+        raise
+
+
+def _short(folder: Path) -> str:
+    """How a folder is called where its name may be the trouble."""
+    name = str(folder)
+    return repr(name) if len(name) <= 200 else f"{name[:60]!r}... ({len(name)} signs)"
+
+
+def _not_there(folder: Path) -> list[Path]:
+    """Of a folder and those above it the ones that would have to be made, the lowest first."""
+    return [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
+
+
+def _take_away(folders: list[Path]) -> None:
+    """Remove folders that were made, as far as nothing lies in them."""
+    for each in folders:
+        with suppress(OSError):
+            each.rmdir()
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Hold a folder while files in it get their names."""
+    if sys.platform == "win32":
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
+    try:
+        lock.hold(handle)
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def opened(folder: Path, place: Reservation) -> Iterator[Staged]:
+    """A hidden folder to write a release into; if that fails before it is whole, it goes, and nothing was visible."""
+    new = _not_there(folder)
+    try:
+        durable.make_folder(folder, 0o777)
+    except OSError:
+        _take_away(new)
+        raise WrongUse(f"there is no folder {_short(folder)} and none can be made; choose another") from None
+    staged: Staged | None = None
+    try:
+        hidden = folder / f"{PREFIX}{place.nonce}"
+        hidden.mkdir(mode=0o700, exist_ok=True)
+        staged = Staged(folder, place, held(hidden, wait=True))
+        durable.write(hidden / PLACE, canonical({"ledger": str(place.ledger)}))
+        yield staged
+        durable.settle_folder(folder)
+    except BaseException as error:
+        if staged is not None and staged.whole:
+            staged.close()
+            raise _kept(error, folder) from None
+        if staged is not None:
+            staged.discard()
+        _take_away(new)
+        if isinstance(error, OSError):
+            told = f"the release could not be written to {str(folder)!r}; check that there is room"
+            raise WrongUse(told) from None
+        raise
+
+
+def _kept(error: BaseException, folder: Path) -> BaseException:
+    """The same error, and that nothing is lost."""
+    more = f"the release is ready and paid for: when this is put right, run hubbub ledger finish {folder}"
+    if isinstance(error, HubbubError):
+        return type(error)(f"{error.marked}; {more}")
+    if isinstance(error, OSError):
+        return WrongUse(f"not all of the release could be written to {str(folder)!r}; {more}")
+    if isinstance(error, Exception):
+        return Refused(f"the report of the release could not be made; {more}")
+    return error
+
+
+def held(hidden: Path, *, wait: bool = False) -> int | None:
+    """Hold a hidden folder of our own; None if somebody else holds it, if it is not ours, or if there are no locks."""
+    if sys.platform == "win32":
+        return None
+    handle = lock.open_folder(hidden)
+    if handle is None:
+        return None
+    try:
+        if lock.hold(handle, wait=wait):
+            return handle
+    except lock.NoLocks:
+        pass
+    os.close(handle)
+    return None
+
+
+def publish(staged: Staged) -> dict[str, str]:
+    """Commit, then give the files their names; returns where they are."""
+    ledger = Ledger(staged.place.ledger)
+    try:
+        with alone(staged.folder):
+            _nobody_between(staged)
+            _nothing_else(staged, ledger)
+            first = next(iter(released(staged.body)))
+            release, certificate = (sha256(staged.path(name)) for name in (first, CERTIFICATE))
+            ledger.commit(staged.place, release, certificate)
+            return _move(staged)
+    except OSError:
+        raise WrongUse(
+            f"the release could not be moved to {str(staged.folder)!r}; make room, then run "
+            f"hubbub ledger finish {staged.folder}"
+        ) from None
+    finally:
+        staged.close()
+
+
+def _nobody_between(staged: Staged) -> None:
+    """Refuse to write over a release of which some files have their names and others do not."""
+    if any(half_out(hidden) for hidden in unfinished(staged.folder) if hidden != staged.hidden):
+        raise Refused(
+            f"another release into {str(staged.folder)!r} was cut short while its files got their names; bring out "
+            f"both with hubbub ledger finish {staged.folder}"
+        )
+
+
+def _nothing_else(staged: Staged, ledger: Ledger) -> None:
+    """Refuse to write over anything that is no release of this ledger. Once a file has its name, this was seen to."""
+    names = (*outputs(staged.body), CERTIFICATE)
+    if staged.path(names[0]) == staged.folder / names[0]:
+        return
+    ours = published(staged.folder, ledger)
+    for name in names:
+        place = staged.folder / name
+        there = os.path.lexists(place) and staged.path(name) != place
+        if there and not (only_parts(place, ours) if name == manifest.FOLDER else name in ours):
+            again = f"then run hubbub ledger finish {staged.folder}: the release is ready and paid for"
+            raise WrongUse(_not_ours(staged.folder, name, again))
+
+
+def _move(staged: Staged) -> dict[str, str]:
+    written = {"release": "", "certificate": ""}  # in the order in which they are told
+    for name in (*outputs(staged.body), CERTIFICATE):
+        target = staged.folder / name
+        if staged.path(name) != target:  # else it was moved before a crash
+            _replace(staged.path(name), target)
+        for place in (target, *target.iterdir()) if target.is_dir() else (target,):
+            os.chmod(place, (0o777 if place.is_dir() else 0o666) & ~_umask())  # it is published now
+        written[_role(name)] = str(target)
+    durable.settle_folder(staged.folder)
+    tidy(staged.hidden)
+    return written
+
+
+def tidy(hidden: Path) -> None:
+    """Remove the hidden folder of a release that is out: the draft first, then no kill leaves a release that waits; and
+    last which ledger it is of, by which :mod:`hubbub.publication.recovery` knows what it has found."""
+    with suppress(OSError):
+        (hidden / DRAFT).unlink(missing_ok=True)
+        durable.settle_folder(hidden)
+        for each in hidden.iterdir():
+            if each.is_dir():
+                shutil.rmtree(each)
+            elif each.name != PLACE:
+                each.unlink()
+    shutil.rmtree(hidden, ignore_errors=True)
+
+
+def outputs(body: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a certificate is about, as it lies in a folder: files, and after the list of parts the folder of them."""
+    files = tuple(released(body))
+    return (files[0], manifest.FOLDER, *files[1:]) if files[0] == manifest.NAME else files
+
+
+def _replace(source: Path, target: Path) -> None:
+    """Give a file or a folder its name; of a folder that has that name the parts of a release go, and nothing else:
+    that they are parts of ours was seen to before the first file got its name."""
+    if source.is_dir() and target.is_dir() and not target.is_symlink():
+        for name in filter(manifest.is_part_name, os.listdir(target)):
+            (target / name).unlink()
+        target.rmdir()
+    os.replace(source, target)  # fails where somebody put something else
+
+
+def _umask() -> int:
+    """What the process keeps from new files. It can only be read by setting it: to what keeps most, for a moment."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _role(name: str) -> str:
+    known = {CERTIFICATE: "certificate", REPORT: "report", manifest.FOLDER: "folder"}
+    return known.get(name, name.partition(".")[0])
+
+
+def _hidden(folder: Path) -> Iterator[Path]:
+    """The hidden folders of our own. What else has such a name (a pipe, another user's) is none of our business."""
+    for hidden in sorted(folder.glob(f"{PREFIX}*")) if folder.is_dir() else []:
+        handle = lock.open_folder(hidden)
+        if handle is not None:
+            os.close(handle)
+            yield hidden
+
+
+def unfinished(folder: Path) -> list[Path]:
+    """The hidden folders in it that nobody is working on; those first whose files are half out."""
+    found = []
+    for hidden in _hidden(folder):
+        handle = held(hidden)
+        if handle is not None:
+            os.close(handle)
+            found.append(hidden)
+    return sorted(found, key=lambda hidden: not half_out(hidden))
+
+
+def half_out(hidden: Path) -> bool:
+    """Whether some files of a release have their names and others may not."""
+    try:
+        name = next(iter(released(json.loads((hidden / DRAFT).read_bytes()))))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, StopIteration):
+        return False
+    return not (hidden / str(name)).exists()

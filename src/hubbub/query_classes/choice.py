@@ -1,0 +1,94 @@
+"""The method with the smallest proved error, chosen from public numbers alone, and what the others would have done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any, Final, cast
+
+from hubbub.errors import WrongUse
+from hubbub.query_classes import boosting, small_databases, tree, weights
+from hubbub.query_classes.flat import Flat
+from hubbub.query_classes.per_query import PerQuery
+from hubbub.query_classes.setting import Method, Setting, checked
+
+MAKERS: Final[Mapping[str, Callable[[Setting], Method]]] = {
+    "per-query": lambda setting: PerQuery(),
+    "histogram": lambda setting: Flat(),
+    "tree": tree.best,
+    "mwem": weights.best,
+    "small-database": small_databases.best,
+    "boosting": boosting.best,
+}
+"""Every method by its name, with the parameters that have the smallest bound."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What a method would do: its bound in people that it sees, or why it cannot be used."""
+
+    name: str
+    method: Method | None = None
+    bound: Fraction | None = None
+    why_not: str = ""
+
+
+def offers(setting: Setting) -> tuple[Offer, ...]:
+    """Every method, the best first; those that cannot be used last. It sees public numbers alone."""
+    found = []
+    for name, make in MAKERS.items():
+        method = make(setting)
+        why = method.why_not(setting)
+        found.append(Offer(name, why_not=why) if why else Offer(name, method, method.bound(setting)))
+    return tuple(sorted(found, key=lambda each: (each.bound is None, each.bound or 0)))
+
+
+def chosen(setting: Setting, name: str | None = None) -> Method:
+    """The method of that name, or the one with the smallest bound."""
+    if name is not None:
+        if name not in MAKERS:
+            raise WrongUse(f"there is no method {name[:40]!r}; there are {', '.join(MAKERS)}")
+        method = MAKERS[name](setting)
+        checked(method, setting)
+        return method
+    first = offers(setting)[0]
+    if first.method is None:
+        why = next(each.why_not for each in offers(setting) if each.name == Flat.name)
+        raise WrongUse(
+            f"no method can answer {setting.queries.name} of this domain; the nearest is the {Flat.name}, and {why}: "
+            "declare coarser bins, or fewer columns"
+        )
+    return first.method
+
+
+def parameters(method: Method) -> dict[str, Any]:
+    """Its name and what it was given, for JSON."""
+    return {"name": method.name} | {each.name: getattr(method, each.name) for each in fields(cast(Any, method))}
+
+
+def restored(given: Mapping[str, Any]) -> Method:
+    """The method that was written down."""
+    match dict(given):
+        case {"name": "per-query", **rest} if not rest:
+            return PerQuery()
+        case {"name": "histogram", **rest} if not rest:
+            return Flat()
+        case {"name": "tree", "branching": int(b), **rest} if not rest and 2 <= b <= 1024:
+            return tree.Tree(b)
+        case {"name": "mwem", "rounds": int(t), **rest} if not rest and 1 <= t <= 10_000:
+            return weights.Weights(t)
+        case {"name": "small-database", "size": int(m), **rest} if not rest and 1 <= m <= 10**6:
+            return small_databases.SmallDatabase(m)
+        case {
+            "name": "boosting",
+            "rounds": int(t),
+            "draws": int(k),
+            "size": int(m),
+            "within": int(low),
+            "ramp": int(more),
+            **rest,
+        } if not rest and 3 <= t <= 99 and t % 2 and 1 <= k <= boosting.MOST_DRAWS and 1 <= m <= 10**6:
+            if 0 <= low <= 10**18 and 1 <= more <= 10**18:
+                return boosting.Boosting(t, k, m, low, more)
+    raise WrongUse("the method is none that is known; update Hubbub")

@@ -1,0 +1,76 @@
+"""Noise on every cell of the domain; a query is the sum of its cells, or all people without the sum of the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hubbub.noise.sampler import two_sided_geometric
+from hubbub.noise.source import Source
+from hubbub.query_classes.classes import Query, cells_of, counted, width
+from hubbub.query_classes.setting import Cells, Drawn, Setting, too_many_cells, too_wide
+from hubbub.query_classes.tails import farthest
+from hubbub.sampling.sanitize import Blank
+
+
+@dataclass(frozen=True)
+class Flat:
+    """Two-sided geometric noise on every cell, those in no cell last where the number of people is public."""
+
+    name: ClassVar[str] = "histogram"
+    blank: ClassVar[Blank] = Blank.HALF_WAY
+
+    def rate(self, setting: Setting) -> Fraction:
+        """Of the noise of each cell."""
+        return setting.half_way
+
+    def why_not(self, setting: Setting) -> str:
+        return too_many_cells(setting) or too_wide(setting.half_way)
+
+    def spends(self, setting: Setting) -> Fraction:
+        """Guarantee: a person is in one cell, and nobody in none: one noise of this rate hides that (DMNS 2006). One
+        replaced by another leaves one cell and enters another, which costs twice this."""
+        return setting.half_way
+
+    def bound(self, setting: Setting) -> Fraction:
+        """Guarantee: Chernoff for the widest sum that is ever taken (:func:`hubbub.query_classes.tails.farthest`)."""
+        widest = setting.queries.widest
+        if setting.rows is not None:
+            widest = min(widest, setting.cells // 2)
+        return self._bound(setting, widest)
+
+    def bound_of(self, setting: Setting, query: Query) -> Fraction:
+        terms = width(query, setting.shape)
+        return self._bound(setting, terms if setting.rows is None else min(terms, setting.cells - terms))
+
+    def _bound(self, setting: Setting, terms: int) -> Fraction:
+        if not terms:  # everybody, and their number is public
+            return Fraction(0)
+        return Fraction(farthest(terms, setting.half_way, setting.queries.log_number, setting.doubt))
+
+    def seconds(self, setting: Setting) -> float:
+        return 0.1 + 1e-7 * setting.cells
+
+    def draw(self, setting: Setting, cells: Cells, source: Source) -> Drawn:
+        """Guarantee: exact counts with exact noise, so what :meth:`spends` says is lost and no more."""
+        truth = self.exact(setting, cells)
+        return Drawn(truth + two_sided_geometric(self.rate(setting), truth.size, source))
+
+    def exact(self, setting: Setting, cells: Cells) -> NDArray[np.int64]:
+        """The numbers that get noise."""
+        truth = cells.table().ravel()
+        if setting.rows is not None and setting.outside:
+            truth = np.append(truth, np.int64(cells.outside))
+        return truth
+
+    def answer(self, setting: Setting, drawn: Drawn, query: Query) -> Fraction:
+        inside = drawn.numbers[: cells_of(setting.shape)].reshape(setting.shape)
+        found = int(counted(query, inside))
+        terms = width(query, setting.shape)
+        if setting.rows is None or terms <= setting.cells - terms:
+            return Fraction(found)
+        return Fraction(setting.rows - (int(drawn.numbers.sum()) - found))

@@ -1,0 +1,147 @@
+"""Frozen values as JSON and back, without losing a digit.
+
+A frozen dataclass becomes a dict of its fields with its name under "is"; a number that is no int becomes exact text,
+and so does a value that can be made `from_text`. `restored` builds the value again through its constructor, which
+checks it. A field that is absent has its default: what was written before there was such a field keeps its meaning. One
+that is not known was written by a later version, and is refused with a sentence that says so.
+"""
+
+from __future__ import annotations
+
+import datetime
+import types
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from hubbub.errors import CheckFailed, HubbubError
+from hubbub.numeric.exact import INFINITY, Infinite, rational, to_text
+from hubbub.serialization.canonical import Plain
+
+T = TypeVar("T")
+
+
+class Newer(CheckFailed):
+    """Something was written down by a later version of this program."""
+
+
+def plain(value: object) -> Plain:
+    """The value as JSON."""
+    if value is None or isinstance(value, bool | int | str):
+        return value.value if isinstance(value, Enum) else value
+    if isinstance(value, Fraction | Infinite):
+        return to_text(value)
+    if hasattr(type(value), "from_text"):
+        return str(value)
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    if isinstance(value, tuple | list):
+        return [part if type(part) is str else plain(part) for part in value]
+    if is_dataclass(value):
+        return {"is": type(value).__name__} | {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    raise TypeError(f"{type(value).__name__} has no exact JSON")
+
+
+def agrees(given: Any, written: Plain) -> bool:
+    """Whether something that was read says what this program would write, but for fields that it did not have yet."""
+    if isinstance(written, dict):
+        absent = written.keys() - given.keys() if isinstance(given, dict) else set()
+        return (
+            isinstance(given, dict)
+            and not given.keys() - written.keys()
+            and all(agrees(given[name], written[name]) for name in given)
+            and (not absent or "is" in given)  # a field of a value has a default; others are written always
+        )
+    if isinstance(written, list) and isinstance(given, list) and written != given:
+        return len(written) == len(given) and all(map(agrees, given, written))
+    return type(given) is type(written) and given == written
+
+
+def restored(kind: Any, value: Any) -> Any:
+    """The value of that type (a dataclass, a union, a tuple, a number, ...) that `plain` wrote so."""
+    try:
+        return _restored(kind, value)
+    except Newer:
+        raise
+    except (HubbubError, TypeError, ValueError, KeyError, AttributeError, ArithmeticError):
+        named = value.get("is") if isinstance(value, dict) else None
+        what = named if isinstance(named, str) else getattr(kind, "__name__", "value")
+        raise CheckFailed(f"what is written down as {what[:40]} is none; get the original") from None
+
+
+def _restored(kind: Any, value: Any) -> Any:
+    if get_origin(kind) in (Union, types.UnionType):
+        return _one_of(get_args(kind), value)
+    if get_origin(kind) is tuple:
+        part, dots = get_args(kind)
+        if dots is not Ellipsis or not isinstance(value, list):
+            raise TypeError
+        if part is str and all(type(each) is str for each in value):  # a long list of labels
+            _text("".join(value))
+            return tuple(value)
+        return tuple(_restored(part, each) for each in value)
+    if is_dataclass(kind) and not hasattr(kind, "from_text"):
+        return _built(cast(type[Any], kind), value)
+    return _scalar(kind, value)
+
+
+def _one_of(kinds: tuple[Any, ...], value: Any) -> Any:
+    if value is None and type(None) in kinds:
+        return None
+    if isinstance(value, dict):
+        named = [kind for kind in kinds if getattr(kind, "__name__", "") == value["is"]]
+        if not named:
+            raise Newer(f"{str(value['is'])[:40]!r} is nothing that this version knows; update Hubbub")
+        return _restored(named[0], value)
+    rest = [kind for kind in kinds if kind is not type(None)]
+    if set(rest) == {Fraction, Infinite}:
+        text = _text(value)  # what may not be negative is checked by its constructor; an edge may be
+        return INFINITY if text == "inf" else rational(text)
+    (only,) = rest
+    return _restored(only, value)
+
+
+def _built(kind: type[Any], value: Any) -> Any:
+    hints: dict[str, Any] = _hints(kind)  # type: ignore[arg-type]  # a class is hashable
+    if not isinstance(value, dict) or value.get("is") != kind.__name__:
+        raise TypeError
+    unknown = set(value) - {"is", *hints}
+    if unknown:
+        raise Newer(f"{kind.__name__} has {sorted(unknown)[0][:40]!r}, which this version does not know; update Hubbub")
+    return kind(**{name: _restored(hint, value[name]) for name, hint in hints.items() if name in value})
+
+
+@lru_cache(maxsize=64)
+def _hints(kind: type[Any]) -> dict[str, Any]:
+    told = get_type_hints(kind)
+    return {field.name: told[field.name] for field in fields(kind)}
+
+
+def _scalar(kind: Any, value: Any) -> Any:
+    if kind is bool or kind is int:
+        if type(value) is not kind:
+            raise TypeError
+        return value
+    text = _text(value)
+    if kind is str:
+        return text
+    if kind is Fraction:
+        return rational(text)
+    if hasattr(kind, "from_text"):
+        return kind.from_text(text)
+    if kind is datetime.date:
+        return datetime.date.fromisoformat(text)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind(text)
+    raise TypeError
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    value.encode()  # half of a sign cannot be written down, and nothing that Hubbub writes has one
+    return value

@@ -1,0 +1,1 @@
+"""Forms: what is filled in, what it asks for, and what it would promise."""

@@ -1,0 +1,117 @@
+"""What a kind of release can be asked, as the fields of a form; and what was filled in, as the words that it takes.
+
+A kind lists its options (:mod:`hubbub.protocol.option`); nothing here knows a kind by name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hubbub.errors import WrongUse
+from hubbub.protocol.option import Option
+from hubbub.protocol.spec import BALLOTS, GRAPH, TABLE
+from hubbub.studio.folder import Folder
+from hubbub.studio.rendering import in_page
+
+FILE: Final = "FILE"  # what an option takes that names one
+_LONGEST: Final = 10_000  # signs in a field
+_FROM_FILE: Final = re.compile(r'^\s*(?:"(?:[^"]|"")*"|[^=:]+)=\s*@')
+
+WHO: Final = (
+    Option(name="person", takes="COLUMN", help="The column that says who a row is about."),
+    Option(name="rows_are_people", takes=None, help="Each row is another person (then leave out person)."),
+)
+READING: Final = (
+    Option(name="table", takes="NAME", help="The table of a DuckDB database, or the sheet of an Excel file."),
+    Option(name="delimiter", takes="SIGN", help="What separates the cells of a CSV: comma, semicolon, tab or pipe."),
+    Option(name="encoding", takes="NAME", help="How a CSV is encoded, if not in UTF-8: latin-1, cp1252, utf-16."),
+    Option(name="no_header", takes="NAMES", help="The columns of a CSV whose first line is data, like id,town,age."),
+)
+_STRICT: Final = (
+    Option(
+        name="unreadable", takes="SHARE", default="0.01", help="Refuse if a row of more of the people cannot be read."
+    ),
+    Option(name="other_people", takes=None, help="Declare that these are not the people of a dataset of the same ids."),
+)
+_LINKS: Final = (
+    Option(name="columns", takes="A,B", help="The columns with the two ends of a link."),
+    Option(name="vertex_file", takes=FILE, help="A list of all people, so that those without links count too."),
+)
+OPENING: Final[Mapping[str, tuple[Option, ...]]] = {
+    TABLE: (*WHO, *READING, *_STRICT),
+    GRAPH: _LINKS,
+    BALLOTS: (),
+}
+"""What is said about opening, by what a release is of."""
+
+NAMED: Final = (
+    Option(name="dataset", takes="NAME", help="The people's name in the ledger; if left empty, that of the file."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field: `form` is text, tick, lines (several values) or file."""
+
+    name: str
+    label: str
+    form: str
+    takes: str
+    help: str
+    value: str | bool
+
+
+def fields(options: Sequence[Option], given: Mapping[str, Any]) -> tuple[Field, ...]:
+    """The fields of these options, with what was filled in or the default. The files of a folder are on no cluster."""
+    return tuple(_field(option, given) for option in options if not option.for_cluster)
+
+
+def _field(option: Option, given: Mapping[str, Any]) -> Field:
+    label = option.name.replace("_", " ")
+    told = in_page(option.help)
+    if option.takes is None:
+        return Field(option.name, label, "tick", "", told, bool(given.get(option.name)))
+    value = given.get(option.name)
+    form = "lines" if option.many else "file" if option.takes == FILE else "text"
+    if value is None:
+        value = option.default or ""
+    joined = "\n".join(value) if option.many and not isinstance(value, str) else value
+    shown = " ".join(joined) if isinstance(joined, list | tuple) else str(joined)
+    return Field(option.name, label, form, option.takes, told, shown)
+
+
+def words(options: Sequence[Option], form: Mapping[str, str], folder: Folder) -> dict[str, Any]:
+    """What was filled in, as a command would hand it on: None where nothing was said."""
+    return {option.name: _word(option, form.get(option.name, ""), folder) for option in options}
+
+
+def _word(option: Option, text: str, folder: Folder) -> Any:
+    if len(text) > _LONGEST:
+        raise WrongUse(f"`{option.name}` takes at most {_LONGEST:,} signs; shorten it")
+    if option.takes is None:
+        return text not in ("", "off")
+    if option.many:
+        said = tuple(line.strip() for line in text.splitlines() if line.strip())
+        for each in said:
+            no_file(each)
+        return said
+    told = text.strip()
+    if option.takes == FILE:
+        return str(folder.file(told)) if told else None
+    if option.parts > 1:
+        parts = tuple(told.split())
+        if parts and len(parts) != option.parts:
+            raise WrongUse(
+                f"`{option.name}` takes {option.parts} values with a space between them; write {option.takes}"
+            )
+        return parts or None
+    return told or option.default
+
+
+def no_file(spec: str) -> None:
+    """A SPEC that lists its values: files of values are read from any place, and so are for the command line."""
+    if _FROM_FILE.match(spec):
+        raise WrongUse("values from a file (=@FILE) are for the command line; list the values here")

@@ -1,0 +1,154 @@
+"""While a slider moves: the promise, the expected error and what would be hidden, from public numbers alone.
+
+Nothing here opens a table. What takes longer than a moment is worked out beside, and the page is told so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from hubbub.certificate.explanation import crowd_words, meaning, title
+from hubbub.errors import HubbubError
+from hubbub.guarantees.asked import asked_first
+from hubbub.guarantees.definitions import ZeroKnowledge
+from hubbub.guarantees.derivation import Derivation
+from hubbub.ledger.charge import charge
+from hubbub.ledger.dry_run import Trial, trial
+from hubbub.plan import Planned
+from hubbub.plan.error import Expected
+from hubbub.plan.shape import Shape
+from hubbub.protocol.spec import Kind, Spec
+from hubbub.protocol.weakness import weaknesses
+from hubbub.studio.answers import Answer, soon
+from hubbub.studio.app_state import Desk
+from hubbub.studio.forms.shape import Stated, hoped
+from hubbub.studio.frontier import picture
+from hubbub.tables.identity import Identity
+
+_RATES = "0.05..0.25"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A promise in words: its title, what it means, and in numbers."""
+
+    title: str
+    words: str
+    crowd: str
+    numbers: str
+    not_promised: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weighed:
+    """What can be said of a release before it is made. What is None is not known, or is still being worked out."""
+
+    spec: Spec
+    promises: Answer[tuple[Derivation, ...]]
+    expected: Answer[tuple[Shape, Expected] | str]
+    trial: Answer[Trial]
+    frontier: Answer[str]
+    weak: tuple[str, ...] = ()  # what has to be confirmed
+
+    @property
+    def waiting(self) -> bool:
+        return any(each.waiting for each in (self.promises, self.expected, self.trial, self.frontier))
+
+    @property
+    def told(self) -> tuple[Told, ...]:
+        """The promises in words, the one that was asked for first."""
+        return tuple(map(told, asked_first(self.promises.value or ())))
+
+
+def told(step: Derivation) -> Told:
+    """A promise in words."""
+    said = meaning(step.conclusion, step.people)
+    crowd = " ".join(filter(None, (said.crowd, crowd_words(step))))
+    whom = "" if step.people is None else f", for {step.people}"
+    return Told(title(step.conclusion), said.promised, crowd, f"{step.conclusion}{whom}", said.not_promised)
+
+
+def weigh(
+    desk: Desk, kind: Kind, words: Mapping[str, Any], stated: Stated, dataset: str, source: Identity | None, schema: Any
+) -> Weighed:
+    """All of it, as far as a moment goes. Raises if the words ask for nothing that can be made of such columns."""
+    until = soon()
+    spec = kind.ask(**words).resolved(schema)
+    key: Hashable = (kind.name, *sorted((name, _fixed(value)) for name, value in words.items()))
+    promises = desk.answers.ask(("promises", key), spec.promises, until)
+    if promises.error is not None:
+        raise promises.error
+    expected = desk.answers.ask(("expected", key, stated), lambda: hoped(spec, stated) or "none", until)
+    known = Identity() if source is None else source
+    spent: Answer[Trial] = _tried(lambda: trial(desk.book, dataset, charge(spec), source=known))
+    frontier: Answer[str] = Answer(value="")
+    if promises.value is not None:
+        asked = _aim(spec, promises.value, stated)
+        if asked is not None:
+            here = _here(spec, expected)
+            found = desk.answers.ask(("plan", *sorted(asked.items())), partial(_plan, asked), until, slow=True)
+            frontier = Answer(error=found.error) if found.error else Answer()
+            if found.value is not None:
+                frontier = Answer(value=picture(found.value, here))
+    weak = () if promises.value is None else weaknesses(spec)
+    return Weighed(spec=spec, promises=promises, expected=expected, trial=spent, frontier=frontier, weak=weak)
+
+
+def _tried(work: Any) -> Answer[Any]:
+    try:
+        return Answer(value=work())
+    except HubbubError as error:
+        return Answer(error=error)
+
+
+def _fixed(value: Any) -> Hashable:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _here(spec: Spec, expected: Answer[tuple[Shape, Expected] | str]) -> tuple[float, float] | None:
+    rate = getattr(spec, "sample", None)
+    if rate is None or not isinstance(expected.value, tuple):
+        return None
+    return float(rate), expected.value[1].error
+
+
+def _plan(asked: Mapping[str, Any]) -> Planned:
+    from hubbub import plan
+
+    return plan.release(asked["want"], **{name: value for name, value in asked.items() if name != "want"})
+
+
+def _aim(spec: Spec, promises: tuple[Derivation, ...], stated: Stated) -> dict[str, Any] | None:
+    """What a plan is asked for, so that it reaches what this release promises; None for other kinds of release."""
+    from fractions import Fraction
+
+    from hubbub.guarantees.curve import Curve
+    from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, OutlierPrivacy
+    from hubbub.numeric.exact import rounded, to_text
+
+    axes = getattr(spec, "axes", None)
+    if not axes:
+        return None
+    table = stated.table(axes)
+    asked: dict[str, Any] = {"people": table.people, "bins": table.bins, "shape": stated.shape}
+    knowledge = next((step.conclusion for step in promises if isinstance(step.conclusion, ZeroKnowledge)), None)
+    first = promises[0].conclusion
+    if knowledge is not None and isinstance(knowledge.epsilon, Fraction):
+        epsilon = to_text(rounded(knowledge.epsilon, up=True, digits=2))
+        return {
+            **asked,
+            "want": "zero-knowledge",
+            "epsilon": epsilon,
+            "delta": to_text(knowledge.delta),
+            "rate": _RATES,
+        }
+    if isinstance(first, CrowdBlending):
+        return {**asked, "want": "crowd-blending", "k": first.k, "epsilon": "1"}
+    if isinstance(first, OutlierPrivacy) and isinstance(first.curve, Curve):
+        return {**asked, "want": "outlier", "curve": str(first.curve)}
+    if isinstance(first, DifferentialPrivacy) and isinstance(first.epsilon, Fraction) and not first.delta:
+        return {**asked, "want": "differential", "epsilon": to_text(first.epsilon)}
+    return None

@@ -1,0 +1,140 @@
+"""From a filled-in form to what a worker is handed, and what a page shows of it; for every kind of release alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hubbub import registry
+from hubbub.errors import WrongUse
+from hubbub.opening import named_after
+from hubbub.protocol.spec import BALLOTS, GRAPH, TABLE, Kind
+from hubbub.studio.app_state import Desk
+from hubbub.studio.ballots import EXAMPLE
+from hubbub.studio.folder import free_name
+from hubbub.studio.forms import guided
+from hubbub.studio.forms.bins import Column, columns
+from hubbub.studio.forms.fields import NAMED, OPENING, READING, words
+from hubbub.tables.identity import Identity
+from hubbub.tables.schema import Schema
+
+FORMS = ("csv", "parquet")
+
+
+def kind_of(name: str) -> Kind:
+    """The kind of that name."""
+    return registry.kind(name)
+
+
+def others() -> tuple[Kind, ...]:
+    """Every kind that a table or a network can be asked for, the guided one first."""
+    return tuple(kind for kind in map(registry.kind, registry.names()) if kind.data in (TABLE, GRAPH))
+
+
+def reading(form: Mapping[str, str], desk: Desk) -> dict[str, Any]:
+    """How a file is read, as far as it was said."""
+    return {name: value for name, value in words(READING, form, desk.folder).items() if value is not None}
+
+
+def schema_of(desk: Desk, form: Mapping[str, str]) -> Schema:
+    """The columns of the file, which are public; the table is opened and not read."""
+    from hubbub.engines.opening import open_source
+
+    place = desk.folder.file(form.get("file", ""))
+    how = reading(form, desk)
+    seen = place.stat()
+    key = ("schema", str(place), seen.st_mtime_ns, seen.st_size, *sorted(how.items()))
+    found = desk.answers.ask(key, lambda: open_source(str(place), **how).columns(), _patiently())
+    if found.error is not None:
+        raise found.error
+    if found.value is None:
+        raise WrongUse("the columns of this file are still being read; ask again in a moment")
+    return found.value
+
+
+def _patiently() -> float:
+    from hubbub.studio.answers import soon
+
+    return soon(60)
+
+
+def table_columns(desk: Desk, form: Mapping[str, str]) -> tuple[Column, ...]:
+    """The columns with what was filled in. The first line of a CSV may be data, and is shown once somebody says that it
+    names the columns."""
+    schema = schema_of(desk, form)
+    if not schema.public and not form.get("named"):
+        raise WrongUse(
+            "the first line of this file may name its columns, or may be somebody's data; say which, so that nothing "
+            "is shown by mistake"
+        )
+    return columns(schema, form)
+
+
+def identity_of(desk: Desk, form: Mapping[str, str]) -> Identity | None:
+    """What the file is, for the ledger; None where that is not known before it is opened."""
+    from hubbub.engines.identity import of_files
+
+    place = desk.folder.file(form.get("file", ""))
+    if place.suffix.lower() in (".duckdb", ".db", ".xlsx"):
+        return None
+    seen = place.stat()
+    key = ("identity", str(place), seen.st_mtime_ns, seen.st_size)
+    return desk.answers.ask(key, lambda: of_files([str(place)]), _patiently()).value
+
+
+def dataset_of(form: Mapping[str, str]) -> str:
+    """The people's name in the ledger."""
+    return form.get("dataset", "").strip() or named_after(form.get("file", ""), form.get("table", "").strip() or None)
+
+
+def asked(desk: Desk, kind: Kind, form: Mapping[str, str]) -> dict[str, Any]:
+    """All that a release needs, as plain values; paths are real ones inside the folder."""
+    file = form.get("file", "").strip()
+    example = kind.data == BALLOTS and file == EXAMPLE
+    path = file if example else str(desk.folder.file(file))
+    opening = words(OPENING[kind.data], form, desk.folder)
+    if kind.data == TABLE:
+        opening = _who(form, opening)
+    if form.get("guided"):
+        said = guided.words(form, table_columns(desk, form))
+    else:
+        said = words(kind.options, form, desk.folder)
+    out = form.get("out", "").strip() or free_name(desk.folder, f"{dataset_of(form)}-{kind.name}")
+    place = desk.folder.new(out)
+    form_of_file = form.get("form", "csv")
+    if form_of_file not in FORMS:
+        raise WrongUse("a release is written as csv or parquet; choose one of them")
+    return {
+        "kind": kind.name,
+        "file": file if example else desk.folder.named(desk.folder.file(file)),
+        "path": path,
+        "opening": opening,
+        "words": said,
+        "out": desk.folder.named(place),
+        "place": str(place),
+        "dataset": words(NAMED, form, desk.folder)["dataset"],
+        "ledger": desk.ledger_name,
+        "form": form_of_file,
+        "accept_weak": False,
+        "date": form.get("date", "").strip() or None,
+    }
+
+
+def _who(form: Mapping[str, str], opening: dict[str, Any]) -> dict[str, Any]:
+    """Who a person is: the guided form asks it once, as a column or as each row."""
+    who = form.get("who")
+    if who is None:
+        return opening
+    if who == "rows":
+        return opening | {"person": None, "rows_are_people": True}
+    if who.startswith("column:"):
+        return opening | {"person": who.removeprefix("column:"), "rows_are_people": False}
+    raise WrongUse("say who a person is: choose the column that says it, or that each row is another person")
+
+
+def in_full(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The words with the person column, as a kind is asked."""
+    said = dict(given["words"])
+    if kind.data == TABLE:
+        said["person"] = given["opening"].get("person")
+    return said

@@ -1,0 +1,178 @@
+"""Check: a certificate and its files, every check with its number, and how each promise follows."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hubbub.errors import HubbubError, WrongUse
+from hubbub.guarantees.asked import asked_first
+from hubbub.publication.staging import CERTIFICATE
+from hubbub.serialization.canonical import LARGEST
+from hubbub.studio.app_state import Desk, desk_of, key_of, whose
+from hubbub.studio.ballots import EXAMPLE, read_again
+from hubbub.studio.folder import RECORD
+from hubbub.studio.forms.live_preview import Told, told
+from hubbub.studio.rendering import drawing, page, trouble
+from hubbub.studio.tree import Step, tree
+from hubbub.verification import Checked
+from hubbub.verification.counts import CountChecked
+
+PLACE = "check"
+_MOST_FILES: Final = 12
+_PART: Final = 1 << 20  # bytes that are copied at a time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What a check found, ready to be shown."""
+
+    done: Checked | CountChecked
+    promises: tuple[Told, ...] = ()
+    steps: tuple[Step, ...] = ()
+    chart: str = ""
+    rows: tuple[Mapping[str, Any], ...] = ()
+    published: str = ""
+    counts: str = ""
+    person: str = ""
+
+
+async def check(request: Request) -> Response:
+    """What can be checked."""
+    desk = desk_of(request)
+    return page(
+        "check.html",
+        "Check",
+        place=PLACE,
+        releases=await run_in_threadpool(desk.folder.having, CERTIFICATE),
+        counts=await run_in_threadpool(desk.folder.having, RECORD),
+        names=await run_in_threadpool(_names),
+    )
+
+
+def _names() -> list[str]:
+    from hubbub.ledger import trust
+
+    try:
+        return sorted(trust.names())
+    except HubbubError:
+        return []
+
+
+async def folder(request: Request) -> Response:
+    """Check a release, or a count, that is in the folder."""
+    desk = desk_of(request)
+    try:
+        at = desk.folder.inside(request.query_params.get("folder", ""))
+        name = RECORD if request.query_params.get("count") else CERTIFICATE
+        certificate = desk.folder.file(desk.folder.named(at / name))
+        ballots = request.query_params.get("ballots", "").strip()
+        where = ballots if ballots in ("", EXAMPLE) else str(desk.folder.file(ballots))
+        found = await run_in_threadpool(_seen, desk, certificate, at, request.query_params.get("key", ""), where)
+    except HubbubError as error:
+        return trouble(error, place=PLACE, back="/check")
+    return _shown(found, f"Check of {desk.folder.named(at)}")
+
+
+async def files(request: Request) -> Response:
+    """Check files that were dropped; they are kept for as long as that takes."""
+    desk = desk_of(request)
+    try:
+        async with request.form(max_files=_MOST_FILES, max_fields=20) as sent:
+            key = sent.get("key", "")
+            given = [each for each in sent.getlist("files") if isinstance(each, UploadFile) and each.filename]
+            with tempfile.TemporaryDirectory(prefix="hubbub-check-") as temporary:  # for this user alone
+                at = Path(temporary)
+                for each in given:
+                    await kept(each, at)
+                certificate, ballots = await run_in_threadpool(_found, at)
+                found = await run_in_threadpool(_seen, desk, certificate, at, str(key), ballots)
+    except HubbubError as error:
+        return trouble(error, place=PLACE, back="/check")
+    return _shown(found, "Check of the files")
+
+
+async def kept(upload: UploadFile, folder: Path) -> Path:
+    """A file that was dropped, written into a folder under its own plain name."""
+    name = Path(str(upload.filename).replace("\\", "/")).name
+    if not name or name.startswith(".") or "\0" in name or len(name.encode()) > 200:
+        raise WrongUse("a file has a name that cannot be used; give it a plain one, like release.csv")
+    with open(folder / name, "wb") as out:
+        while part := await upload.read(_PART):
+            out.write(part)
+    return folder / name
+
+
+def _found(folder: Path) -> tuple[Path, str]:
+    """The certificate, or the result of a count with the other file as its ballots."""
+    from hubbub.verification.counts import is_count
+
+    there = sorted(folder.iterdir())
+    claims = [each for each in there if each.suffix.lower() == ".json"]
+    if len(claims) != 1:
+        raise WrongUse("give one certificate (a file that ends in .json) and the published file that it is about")
+    rest = [str(each) for each in there if each not in claims]
+    counted = is_count(claims[0].read_bytes()[: LARGEST + 1])
+    return claims[0], rest[0] if counted and rest else ""
+
+
+def _seen(desk: Desk, certificate: Path, folder: Path, key: str, ballots: str) -> Seen:
+    from functools import partial
+
+    from hubbub.verification import load, verify
+    from hubbub.verification.counts import is_count, verify_count
+
+    signed = key_of(key.strip()) if key.strip() else None
+    data = load(certificate)
+    known = partial(whose, desk)
+    if is_count(data):
+        again = partial(read_again, ballots) if ballots else None
+        return Seen(done=verify_count(data, ballots=again, key=signed, known=known))
+    release = _release(folder)
+    done = verify(data, folder=folder, release=release, key=signed, known=known)
+    if done.spec is None:
+        return Seen(done=done)
+    words = done.spec.words()
+    chart, rows = _profile(done.spec)
+    return Seen(
+        done=done,
+        promises=tuple(map(told, asked_first(done.promises))),
+        steps=tuple(map(tree, asked_first(done.promises))),
+        chart=chart,
+        rows=rows,
+        published=words.published,
+        counts=words.counts,
+        person=words.person,
+    )
+
+
+def _release(folder: Path) -> Path | None:
+    """The published file, if it was renamed and is the only one beside the certificate that it can be."""
+    tables = [each for each in folder.iterdir() if each.suffix in (".csv", ".parquet") and each.is_file()]
+    usual = any(each.name.startswith("release.") for each in tables)
+    return tables[0] if len(tables) == 1 and not usual else None
+
+
+def _profile(spec: Any) -> tuple[str, tuple[Mapping[str, Any], ...]]:
+    from hubbub.studio.profile import profile_of
+
+    channel = getattr(spec, "channel", None)
+    if channel is None:
+        return "", ()
+    try:
+        return profile_of(channel)
+    except (HubbubError, ValueError):
+        return "", ()
+
+
+def _shown(found: Seen, title: str) -> Response:
+    chart = drawing(found.chart) if found.chart else None
+    return page("checked.html", title, place=PLACE, seen=found, done=found.done, chart=chart)

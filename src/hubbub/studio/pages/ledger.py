@@ -1,0 +1,127 @@
+"""Ledger: what was spent on whom, by which release, what is left; caps; and whose keys are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from hubbub.errors import HubbubError, WrongUse
+from hubbub.ledger import trust
+from hubbub.ledger.policy import Policy, left
+from hubbub.ledger.records import COMMITTED, Account, Record
+from hubbub.numeric.exact import rational, to_text, whole
+from hubbub.studio.app_state import Desk, desk_of, hexadecimal
+from hubbub.studio.pages.publish import form_of
+from hubbub.studio.rendering import page, trouble
+
+PLACE = "ledger"
+NOTIONS: Final = {
+    "differential": "differential privacy",
+    "adaptive": "differential privacy at a delta, however each was chosen",
+    "zero_knowledge": "zero-knowledge privacy",
+    "crowd_blending": "crowd-blending privacy",
+    "outlier": "outlier privacy",
+    "population": "differential privacy for the population",
+}
+CAPS: Final = (
+    ("differential_epsilon", "epsilon of differential privacy, at most", "2"),
+    ("zero_knowledge_epsilon", "epsilon of zero-knowledge privacy, at most", "2"),
+    ("zero_knowledge_rate", "rate of all secret samples together, at most", "0.5"),
+    ("delta", "delta of each notion, at most", "1e-6"),
+    ("crowd", "crowds of at least", "20"),
+    ("overlap", "share of people who may be under another name too, at most", "0.05"),
+)
+
+
+async def ledger(request: Request) -> Response:
+    """Every dataset, or one of them."""
+    desk = desk_of(request)
+    try:
+        known = await run_in_threadpool(lambda: desk.book.accounts())
+        wanted = request.query_params.get("dataset")
+        if wanted is not None and wanted not in known:
+            raise WrongUse("the ledger has no dataset of that name; choose one of those listed")
+        keys = await run_in_threadpool(trust.names)
+        mine = await run_in_threadpool(lambda: desk.book.public_key())
+    except HubbubError as error:
+        return trouble(error, place=PLACE, back="/ledger" if "dataset" in request.query_params else "/")
+    accounts = [_told(account) for name, account in known.items() if wanted in (None, name)]
+    return page(
+        "ledger.html",
+        "Ledger" if wanted is None else f"Ledger of {wanted}",
+        place=PLACE,
+        ledger=str(desk.book.path),
+        one=wanted,
+        accounts=accounts,
+        caps=CAPS,
+        keys=sorted(keys.items()),
+        mine=mine,
+    )
+
+
+def _told(account: Account) -> dict[str, Any]:
+    together = account.totals
+    totals = [] if together is None else [(NOTIONS[name], getattr(together, name)) for name in NOTIONS]
+    caps = {name: value for name, _, _ in CAPS if (value := getattr(account.policy, name)) is not None}
+    remains = left(account.policy, together)
+    return {
+        "dataset": account.dataset,
+        "spent": len(account.spent),
+        "records": [(record, _state(record)) for record in account.records],
+        "holding": [(name, str(total.guarantee), total.why) for name, total in totals if total.guarantee is not None],
+        "lost": [(name, total.why) for name, total in totals if total.guarantee is None and total.why],
+        "caps": {name: str(value) if isinstance(value, int) else to_text(value) for name, value in caps.items()},
+        "left": remains,
+        "bars": [_bar(name, caps[name], remains[name]) for name in remains if name in caps],
+        "apart": account.apart,
+    }
+
+
+def _bar(name: str, cap: Any, remains: str) -> tuple[str, str, str, int]:
+    """A cap, what is left of it, and the share that is spent in hundredths."""
+    share = 1 if remains == "nothing" or not cap else 1 - rational(remains, "left") / cap
+    return name.replace("_", " "), to_text(cap), remains, min(max(round(100 * float(share)), 0), 100)
+
+
+def _state(record: Record) -> str:
+    if record.state == COMMITTED:
+        return "published"
+    return f"{record.state}; counts as spent" if record.spent else "given up before anything was drawn; costs nothing"
+
+
+async def policy(request: Request) -> Response:
+    """Cap what may be spent from now on."""
+    desk, form = desk_of(request), await form_of(request)
+    try:
+        dataset = form.get("dataset", "").strip()
+        await run_in_threadpool(_cap, desk, dataset, form)
+    except HubbubError as error:
+        return trouble(error, place=PLACE, back="/ledger")
+    return RedirectResponse(f"/ledger?{urlencode({'dataset': dataset})}", 303)
+
+
+def _cap(desk: Desk, dataset: str, form: Mapping[str, str]) -> None:
+    given: dict[str, Any] = {}
+    for name, label, _ in CAPS:
+        if text := form.get(name, "").strip():
+            given[name] = whole(text, label, least=2) if name == "crowd" else rational(text, label)
+    desk.book.set_policy(dataset, Policy(**given))
+
+
+async def trusted(request: Request) -> Response:
+    """Remember or forget whose a key is."""
+    form = await form_of(request)
+    try:
+        name, key = form.get("name", "").strip(), form.get("key", "").strip()
+        if form.get("forget"):
+            await run_in_threadpool(trust.remove, name)
+        else:
+            await run_in_threadpool(trust.add, name, hexadecimal(key))
+    except HubbubError as error:
+        return trouble(error, place=PLACE, back="/ledger")
+    return RedirectResponse("/ledger#keys", 303)

@@ -1,0 +1,1 @@
+"""The work that a page starts: one release, or one count."""

@@ -1,0 +1,153 @@
+"""One release, in a process of its own: ``python -m hubbub.studio.work.worker`` reads what is asked, and tells how it
+goes.
+
+One JSON object comes in; one goes out on each line: the stages, then what was written or why nothing was. Nothing of
+the table goes out, only what is published. A release is stopped as a command is, by an interrupt: whatever was reserved
+is given up, which is free if no noise was drawn. Once noise was drawn, the release is paid for, and an interrupt no
+longer stops it.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from hubbub.errors import HubbubError
+from hubbub.protocol.release import Release
+from hubbub.protocol.spec import BALLOTS, GRAPH, Kind, Publish, Spec
+
+STAGES: Final = {
+    "opening": "Opening the file",
+    "preparing": "Working out what is promised",
+    "counting": "Entering it in the ledger, counting, drawing noise",
+    "writing": "Writing the release, its report and its certificate",
+}
+STOPPED: Final = "stopped"
+
+Tell = Callable[[Mapping[str, Any]], None]
+
+
+class Interrupt:
+    """An interrupt from outside: the first stops the work, later ones find nobody; shielded, none does.
+
+    It is raised where the work stands, but libraries turn it into errors of their own; so it is remembered.
+    """
+
+    def __init__(self) -> None:
+        self.came = False
+
+    def __call__(self, number: int, frame: object) -> None:
+        self.shield()  # whoever cleans up is not interrupted
+        self.came = True
+        raise KeyboardInterrupt
+
+    def listen(self) -> None:
+        """From now on."""
+        signal.signal(signal.SIGINT, self)
+
+    def shield(self) -> None:
+        """From now on nothing stops the work."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def work(asked: Mapping[str, Any], tell: Tell, interrupt: Interrupt) -> None:
+    """Do it. When noise was drawn, the interrupt is shielded: from then on nothing should stop this.
+
+    Guarantee: that of :func:`hubbub.release.perform` and :func:`hubbub.release.save`. If it is stopped before noise is
+    drawn, nothing is spent; afterwards either the files are there, or the ledger counts it as spent.
+    """
+    from hubbub import registry
+    from hubbub.publication.files import check_format
+    from hubbub.publication.staging import prepared
+    from hubbub.release import save
+    from hubbub.report.heading import heading
+
+    kind = registry.kind(asked["kind"])
+    out, form = Path(asked["place"]), asked["form"]
+    check_format(form)
+    tell({"stage": "opening"})
+    publish, words = _opened(kind, asked)
+    tell({"stage": "preparing"})
+    spec = kind.ask(**words)
+    before = _spent(asked)
+    try:
+        with prepared(out, spec.room()):
+            tell({"stage": "counting"})
+            done = publish(spec, accept_weak=asked["accept_weak"])
+            interrupt.shield()
+            tell({"stage": "writing"})
+            written = save(done, out, form=form, heading=heading(asked.get("date")))
+    except BaseException as error:
+        if not (interrupt.came or isinstance(error, KeyboardInterrupt)):
+            raise
+        tell({STOPPED: True, "spent": _spent(asked) > before})
+        return
+    tell({"done": True, "written": written, "remarks": list(done.spec.words().remarks)})
+
+
+def _opened(kind: Kind, asked: Mapping[str, Any]) -> tuple[Publish, dict[str, Any]]:
+    """How a release is made of the file, and the words that ask for one."""
+    from hubbub import opening as opening_module
+
+    words, opening = dict(asked["words"]), dict(asked["opening"])
+    named = {name: asked[name] for name in ("dataset", "ledger")}
+    file = asked["path"]
+    if kind.data == BALLOTS:
+        from hubbub.studio.ballots import opened
+
+        read, path = opened(file)
+        if path is None:
+            named["dataset"] = named["dataset"] or file
+
+        def publish(spec: Spec, *, accept_weak: bool = False) -> Release:
+            return opening_module.publish_ballots(spec, read, path, **named, accept_weak=accept_weak)
+
+        return publish, words
+    if kind.data == GRAPH:
+        columns = opening.pop("columns", None)
+        ends = None if columns is None else [part.strip() for part in columns.split(",")]
+        return opening_module.open_graph(file, columns=ends, **opening, **named).publish, words
+    people = opening_module.open(file, **opening, **named)
+    return people.publish, {**words, "person": people.person}
+
+
+def _spent(asked: Mapping[str, Any]) -> int:
+    """How many releases of these people the ledger counts as spent."""
+    from hubbub.ledger.ledger import Ledger
+    from hubbub.opening import named_after
+
+    name = asked["dataset"] or named_after(asked["path"], asked["opening"].get("table"))
+    account = Ledger(asked["ledger"]).accounts().get(name)
+    return 0 if account is None else len(account.spent)
+
+
+def main() -> int:
+    """What the process runs."""
+    said = sys.stdout
+
+    def tell(what: Mapping[str, Any]) -> None:
+        said.write(json.dumps(what) + "\n")
+        said.flush()
+
+    sys.stdout = sys.stderr  # whatever a library prints is no message
+    interrupt = Interrupt()
+    interrupt.listen()
+    try:
+        work(json.loads(sys.stdin.read()), tell, interrupt)
+    except BaseException as error:
+        interrupt.shield()
+        if interrupt.came:
+            tell({STOPPED: True, "spent": False})
+        elif isinstance(error, HubbubError):
+            tell({"error": error.marked, "code": error.exit_code})
+        else:  # a mistake of ours; its words may hold a cell, so its name is all that is told
+            tell({"error": f"this went wrong in a way that nobody expected ({type(error).__name__})", "code": 1})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

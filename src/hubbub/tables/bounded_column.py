@@ -1,0 +1,109 @@
+"""A column whose values are added up, averaged or ranked: a declared range in declared steps.
+
+::
+
+    salary:0..300000:100        0, 100, 200, ... 300000
+    bmi:10..60:0.1              10, 10.1, ... 60
+    fee:0..500:1,money          as cells are written, like bins (:mod:`hubbub.tables.cell_format`)
+
+Each person counts with a whole number of steps x, from 0 to W = (high - low)/step: the value is put into the range
+(what lies below it counts as `low`, what lies above as `high`, infinite numbers too) and then taken to the nearest
+step, halves upwards. Floating-point numbers are rounded as their arithmetic does. Whoever has no value, or
+not-a-number, is left out. The rule looks at one person alone, so nobody moves anybody else's x, and no sum moves by
+more than W.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from hubbub.errors import WrongUse
+from hubbub.guarantees.derivation import Assumption
+from hubbub.numeric.exact import to_text
+from hubbub.tables.bins import Steps, parse
+from hubbub.tables.cell_format import NUMBERS
+from hubbub.tables.schema import Holds, Schema, column
+
+MOST_STEPS: Final = 10_000_000
+_FINEST: Final = 2**50  # decimals are counted in their last place, which must fit a floating-point number
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """x = 0..steps stands for low + x * step."""
+
+    column: str
+    low: Fraction
+    step: Fraction
+    steps: int
+    reads: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.step > 0 or not 0 < self.steps <= MOST_STEPS or self.reads not in ("", *NUMBERS):
+            raise WrongUse("a range has from 1 to 10,000,000 steps that are above 0; declare such a one")
+
+    @property
+    def high(self) -> Fraction:
+        return self.low + self.steps * self.step
+
+    def value(self, x: Fraction | int) -> Fraction:
+        """What so many steps stand for."""
+        return self.low + x * self.step
+
+    @property
+    def cut(self) -> str:
+        """What is done to values before anything is told of them, in words: cut to 0..10 and rounded to 1."""
+        return f"cut to {to_text(self.low)}..{to_text(self.high)} and rounded to {to_text(self.step)}"
+
+    def unrounded(self, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
+        """Where a mean or a quantile of values that are cut lies, if that of values cut and rounded is in low..high.
+
+        Guarantee: half a step is added on either side, and what lies beyond the range is left out. A value inside of
+        the range goes to its nearest step, at most half a step away (of floating-point numbers up to the last places
+        of their arithmetic), and so the mean moves by at most that, and a quantile too: rounding keeps the order, so
+        that the r-th of the rounded values is the r-th value, rounded. How far a value lies beyond the range is not
+        known, and nothing is said about it.
+        """
+        half = self.step / 2
+        return max(low - half, self.low), min(high + half, self.high)
+
+    def resolved(self, schema: Schema) -> Measure:
+        """Itself, or one sentence if the column holds no numbers."""
+        holds = column(schema, self.column)
+        if holds not in (Holds.INTEGER, Holds.DECIMAL, Holds.FLOAT, Holds.TEXT):
+            raise WrongUse(f"the column {self.column} holds {holds.value} and no numbers; choose another column")
+        if self.reads and holds is not Holds.TEXT:
+            raise WrongUse(f"the column {self.column} holds {holds.value}, read as they are; drop {self.reads}")
+        if any("/" in to_text(number) for number in (self.low, self.step)):
+            raise WrongUse(f"range and step of {self.column} must be decimal numbers that end; choose others")
+        if max(abs(self.low), abs(self.high)) / min(self.step, Fraction(1)) >= _FINEST:
+            raise WrongUse(f"the range of {self.column} is too wide for its step; declare a narrower or a coarser one")
+        return self
+
+    @property
+    def rule(self) -> Assumption:
+        """What happens to values outside and to missing ones, as something that is taken for granted."""
+        says = (
+            "{column}: values count in steps of {step} from {low} to {high}, the nearest one, halves upwards; what "
+            "lies outside counts as the nearer end; people without a value are left out"
+        )
+        given = [("column", self.column), ("step", to_text(self.step))]
+        given += [("low", to_text(self.low)), ("high", to_text(self.high))]
+        if self.reads:
+            return Assumption("measure.read", f"{says}; cells are read as {{reads}}", (*given, ("reads", self.reads)))
+        return Assumption("measure", says, tuple(given))
+
+
+def measured(spec: object) -> Measure:
+    """The range that a SPEC says."""
+    if not isinstance(spec, str) or not spec.strip():
+        raise WrongUse("say what is measured, with its range and its step, like `of=salary:0..300000:100`")
+    axis = parse(spec)
+    if not isinstance(axis, Steps) or axis.null or axis.other:
+        raise WrongUse(
+            f"the range and the step of {axis.column} must be declared, because nothing about it may be found in the "
+            f"data; write {axis.column}:LOW..HIGH:STEP, like salary:0..300000:100"
+        )
+    return Measure(axis.column, axis.low, axis.width, axis.steps, axis.reads)

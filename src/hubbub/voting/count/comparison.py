@@ -1,0 +1,88 @@
+"""All rules side by side on the same ballots, and who would win each pair: what honesty costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from hubbub.noise.source import Source
+from hubbub.voting.ballots import Ballots
+from hubbub.voting.count.counted import Counted, count
+from hubbub.voting.figures import approximately
+from hubbub.voting.guarantees.strategyproofness import Promised
+from hubbub.voting.rules import rules
+from hubbub.voting.rules.pairwise import Pairwise, pairwise
+from hubbub.voting.ties import RANDOM, Ties
+
+COMPARED: Final = tuple(name for name in rules.SUMMARY if name != "positional")  # which has no points of its own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """The same ballots counted by every rule, those with a margin with the one that `eta` needs."""
+
+    counted: tuple[Counted, ...]
+    pairs: Pairwise | None
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """One object for each rule."""
+        beats = None if self.pairs is None else self.pairs.winner
+        return [
+            {
+                "rule": each.result.rule.name,
+                "winner": each.result.winner_name,
+                "condorcet_winner_elected": None if beats is None else each.result.winner == beats,
+                "plain": each.struck_nobody,
+                "lottery": each.chances(),
+                "rounds": len(each.result.rounds),
+                **each.claims(),
+            }
+            for each in self.counted
+        ]
+
+    def rows(self) -> list[tuple[str, str, str, str, str, str]]:
+        """Rule, winner, her chance, what a lie gains, for whom, whether she beats everybody one to one."""
+        beats = None if self.pairs is None else self.pairs.winner
+        found = []
+        for each in self.counted:
+            promised, winner = each.honesty, each.result.winner
+            chance = Fraction(0) if each.lottery is None else each.lottery[winner]
+            sure = "certain" if chance == 1 else (f"{float(chance):.3f}" if chance else "")
+            gained, who = "no promise", ""
+            if isinstance(promised, Promised):
+                gained = f"<= {approximately(promised.eta)}" if promised.eta else "nothing"
+                least = promised.alpha_min
+                who = f"{approximately(least, digits=3)}-coarse" if least else "any"
+            best = "" if beats is None else ("yes" if winner == beats else "no")
+            found.append((each.result.rule.name, each.result.winner_name, sure, gained, who, best))
+        return found
+
+    def sentences(self) -> list[str]:
+        """Who beats everybody, and which of the rules came to plain plurality."""
+        said = [] if self.pairs is None else [self.pairs.sentence()]
+        for each in self.counted:
+            if each.struck_nobody is not None:
+                said.append(f"{each.result.rule.name}: {each.struck_nobody[0].lower()}{each.struck_nobody[1:]}")
+        return said
+
+
+def compare(
+    ballots: Ballots,
+    eta: Fraction,
+    source: Callable[[], Source],
+    ties: Ties = RANDOM,
+    *,
+    dice: str | None = None,
+) -> Comparison:
+    """Count by every rule that needs no more than a margin; each draws from a `source` of its own.
+
+    Guarantee: each row is that of `count`; the pairs are exact.
+    """
+    ballots.strictly("a comparison of all rules")
+    found = []
+    for name in COMPARED:
+        margin = rules.ForGain(eta) if name in rules.MARGINED else None
+        found.append(count(rules.make(name, margin=margin, ties=ties), ballots, eta, source(), dice=dice))
+    return Comparison(counted=tuple(found), pairs=pairwise(ballots))

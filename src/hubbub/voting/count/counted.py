@@ -1,0 +1,227 @@
+"""An election counted, with everything that is said about it: JSON and sentences from one value.
+
+``hubbub vote tally`` prints it. A promise that only a belief in one single ranking could claim is told as none, and of
+a count in which the margin struck nobody out it is told first what it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Final
+
+from hubbub.errors import Refused
+from hubbub.guarantees.verdict import Undecided, Verdict
+from hubbub.noise.source import Source
+from hubbub.numeric.exact import to_text
+from hubbub.voting.ballots import Ballots
+from hubbub.voting.figures import approximately, float_up, verdict_json
+from hubbub.voting.formats.ballot_file import BallotFile
+from hubbub.voting.guarantees.choices import Choices
+from hubbub.voting.guarantees.efficiency import close_to_optimal, pareto
+from hubbub.voting.guarantees.margin_note import nobody_struck_out
+from hubbub.voting.guarantees.strategyproofness import Honesty, NotPromised, Promised, alternatives, honesty
+from hubbub.voting.protocol import Lottery, Rule
+from hubbub.voting.result import Draw, Result, Round
+from hubbub.voting.rules.approval import Approval
+from hubbub.voting.rules.punishing import Mix
+from hubbub.voting.rules.score import Score
+from hubbub.voting.understood import check_voted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """A result, and what is promised and was found about it.
+
+    `lottery` is the exact law of the winner, None where ties branch too much; `instead` what to choose where nothing
+    is promised and something could be; `dice` the public words that draws came from, None where there are none.
+    """
+
+    result: Result
+    lottery: Lottery | None
+    honesty: Honesty
+    instead: Choices | None
+    pareto: Verdict
+    close_to_optimal: Verdict
+    dice: str | None = None
+
+    @property
+    def struck_nobody(self) -> str | None:
+        """One sentence where the margin struck nobody out."""
+        return nobody_struck_out(self.result)
+
+    @property
+    def punishing(self) -> Fraction | None:
+        """The chance that the punishing rule had."""
+        rule = self.result.rule
+        return rule.probability if isinstance(rule, Mix) else None
+
+    def chances(self) -> dict[str, str] | None:
+        """The chance of everybody who has one."""
+        if self.lottery is None:
+            return None
+        named = zip(self.result.candidates, self.lottery, strict=True)
+        return {name: to_text(chance) for name, chance in named if chance}
+
+    def claims(self) -> dict[str, Any]:
+        """What is promised about lies, and found about the winner."""
+        return {
+            "promise": self.honesty.promise(),
+            "guarantee": self.honesty.as_json(),
+            "choices": None if self.instead is None else self.instead.as_json(),
+            "pareto": verdict_json(self.pareto),
+            "close_to_optimal": verdict_json(self.close_to_optimal),
+        }
+
+    def as_json(self, read: BallotFile) -> dict[str, Any]:
+        """The whole answer, with where the ballots came from."""
+        result = self.result
+        drawn = draws_json(result.draws, secure=result.secure, dice=self.dice)
+        return {
+            "winner": result.winner_name,
+            "rule": result.rule.name,
+            "words": self.sentences(),
+            "rounds": [_round(counted, result.candidates) for counted in result.rounds],
+            "ties": drawn,
+            "draws": drawn,
+            "dice": self.dice,
+            "lottery": self.chances(),
+            **self.claims(),
+            "punishing_probability": None if self.punishing is None else float_up(self.punishing),
+            "ballots": ballots_json(read),
+            "reading": {**read.reading.rules(), "changed": dict(read.changed)},
+        }
+
+    def sentences(self) -> list[str]:
+        """What is to be said, the first first: that nobody was struck out, who wins, what is promised."""
+        said = [] if self.struck_nobody is None else [self.struck_nobody]
+        said.append(f"{self.result.winner_name} wins.")
+        said += self.honesty.sentences()
+        if self.instead is not None:
+            said += self.instead.sentences()
+        if self.punishing is not None:
+            often = " A smaller eta makes it rarer." if self.punishing > Fraction(1, 100) else ""
+            said.append(f"The punishing rule had a chance of {approximately(self.punishing, digits=3)}.{often}")
+        for what, verdict in (("Pareto efficient", self.pareto), ("Close to optimal", self.close_to_optimal)):
+            told = verdict_json(verdict)
+            said.append(f"{what}: {told['answer']}, {told['reason']}.")
+        return said
+
+    def drawn(self, most: int | None = None) -> list[str]:
+        """Every draw, in a sentence each, with at most so many of those it was among."""
+        told = []
+        for said in draws_json(self.result.draws, secure=self.result.secure, dice=self.dice):
+            pairs = list(zip(said["among"], said["chances"], strict=True))
+            among = ", ".join(f"{name} {chance}" for name, chance in pairs[:most])
+            more = f" and {len(pairs) - most:,} others" if most is not None and len(pairs) > most else ""
+            told.append(f"Drawn from {said['source']}, {said['why']}: {said['chosen']} (of {among}{more}).")
+        return told
+
+
+_UNFORETOLD: Final = "nobody could foretell the public words of the dice while votes were cast"
+_EQUAL: Final = Undecided("some ballots rank candidates equal, and the count settled them")
+_OTHER: Final = Undecided("the ballots hold no rankings")
+
+
+def count(rule: Rule, ballots: Ballots, eta: Fraction, source: Source, *, dice: str | None = None) -> Counted:
+    """Count, and say what it promises at `eta`; with `dice`, draws came from these public words.
+
+    Guarantee: the promise is that of `honesty` for this electorate, the verdicts those of `efficiency` for this result;
+    with public words it holds if nobody could foretell them, which it says.
+    """
+    result = rule.run(check_voted(ballots), source)
+    voters, candidates, truncated = ballots.voters, len(ballots.candidates), ballots.truncated > 0
+    secure = result.secure or dice is not None
+    promised = honesty(rule, voters=voters, candidates=candidates, truncated=truncated, eta=eta, secure=secure)
+    if dice is not None and isinstance(promised, Promised):
+        promised = replace(promised, assumptions=(*promised.assumptions, _UNFORETOLD))
+    instead = None
+    if isinstance(promised, NotPromised) and promised.margin is not None:
+        instead = alternatives(rule, voters=voters, candidates=candidates, truncated=truncated, eta=eta)
+    other = _OTHER if isinstance(rule, Approval | Score) else _EQUAL if len(ballots.levels) else None
+    return Counted(
+        result=result,
+        lottery=_lottery(rule, ballots),
+        honesty=promised,
+        instead=instead,
+        pareto=pareto(ballots, result.winner) if other is None else other,
+        close_to_optimal=close_to_optimal(result, ballots) if other is None else other,
+        dice=dice,
+    )
+
+
+def draws_json(draws: Sequence[Draw], *, secure: bool, dice: str | None = None) -> list[dict[str, Any]]:
+    """Every draw, and where it came from.
+
+    Guarantee: draws are recorded, none is repeated here.
+    """
+    source = "the operating system" if secure else "a script"
+    if dice is not None:
+        source = "the public words of the dice"
+    return [
+        {
+            "why": draw.why,
+            "among": list(draw.among),
+            "chances": _texts(draw.chances),
+            "chosen": draw.chosen,
+            "number": str(draw.number),
+            "of": str(draw.of),
+            "source": source,
+        }
+        for draw in draws
+    ]
+
+
+def _texts(chances: tuple[Fraction, ...]) -> list[str]:
+    """The chances of a draw; of thousands alike, one is written and repeated."""
+    if all(chance is chances[0] for chance in chances):
+        return [to_text(chances[0])] * len(chances)
+    return [to_text(chance) for chance in chances]
+
+
+def ballots_json(read: BallotFile) -> dict[str, Any]:
+    """What was counted.
+
+    Guarantee: numbers of ballots, and no ballot.
+    """
+    ballots = read.ballots
+    return {
+        "format": read.format,
+        "title": read.title,
+        "candidates": list(ballots.candidates),
+        "voters": ballots.voters,
+        "complete": ballots.complete,
+        "truncated": ballots.truncated,
+        "blank": ballots.blank,
+        "different": len(ballots.rankings),
+        "weights": "numbers of identical ballots, one voter each",
+    }
+
+
+def _lottery(rule: Rule, ballots: Ballots) -> Lottery | None:
+    try:
+        return rule.lottery(ballots)
+    except Refused:
+        return None
+
+
+def _round(counted: Round, names: tuple[str, ...]) -> dict[str, Any]:
+    by_count = sorted(counted.counts, key=lambda pair: (-pair[1], pair[0]))
+    out = [names[i] for i in counted.eliminated]
+    return {
+        "counts": {names[i]: count for i, count in by_count},
+        "struck_out": out,
+        "eliminated": out,
+        "margin": counted.margin,
+        "exhausted": counted.exhausted,
+        "counted": counted.what,
+        "transfers": [
+            {
+                "from": names[moved.origin],
+                "to": None if moved.target is None else names[moved.target],
+                "ballots": moved.ballots,
+            }
+            for moved in counted.transfers
+        ],
+    }

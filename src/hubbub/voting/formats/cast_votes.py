@@ -1,0 +1,387 @@
+"""Ballots in CSV files, in five shapes, each with a column of counts or without.
+
+::
+
+    rank1,rank2,rank3           one column per rank
+    Ann,Bob,
+    ballot,rank,candidate       one row per ballot and rank
+    17,1,Ann
+    count,ranking               one row per ranking, best first, = between equals
+    3,Ann>Bob=Cid
+    Rank them [Ann],[Bob]       one column per candidate, ranks in the cells
+    1,2
+    Dominion's, Clear Ballot's  one column per candidate and rank, 1 where it was marked
+
+A row with a count stands for so many identical ballots. Columns are found by their names, or named one by one
+(:mod:`hubbub.voting.formats.csv_columns`). Cells may hold labels that are no candidates
+(:mod:`hubbub.voting.formats.labels`).
+
+Cells become small numbers while the file is read, a piece at a time; equal rows are then counted, and each different
+row is interpreted once. So a million ballots take seconds and the memory of a table of small numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hubbub.errors import WrongUse
+from hubbub.voting.ballots import MOST_VOTERS, Ballots, checked_candidates
+from hubbub.voting.formats import clear_ballot, dominion
+from hubbub.voting.formats.ballot_file import BallotFile, Levels, gather, weight_of
+from hubbub.voting.formats.ballot_text import Pieces
+from hubbub.voting.formats.coded_rows import Coded, coded
+from hubbub.voting.formats.csv_columns import Columns, find_columns, id_column, option_text, rank_in_cell
+from hubbub.voting.formats.csv_rows import Block, blocks, delimiter_of
+from hubbub.voting.formats.labels import NOBODY, WRITE_IN, Meanings, NotListed, meanings
+from hubbub.voting.formats.plain_rankings import plain_rankings
+from hubbub.voting.formats.rated_cells import rated_ballots
+from hubbub.voting.formats.reading import Changes, Rank, Reading, ranking_of
+from hubbub.voting.understood import check_grid, check_names, check_rank_columns, check_ranks, check_repeats
+
+__all__ = ["WRITE_IN", "read", "write"]
+
+Marks = tuple[Rank, ...]
+
+
+def read(
+    text: Pieces,
+    reading: Reading,
+    *,
+    named: Mapping[str, str | Sequence[str]] | None = None,
+    candidates: Sequence[str] | None = None,
+    contest: str | None = None,
+) -> BallotFile:
+    """The ballots of a CSV file. Without a list of candidates, all who are marked are, in alphabetical order."""
+    sheet = _opened(text, named or {}, contest)
+    columns = sheet.columns
+    table = coded(sheet.blocks, columns.used, columns.count, sheet.width, columns.ids)
+    if not len(table.rows):
+        raise WrongUse("the ballot file holds no ballot; at least one is needed")
+    if table.repeated is not None and columns.ids is not None:
+        raise WrongUse(
+            f"line {table.repeated}: a ballot with the id of an earlier line, by the column "
+            f'"{sheet.header[columns.ids]}"; take out what is there twice, or the column, if it names no ballots'
+        )
+    weights = _weights(table)
+    remarks = list(sheet.remarks)
+    if table.left_out:
+        remarks.append(f"{table.left_out:,} rows of empty cells were left out")
+    if columns.cells != "grid":
+        rated = rated_ballots(table, weights, columns, reading, candidates)
+        return replace(rated, title=sheet.title, remarks=(*remarks, *rated.remarks))
+    if columns.grid or columns.marks:
+        offered = option_text(sheet.header, [i for i, _ in columns.grid])
+        counts, met = _from_marks(table, weights, columns, remarks, offered)
+        if columns.grid:
+            check_grid(counts, met, offered=offered)
+        reading = reading.for_marks(counted=columns.count is not None)
+        read_as = meanings(met, reading, candidates)
+        marked = _renamed(counts, read_as)
+        shape = sheet.shape
+        rows, kept = None, marked
+        everyone = tuple(candidates) if candidates else tuple(sorted(read_as.met))
+    else:
+        cells = _cells(table, columns)
+        read_as = _meanings(cells, table, reading, candidates)
+        reading = reading.for_marks(counted=columns.count is not None and not read_as.marks)
+        everyone = tuple(candidates) if candidates else tuple(sorted(read_as.met))
+        if candidates is None:
+            _check_columns(table, columns, read_as, sheet.header)
+        rows, kept, shape = _ranked(table, weights, columns, read_as, everyone)
+    if candidates is None:
+        check_names(read_as.met, {new for _, new in reading.aliases})
+    changes = Changes()
+    levels: dict[Levels, int] = {}
+    for marks, (weight, line) in kept.items():
+        ranked = ranking_of(marks, reading, changes, weight, f"line {line}")
+        levels[ranked] = levels.get(ranked, 0) + weight
+    names = checked_candidates(everyone)
+    if rows is None:
+        ballots = gather(names, levels)
+    elif sum(levels.values()):
+        ballots = rows.joined(gather(names, levels))
+    elif rows.voters:
+        ballots = rows
+    else:
+        raise WrongUse("the ballot file holds no ballot; at least one is needed")
+    return BallotFile(
+        ballots=ballots,
+        format=shape,
+        title=sheet.title,
+        reading=reading,
+        changed=dict(changes.ballots),
+        seats=sheet.seats,
+        remarks=(*remarks, *read_as.remarks(reading)),
+    )
+
+
+def _check_columns(table: Coded, columns: Columns, read_as: Meanings, header: Sequence[str]) -> None:
+    """Refuse columns that tell ballots apart and name nobody."""
+    if columns.ranking is not None:
+        return
+    here = columns.ranks or (columns.used.index(columns.candidate or 0),)
+    rows = table.rows if columns.ranks else table.rows[:, list(here)]
+    named = [read_as.ranks.get(cell) for cell in table.cells]
+    at = columns.ranks or (columns.candidate or 0,)
+    if len(columns.ranks) > 1:
+        check_repeats(rows, named, [header[i] for i in at])
+    check_rank_columns(rows, named, [header[i] for i in at], counted=columns.count is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    columns: Columns
+    header: Sequence[str]
+    width: int  # columns that the heading names
+    blocks: Iterator[Block]  # without the heading
+    title: str = ""
+    shape: str = "csv-grid"
+    seats: int = 1
+    remarks: tuple[str, ...] = ()
+
+
+def _opened(text: Pieces, named: Mapping[str, str | Sequence[str]], contest: str | None) -> _Sheet:
+    """The heading of a file, and the rows below it."""
+    parts = blocks(text, delimiter_of(text))
+    head = next(parts, Block((), []))
+    full, top = _top(head)
+    if not full:
+        raise WrongUse("the ballot file is empty; its first line must name columns")
+    deep = dominion.heading(top)
+    if deep is not None and not named:
+        columns, title, seats = dominion.find_columns(top[:deep], contest)
+        last = full[deep - 1]
+        rest = chain((head.below(last + 1),), parts)
+        return _marked(columns, top[deep - 1], len(top[1]), rest, title, "csv-dominion", seats)
+    first = [cell.strip() for cell in top[0]]
+    rest = chain((head.below(full[0] + 1),), parts)
+    if clear_ballot.is_heading(first) and not named:
+        columns, title, seats = clear_ballot.find_columns(first, contest)
+        return _marked(columns, first, len(first), rest, title, "csv-clear-ballot", seats)
+    columns = find_columns(first, named, contest=contest, first=top[1] if len(top) > 1 else ())
+    return _Sheet(columns, first, len(first), rest, contest or "")
+
+
+def _marked(
+    columns: Columns, header: Sequence[str], width: int, rest: Iterator[Block], title: str, shape: str, seats: int
+) -> _Sheet:
+    """A vendor's export with a column for each candidate at each rank."""
+    if seats > 1 and all(rank == 1 for _, _, rank in columns.marks):
+        raise WrongUse(
+            f'the contest "{title}" has one rank and {seats} seats, so its voters marked several candidates without '
+            "ranking them; ranked contests and contests for one seat can be counted"
+        )
+    return _Sheet(replace(columns, ids=id_column(header)), header, width, rest, title, shape, seats)
+
+
+def _top(head: Block) -> tuple[list[int], list[list[str]]]:
+    """The first rows that hold anything, and where they are."""
+    rows = head.rows
+    full = [i for i, row in enumerate(rows) if any(map(str.strip, row))][:6]
+    return full, [rows[i] for i in full]
+
+
+def _weights(table: Coded) -> NDArray[np.int64]:
+    """How many ballots each row stands for."""
+    if table.weights is None:
+        return np.ones(len(table.rows), dtype=np.int64)
+    numbers = np.zeros(len(table.counts), dtype=np.int64)
+    for code, cell in enumerate(table.counts):
+        try:
+            numbers[code] = weight_of(cell, "")
+        except WrongUse:
+            line = table.lines[int(np.argmax(table.weights == code))]
+            numbers[code] = weight_of(cell, f"line {line}")
+    weights: NDArray[np.int64] = numbers[table.weights]
+    if float(weights.sum(dtype=np.float64)) > 2 * MOST_VOTERS:
+        raise WrongUse("an election can have at most 2^53 ballots, and these are more")
+    return weights
+
+
+def _cells(table: Coded, columns: Columns) -> list[str]:
+    """The different cells that may name candidates."""
+    if columns.ranks:
+        return list(table.cells)
+    of = columns.used.index(columns.candidate if columns.ranking is None else columns.ranking)
+    here = [table.cells[code] for code in np.unique(table.rows[:, of]).tolist()]
+    if columns.ranking is None:
+        return here
+    return list(dict.fromkeys(part for cell in here for part in _parts(cell)))
+
+
+def _parts(cell: str) -> Iterator[str]:
+    for level in cell.split(">"):
+        yield from level.split("=")
+
+
+def _meanings(cells: Sequence[str], table: Coded, reading: Reading, candidates: Sequence[str] | None) -> Meanings:
+    try:
+        return meanings(cells, reading, candidates)
+    except NotListed as error:
+        codes = [code for code, cell in enumerate(table.cells) if cell == error.cell or error.cell in _parts(cell)]
+        lines = [table.lines[int(np.argmax((table.rows == code).any(axis=1)))] for code in codes]
+        raise WrongUse(f"line {min(lines)}: {error.marked}") from error
+
+
+Kept = dict[Marks, tuple[int, int]]  # ballots marked like this, and the line of the first
+
+
+def _ranked(
+    table: Coded, weights: NDArray[np.int64], columns: Columns, read_as: Meanings, everyone: Sequence[str]
+) -> tuple[Ballots | None, Kept, str]:
+    """Rows that are rankings already, what is left to the rules for marks, and the shape of the file."""
+    if columns.ranks:
+        names = checked_candidates(everyone)
+        ranks = [read_as.ranks[cell] for cell in table.cells]
+        plain, other = plain_rankings(table.rows, weights, ranks, names)
+        first, sums = table.different(other, weights)
+        marks = (tuple(ranks[code] for code in row) for row in table.rows[first].tolist())
+        return plain, _merged(zip(marks, sums.tolist(), table.lines[first].tolist(), strict=True)), "csv-columns"
+    if columns.ranking is not None:
+        first, sums = table.different(None, weights)
+        cells = (table.cells[code] for code in table.rows[first, 0].tolist())
+        whole = (_ranking(cell, read_as) for cell in cells)
+        return None, _merged(zip(whole, sums.tolist(), table.lines[first].tolist(), strict=True)), "csv-rankings"
+    return None, _merged(_one_per_rank(table, weights, read_as)), "csv-rows"
+
+
+def _merged(marked: Iterator[tuple[Marks, int, int]]) -> Kept:
+    out: Kept = {}
+    for marks, weight, line in marked:
+        before, first = out.get(marks, (0, line))
+        out[marks] = (before + weight, min(first, line))
+    return dict(sorted(out.items(), key=lambda item: item[1][1]))
+
+
+def _ranking(cell: str, read_as: Meanings) -> Marks:
+    levels = cell.split(">") if cell.strip() else []
+    return tuple(_together([read_as.ranks[part] for part in level.split("=")]) for level in levels)
+
+
+def _one_per_rank(table: Coded, weights: NDArray[np.int64], read_as: Meanings) -> Iterator[tuple[Marks, int, int]]:
+    """Ballots from rows of ballot, rank and candidate."""
+    marks: dict[int, dict[int, list[Rank]]] = {}
+    first: dict[int, tuple[int, int]] = {}  # weight and line
+    places: dict[int, int] = {}
+    seen: set[tuple[int, int, int]] = set()
+    every = zip(table.rows.tolist(), weights.tolist(), table.lines.tolist(), strict=True)
+    for (ballot, place, candidate), weight, line in every:
+        if place not in places:
+            digits = table.cells[place].strip()
+            if not (digits.isascii() and digits.isdigit() and 1 <= int(digits[:6]) <= 32_000):
+                raise WrongUse(f"line {line}: a rank is a whole number from 1 on")
+            places[place] = int(digits)
+        if (ballot, place, candidate) in seen:
+            raise WrongUse(f"line {line}: ballot, rank and candidate of an earlier line; take out what is there twice")
+        seen.add((ballot, place, candidate))
+        marks.setdefault(ballot, {}).setdefault(places[place], []).append(read_as.ranks[table.cells[candidate]])
+        if first.setdefault(ballot, (weight, line))[0] != weight:
+            raise WrongUse(f"line {line}: another count than on an earlier line of the same ballot; they must agree")
+    check_ranks((tuple(ranks), first[ballot][0]) for ballot, ranks in marks.items())
+    for ballot, ranks in marks.items():
+        yield (tuple(_in_order(ranks)), *first[ballot])
+
+
+def _from_marks(
+    table: Coded, weights: NDArray[np.int64], columns: Columns, remarks: list[str], offered: str
+) -> tuple[list[tuple[dict[int, list[str]], int, int]], list[str]]:
+    """For each different row the candidates at each rank; and everybody who has a column."""
+    first, sums = table.different(None, weights)
+    names = list(dict.fromkeys([name for _, name in columns.grid] + [name for _, name, _ in columns.marks]))
+    out: list[tuple[dict[int, list[str]], int, int]] = []
+    absent = 0
+    rank = _grid_ranks(table, offered) if columns.grid else None
+    for row, weight, line in zip(table.rows[first].tolist(), sums.tolist(), table.lines[first].tolist(), strict=True):
+        ranks: dict[int, list[str]] = {}
+        if rank is not None:
+            for code, (_, name) in zip(row, columns.grid, strict=True):
+                if (at := rank(code, line)) is not None:
+                    ranks.setdefault(at, []).append(name)
+        else:
+            cells = [table.cells[code].strip() for code in row]
+            if not any(cells):
+                absent += weight
+                continue
+            for cell, (_, name, at) in zip(cells, columns.marks, strict=True):
+                if cell not in ("", "0", "1"):
+                    raise WrongUse(f"line {line}: a mark is 1 or 0; is this another format?")
+                if cell == "1":
+                    ranks.setdefault(at, []).append(name)
+        out.append((ranks, weight, line))
+    if absent:
+        remarks.append(f"{absent:,} records that do not hold the contest were left out")
+    return out, names
+
+
+def _grid_ranks(table: Coded, offered: str) -> Callable[[int, int], int | None]:
+    """What each cell of a grid says."""
+    nobody = meanings(table.cells, Reading()).ranks
+    known = {code: rank_in_cell(cell.strip()) for code, cell in enumerate(table.cells)}
+
+    def rank(code: int, line: int) -> int | None:
+        if known[code] is None and nobody[table.cells[code]] != NOBODY:
+            raise WrongUse(
+                f"line {line}: a rank in a grid is a number or a word like 1, 2nd or third choice; scores are counted "
+                f"by `columns={shlex.quote('scores=' + offered)}` with `rule=score`, and marks by approvals= in its "
+                "place with `rule=approval`"
+            )
+        return known[code]
+
+    return rank
+
+
+def _renamed(counts: Sequence[tuple[dict[int, list[str]], int, int]], read_as: Meanings) -> Kept:
+    """The marks of each ballot by the meaning of the columns' names."""
+    named = (
+        (tuple(_in_order({at: [read_as.ranks[name] for name in who] for at, who in ranks.items()})), weight, line)
+        for ranks, weight, line in counts
+    )
+    return _merged(named)
+
+
+def _in_order(ranks: Mapping[int, list[Rank]]) -> Iterator[Rank]:
+    """The ranks of a ballot, at most two skipped ones in a row: no rule tells two of them from thousands."""
+    before = 0
+    for rank in sorted(ranks):
+        yield from [NOBODY] * min(rank - before - 1, 2)
+        yield _together(ranks[rank])
+        before = rank
+
+
+def _together(marks: Sequence[Rank]) -> Rank:
+    """Several marks at one rank."""
+    together: frozenset[str] = frozenset()
+    for mark in marks:
+        if mark is None:
+            return None
+        together |= mark
+    return together
+
+
+def write(ballots: Ballots) -> str:
+    """CSV text with counts: a column per rank, or, if some ballots are tied, a row per ballot and rank."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    strict = sorted(ballots.counts().items(), key=lambda row: -row[1])
+    if not ballots.tied:
+        places = max([1, *(len(ranking) for ranking, _ in strict)])
+        writer.writerow(["count", *(f"rank{i}" for i in range(1, places + 1))])
+        writer.writerows([count, *ranking, *[""] * (places - len(ranking))] for ranking, count in strict)
+        return out.getvalue()
+    writer.writerow(["ballot", "rank", "candidate", "count"])
+    tied = ballots.tied_counts().items()
+    both = [*((tuple((name,) for name in ranking), count) for ranking, count in strict), *tied]
+    for ballot, (levels, count) in enumerate(both, 1):
+        if not levels:
+            writer.writerow([ballot, 1, "", count])
+        for rank, level in enumerate(levels, 1):
+            writer.writerows([ballot, rank, name, count] for name in sorted(level))
+    return out.getvalue()

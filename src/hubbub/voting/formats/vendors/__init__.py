@@ -1,0 +1,1 @@
+"""Cast vote records as vendors of voting machines write them."""

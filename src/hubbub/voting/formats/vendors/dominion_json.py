@@ -1,0 +1,93 @@
+"""Dominion's cast-vote records: a folder with CvrExport.json, or CvrExport_1.json and so on, beside its manifests."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from hubbub.errors import WrongUse
+from hubbub.voting.formats.labels import WRITE_IN
+from hubbub.voting.formats.vendors.directory import Directory
+from hubbub.voting.formats.vendors.rctab_config import Source
+
+_MOST_BYTES: Final = 1 << 30  # of one file
+
+
+def read_dominion(source: Source) -> Iterator[list[tuple[int, str]]]:
+    """The marks of the contest on each ballot that has it, by the candidate's number: the version that was adjudicated
+    where there is one, ambiguous marks left out."""
+    files = _files(source.path)
+    if not files:
+        raise WrongUse(f"{source.path.name} holds no file called CvrExport*.json; is it a folder of Dominion's?")
+    invalid, seen = _invalid(source.path), set[tuple[object, ...]]()
+    for path in files:
+        try:
+            for session in json.loads(_bytes(path))["Sessions"]:
+                name = (session["TabulatorId"], session["BatchId"], session["RecordId"])
+                if name in seen and isinstance(name[2], int):  # offices that hide the numbers write a letter
+                    raise WrongUse(f"{path.name} holds a record that was there before; take out what is there twice")
+                seen.add(name)
+                yield from _session(session, source.contest, invalid)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise WrongUse(f"{path.name} has not the form of Dominion's records; is it whole?") from error
+
+
+def _files(place: Path) -> list[Path]:
+    if place.is_file():
+        return [place]
+    return sorted(path for path in place.glob("*.json") if path.name.lower().startswith("cvrexport"))
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise WrongUse(f"{path.name} has more than 1 GB; export the records in several files")
+        return path.read_bytes()
+    except OSError as error:
+        raise WrongUse(f"{path.name} cannot be read: {error.strerror or error}; check the path") from error
+
+
+def dominion_directory(place: Path) -> Directory:
+    """Contests and candidates, by the manifests beside the records."""
+    folder = place if place.is_dir() else place.parent
+    try:
+        contests = json.loads(_bytes(folder / "ContestManifest.json"))["List"]
+        people = json.loads(_bytes(folder / "CandidateManifest.json"))["List"]
+        standing: dict[str, dict[str, str]] = {str(one["Id"]): {} for one in contests}
+        for one in people:
+            name = WRITE_IN if one.get("Type") == "WriteIn" else str(one["Description"])
+            standing.setdefault(str(one["ContestId"]), {})[str(one["Id"])] = name
+        return Directory(
+            contests={str(one["Id"]): str(one["Description"]) for one in contests},
+            people=standing,
+            seats={str(one["Id"]): int(one.get("VoteFor", 1)) for one in contests},
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise WrongUse("the manifests beside the records have not the form of Dominion's; are they whole?") from error
+
+
+def _invalid(folder: Path) -> int | None:
+    """The condition that says that a contest on a ballot does not count, by the manifest beside the records."""
+    manifest = (folder if folder.is_dir() else folder.parent) / "OutstackConditionManifest.json"
+    if not manifest.is_file():
+        return None
+    try:
+        listed = json.loads(_bytes(manifest))["List"]
+        return next((int(one["Id"]) for one in listed if one["Description"] == "InvalidContest"), None)
+    except (ValueError, KeyError, TypeError) as error:
+        raise WrongUse(f"{manifest.name} has not the form of Dominion's manifests; is it whole?") from error
+
+
+def _session(session: dict[str, Any], contest: str, invalid: int | None) -> Iterator[list[tuple[int, str]]]:
+    current = session["Original"]
+    if session.get("Modified") and session["Modified"].get("IsCurrent"):
+        current = session["Modified"]
+    cards = current.get("Cards", [current])
+    for card in cards:
+        for each in card["Contests"]:
+            if str(each["Id"]) == contest and invalid not in each.get("OutstackConditionIds", ()):
+                yield [
+                    (int(mark["Rank"]), str(mark["CandidateId"])) for mark in each["Marks"] if not mark["IsAmbiguous"]
+                ]

@@ -1,0 +1,100 @@
+"""The rows of the first sheet of a workbook (.xlsx), as text, read as what they are: XML in a zip archive."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Final, cast
+from xml.etree.ElementTree import Element
+
+from hubbub.errors import WrongUse
+from hubbub.voting.formats.vendors.safe_xml import elements, text
+
+_SHEET: Final = "xl/worksheets/sheet1.xml"
+_STRINGS: Final = "xl/sharedStrings.xml"
+_MOST_BYTES: Final = 2 << 30  # of a part, unpacked
+_MOST_COLUMNS: Final = 4096
+_MOST_EMPTY: Final = 10_000  # rows in a row
+
+
+def sheet_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Each row with its number, from 1; rows and cells that are left out are empty."""
+    what = f"the workbook {path.name}"
+    try:
+        with zipfile.ZipFile(path) as packed:
+            strings = _strings(packed, what)
+            at = 0
+            with _part(packed, _SHEET, what) as stream:
+                for row in elements(stream, ("row",), what):
+                    at = int(row.get("r", at + 1))
+                    yield at, _cells(row, strings, what)
+    except (zipfile.BadZipFile, EOFError, OSError, KeyError, ValueError) as error:
+        raise WrongUse(f"{what} cannot be read as .xlsx; is it whole, and is its first sheet the ballots?") from error
+
+
+def sheet_text(path: Path) -> str:
+    """The sheet as CSV, to be read as such; empty rows at its end are left out."""
+    out = io.StringIO(newline="")
+    writer, at, width = csv.writer(out, lineterminator="\n"), 0, 0
+    for number, row in sheet_rows(path):
+        if not any(row):
+            continue
+        if number - at > _MOST_EMPTY:
+            raise WrongUse(
+                f"row {number:,} of the workbook {path.name} follows {number - at - 1:,} empty ones; take them out"
+            )
+        width = width or len(row)
+        out.write("\n" * (number - at - 1))
+        writer.writerow(row + [""] * (width - len(row)))
+        at = number
+    return out.getvalue()
+
+
+def _part(packed: zipfile.ZipFile, name: str, what: str) -> BinaryIO:
+    if packed.getinfo(name).file_size > _MOST_BYTES:
+        raise WrongUse(f"{what} holds a part of more than 2 GB; save the ballots as CSV")
+    return cast("BinaryIO", packed.open(name))
+
+
+def _strings(packed: zipfile.ZipFile, what: str) -> list[str]:
+    if _STRINGS not in packed.namelist():
+        return []
+    with _part(packed, _STRINGS, what) as stream:
+        return ["".join(part.text or "" for part in item.iter("t")) for item in elements(stream, ("si",), what)]
+
+
+def _cells(row: Element, strings: list[str], what: str) -> list[str]:
+    out: list[str] = []
+    for cell in row.findall("c"):
+        column = _column(cell.get("r", "")) if cell.get("r") else len(out)
+        if column >= _MOST_COLUMNS:
+            raise WrongUse(f"{what} has a cell beyond column {_MOST_COLUMNS:,}, where no ballot has one")
+        out += [""] * (column + 1 - len(out))
+        out[column] = _value(cell, strings)
+    return out
+
+
+def _value(cell: Element, strings: list[str]) -> str:
+    kind = cell.get("t", "n")
+    if kind == "inlineStr":
+        return "".join(part.text or "" for part in cell.iter("t")).strip()
+    value = text(cell, "v")
+    if kind == "s":
+        return strings[int(value)].strip()
+    whole, _, rest = value.partition(".")
+    return whole if kind == "n" and rest and not rest.strip("0") else value
+
+
+def _column(place: str) -> int:
+    """From A1, B7, AA3 to 0, 1, 26."""
+    number = 0
+    for sign in place:
+        if not sign.isalpha():
+            break
+        number = number * 26 + ord(sign.upper()) - 64
+        if number > _MOST_COLUMNS:
+            break
+    return number - 1

@@ -1,0 +1,1 @@
+"""What an election promises to voters who tell the truth, with explicit constants."""

@@ -1,0 +1,94 @@
+"""Whether a winner is Pareto efficient and close to optimal, checked on the ballots that were cast."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hubbub.guarantees.verdict import Proved, Refuted, Undecided, Verdict
+from hubbub.voting.ballots import Ballots
+from hubbub.voting.protocol import Rule
+from hubbub.voting.result import Result
+from hubbub.voting.rules.elimination import RepeatedPlurality, ScoringElimination
+from hubbub.voting.rules.piles import top_counts
+from hubbub.voting.rules.positional import Borda, Plurality, Positional, scores
+from hubbub.voting.rules.punishing import Mix, Punishing
+
+
+def pareto(ballots: Ballots, winner: int) -> Verdict:
+    """Whether no candidate is preferred to the winner by every voter (thesis, before Definition 73).
+
+    A voter prefers whom she ranks to whom she does not. Of two she leaves out she prefers neither.
+
+    Guarantee: Refuted with a candidate whom all voters prefer, if there is one; else Proved. Exact.
+    """
+    above = _above(ballots.strictly("a check of efficiency"), winner)
+    above[winner] = -1
+    other = int(np.argmax(above))
+    name, count, voters = ballots.candidates[other], int(above[other]), ballots.voters
+    if count == voters:
+        return Refuted(
+            "every voter prefers another candidate to the winner",
+            (("winner", ballots.candidates[winner]), ("preferred", name), ("voters", str(voters))),
+        )
+    return Proved(f"no candidate is above the winner on all {voters:,} ballots; {name} comes closest, with {count:,}")
+
+
+def _above(ballots: Ballots, winner: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """How many voters prefer each candidate to the winner."""
+    m = len(ballots.candidates)
+    above = np.zeros(m + 1, dtype=np.int64)  # the last takes what stands for nobody
+    before = np.ones(len(ballots.rankings), dtype=np.bool_)  # whether the winner has not come yet
+    for position in range(m):
+        column = ballots.rankings[:, position]
+        before &= column != winner
+        np.add.at(above, column, np.where(before, ballots.weights, 0))
+    return above[:m].copy()
+
+
+def close_to_optimal(result: Result, ballots: Ballots) -> Verdict:
+    """Whether the winner's score is within the rule's margin of the best score, on all ballots.
+
+    For repeated plurality the score is the number of first choices (Theorem 78), for scoring elimination the points
+    (Theorem 89); rules that elect whoever scores best have the margin 0. Other rules promise nothing of the kind.
+
+    Guarantee: Proved and Refuted are exact; Undecided says that there is no claim to check, and how far the winner is,
+    or that the claim is empty because every candidate is within the margin.
+    """
+    rule, winner = that_ran(result), result.winner
+    within = next((counted.margin for counted in result.rounds if counted.margin is not None), 0)
+    if isinstance(rule, Positional | Borda):
+        totals, what = scores(rule.points_for(len(ballots.candidates)), ballots), "points"
+    elif isinstance(rule, ScoringElimination):
+        totals, what = scores(rule.stage.points(len(ballots.candidates)), ballots), "points"
+    else:
+        totals, what = top_counts(ballots)[0], "first choices"
+    best = max(range(len(totals)), key=totals.__getitem__)
+    behind = totals[best] - totals[winner]
+    if not isinstance(rule, Positional | Borda | Plurality | RepeatedPlurality | ScoringElimination):
+        return Undecided(f"{rule.name} does not claim it; the winner is {behind:,} {what} behind the best")
+    if within and max(totals) - min(totals) <= within:
+        return Undecided(f"it would say nothing here: all candidates are within the margin of {within:,} {what}")
+    if behind <= within:
+        return Proved(f"the winner is {behind:,} {what} behind the best, and the margin is {within:,}")
+    return Refuted(
+        "the winner is further behind the best than the margin",
+        (
+            ("winner", ballots.candidates[winner]),
+            ("best", ballots.candidates[best]),
+            ("behind", str(behind)),
+            ("margin", str(within)),
+        ),
+    )
+
+
+def that_ran(result: Result) -> Rule:
+    """Of a mix the rule that was drawn: its claim is not about the punishing rule.
+
+    Guarantee: the rule whose rounds the result holds.
+    """
+    rule = result.rule
+    if not isinstance(rule, Mix):
+        return rule
+    names = [draw.chosen for draw in result.draws]
+    punished = rule.probability == 1 or names[:1] == [Punishing().name]
+    return Punishing() if punished else rule.rule

@@ -1,0 +1,1 @@
+"""What a lie gains: beliefs, utilities, and the best lie, exactly or within an interval."""

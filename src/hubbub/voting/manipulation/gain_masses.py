@@ -1,0 +1,119 @@
+"""Multinomial probabilities as products: one factor for each kind of ballot, right to the last few places.
+
+N ballots fall into kinds of probability p_i. That n_i of them are of kind i has the probability
+
+    N! prod p_i^n_i/n_i!  =  norm * prod f_i[n_i],      f_i[n] = (p_i e^M)^n e^-S_i / n!
+
+for any M and S_i; near ln N and N p_i they make f_i the masses of a Poisson law, which add up to about 1, and the norm
+about sqrt(2 pi N). So a sum over many kinds is a chain of convolutions of positive numbers: nothing cancels, and a sum
+is wrong by its roundings alone. Logarithms are certified and cut in two
+(:mod:`hubbub.voting.manipulation.gain_states`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import log
+from typing import Final
+
+import numpy as np
+
+from hubbub.errors import WrongUse
+from hubbub.numeric.exact import upper
+from hubbub.voting.guarantees.tails import relative_entropy
+from hubbub.voting.manipulation.gain_states import Floats, cut_log, log_factorials
+
+UNITS: Final = 32
+"""Of 2^-52: what a factor may be wrong by, two exponentials right to 8 units each and what leads to them."""
+
+UNDERFLOW: Final = Fraction(1, 1 << 900)
+"""More than all products that become 0 for being below 2^-1022 can add up to: fewer than 2^100 of them."""
+
+_GRID: Final = 1 << 26
+_RARE: Final = Fraction(1, 1 << 80)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """`low`..`high`: how many ballots of a kind there are, but for a chance of at most `beyond`."""
+
+    low: int
+    high: int
+    beyond: Fraction
+
+
+class Masses:
+    """The factors f_i and the norm for `others` ballots of kinds with these probabilities, which add up to 1."""
+
+    def __init__(self, others: int, chances: tuple[Fraction, ...]) -> None:
+        if not fits(others, chances):
+            raise WrongUse(
+                f"{others + 1:,} voters with these probabilities are too many for exact additions in double precision; "
+                "ask for a bound, or for a sample"
+            )
+        self.others = others
+        self._high, self._low = log_factorials(others)
+        self._scale = round(log(max(others, 1)) * _GRID) / _GRID  # M: with it, exponents stay near 0
+        shift = sum(_shift(others, chance) for chance in chances)
+        total = self._high[others] - others * self._scale + shift
+        self.norm = float(np.exp(total) * np.exp(self._low[others]))
+
+    def factor(self, chance: Fraction) -> Floats:
+        """f[n] for n = 0..others."""
+        n = np.arange(self.others + 1)
+        if chance == 0:
+            return np.where(n == 0, 1.0, 0.0)
+        coarse, fine = cut_log(chance) if chance < 1 else (0.0, 0.0)
+        first = n * (coarse + self._scale) - self._high - _shift(self.others, chance)
+        found: Floats = np.exp(first) * np.exp(n * fine - self._low)
+        return found
+
+    def binomials(self, most: int, chance: Fraction) -> Floats:
+        """Pr[Bin(n, chance) = x], a row for each n = 0..most, a column for each x."""
+        n, x = np.arange(most + 1)[:, None], np.arange(most + 1)
+        if chance in (0, 1):
+            return np.where(x == (n if chance else 0 * n), 1.0, 0.0)
+        rest = np.where(x <= n, n - x, 0)
+        (coarse, fine), (coarse_not, fine_not) = cut_log(chance), cut_log(1 - chance)
+        first = self._high[n] - self._high[x] - self._high[rest] + x * coarse + rest * coarse_not
+        more = self._low[n] - self._low[x] - self._low[rest] + x * fine + rest * fine_not
+        inside = x <= n
+        return np.where(inside, np.exp(np.where(inside, first, 0.0)) * np.exp(np.where(inside, more, 0.0)), 0.0)
+
+
+def fits(others: int, chances: tuple[Fraction, ...]) -> bool:
+    """Whether each logarithm stays below 2^25, so that sums of four are exact on the grid of 2^-26."""
+    sizes = [chance.denominator.bit_length() - chance.numerator.bit_length() + 1 for chance in chances if chance]
+    return others * max(others.bit_length(), 2 * max(sizes)) < 1 << 25
+
+
+def _shift(others: int, chance: Fraction) -> float:
+    """S: a multiple of 2^-26 near others * chance."""
+    return round(others * chance * _GRID) / _GRID if chance else 0.0
+
+
+def window(others: int, chance: Fraction, rare: Fraction = _RARE) -> Window:
+    """Where Bin(others, chance) is, but for a chance of at most `beyond`, some `rare` on either side.
+
+    Guarantee: `beyond` bounds the chance of being outside (Chernoff, proved by balls).
+    """
+    if chance in (0, 1):
+        return Window(low=others if chance else 0, high=others if chance else 0, beyond=Fraction(0))
+
+    def past(count: int) -> Fraction:
+        """How likely a count is that lies at least as far from the mean, on the same side."""
+        if not 0 <= count <= others:
+            return Fraction(0)
+        return upper((-others * relative_entropy(Fraction(count, others), chance)).exp())
+
+    middle = others * chance
+    inner, outer = middle.numerator // middle.denominator, others + 1
+    while outer - inner > 1:  # past(outer) <= rare
+        at = (inner + outer) // 2
+        inner, outer = (inner, at) if past(at) <= rare else (at, outer)
+    below, above = -1, -(-middle.numerator // middle.denominator)
+    while above - below > 1:  # past(below) <= rare
+        at = (below + above) // 2
+        below, above = (at, above) if past(at) <= rare else (below, at)
+    return Window(low=below + 1, high=outer - 1, beyond=past(below) + past(outer))

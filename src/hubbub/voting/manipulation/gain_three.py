@@ -1,0 +1,256 @@
+"""Three candidates: what every lie gains, by going through all top counts, for thousands of voters.
+
+The others' top counts are trinomial. A rule looks at them, the voter's ballot included, and either names the winner or
+drops one candidate d; then the pile of d, k ballots, splits binomially between the two others e and f. With i tops for
+e among N others, e beats f when 2 X + s > 0, where X is Bin(k, Pr[e second | d first]) and s = 2 i - N + v, v = +1 or
+-1 for the voter's own choice between the two. So a state costs one look into a binomial tail.
+
+Only states in which the lie changes something count, and what it adds and what it takes are summed apart: `pos`
+and `neg` are sums of positive terms. A probability is right to some units in the last place
+(:mod:`hubbub.voting.manipulation.gain_states`), tails to one unit per ballot, sums to one per halving: |error| <= (N +
+`_UNITS`) 2^-52 (pos + neg), plus 2^-1000 for each state that underflows. It rests on numpy's exp being right to 8 units
+in the last place (a test looks).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import permutations
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hubbub.voting.manipulation.beliefs import Belief, Ranking
+from hubbub.voting.manipulation.gain_states import Block, Floats, Grid, Splits, blocks, splits
+from hubbub.voting.manipulation.gain_states import fits as fits
+from hubbub.voting.manipulation.gain_winners import INSTANT_RUNOFF, PLURALITY, Contest, Integers
+from hubbub.voting.rules.margins import REPEATED_PLURALITY
+
+Small: TypeAlias = NDArray[np.int8]
+
+MOST_STATES: Final = 20_000_000
+"""Top counts that are gone through at most: some 6,300 voters, a minute or so."""
+
+_UNITS: Final = 256
+_SIX: Final = 6  # chances are whole sixths: 1, 1/2 or 1/3
+REPORTS: Final = tuple(permutations(range(3)))
+
+Bounds: TypeAlias = tuple[Fraction, Fraction]
+
+
+def states(belief: Belief, voters: int) -> int:
+    """How many top counts have a positive probability."""
+    alive = sum(1 for share in belief.tops(range(3)).values() if share)
+    return math.comb(voters - 2 + alive, alive - 1)
+
+
+def gains_of_three(belief: Belief, voters: int, contest: Contest, truth: Ranking) -> dict[Ranking, tuple[Bounds, ...]]:
+    """For every lie, what it adds to the chance that the winner is `truth`'s first, and one of `truth`'s first two.
+
+    Guarantee: each pair is a lower and an upper bound of that difference, for complete ballots of three candidates,
+    the others drawn independently from `belief`; they are both 0 where the lie changes nothing in any possible state,
+    and otherwise as close as the error bound above says.
+    """
+    return gains_of_truths(belief, voters, contest, (truth,))[truth]
+
+
+def gains_of_truths(
+    belief: Belief, voters: int, contest: Contest, truths: Sequence[Ranking]
+) -> dict[Ranking, dict[Ranking, tuple[Bounds, ...]]]:
+    """The same for several truths, which share the states and what the rule makes of them.
+
+    Guarantee: what `gains_of_three` gives for each.
+    """
+    others = voters - 1
+    grid = Grid.of(belief, others)
+    sums = {truth: {lie: [_Sums() for _ in range(2)] for lie in REPORTS if lie != truth} for truth in truths}
+    passes = sorted(range(3), key=lambda c: grid.tops[c])  # plurality drops nobody: one look at each state will do
+    for dropped in passes[:1] if contest.kind == PLURALITY else passes:
+        for block in blocks(grid, dropped):
+            decided = [decide(contest, block.counts, top) for top in range(3)]
+            if dropped == passes[0]:
+                for truth, lie, corner, total in _every(sums):
+                    _named(block, decided[lie[0]][1], decided[truth[0]][1], corner, total)
+            weights = [drops[dropped] for drops, _ in decided]
+            chosen = np.flatnonzero(weights[0] | weights[1] | weights[2])
+            for part, piece in splits(grid, block, chosen):
+                here = [weight[part] for weight in weights]
+                for truth, lie, corner, total in _every(sums):
+                    _paired(contest, dropped, piece, (lie, truth), here, corner, total)
+    cells = states(belief, voters)
+    return {
+        truth: {lie: tuple(total.bounds(others, cells) for total in found) for lie, found in lies.items()}
+        for truth, lies in sums.items()
+    }
+
+
+def _every(
+    sums: dict[Ranking, dict[Ranking, list[_Sums]]],
+) -> Iterator[tuple[Ranking, Ranking, frozenset[int], _Sums]]:
+    for truth, lies in sums.items():
+        for lie, found in lies.items():
+            for first, total in enumerate(found, 1):
+                yield truth, lie, frozenset(truth[:first]), total
+
+
+# --- sums and their error -----------------------------------------------------------------------------------------
+
+
+class _Sums:
+    """What a lie adds and what it takes away, apart, and whether it does anything at all."""
+
+    __slots__ = ("negative", "positive", "touched")
+
+    def __init__(self) -> None:
+        self.positive: list[float] = []
+        self.negative: list[float] = []
+        self.touched = False
+
+    def add(self, terms: Floats, *, positive: bool) -> None:
+        if terms.size:
+            self.touched = True
+            (self.positive if positive else self.negative).append(halving_sum(terms))
+
+    def bounds(self, others: int, cells: int) -> Bounds:
+        if not self.touched:
+            return Fraction(0), Fraction(0)
+        gained, lost = Fraction(math.fsum(self.positive)), Fraction(math.fsum(self.negative))
+        error = (gained + lost) * Fraction(others + _UNITS, 1 << 52) + Fraction(cells, 1 << 1000)
+        return gained - lost - error, gained - lost + error
+
+
+def halving_sum(terms: Floats) -> float:
+    """The sum of nonnegative terms, wrong by at most one unit in the last place for each halving."""
+    while terms.size > 64:
+        half = terms.size // 2
+        folded = terms[:half] + terms[half : 2 * half]
+        if terms.size % 2:
+            folded[0] += terms[-1]
+        terms = folded
+    return math.fsum(terms)
+
+
+# --- what the rule does -------------------------------------------------------------------------------------------
+
+
+def decide(contest: Contest, counts: Sequence[Integers], top: int) -> tuple[Small, Small]:
+    """(how likely each candidate is the only one dropped, how likely each is named winner at once), in sixths."""
+    table = np.stack([count + (c == top) for c, count in enumerate(counts)])
+    drops, names = np.zeros(table.shape, dtype=np.int8), np.zeros(table.shape, dtype=np.int8)
+    leads = table == table.max(axis=0)
+    if contest.kind == PLURALITY:
+        return drops, _tied(leads, contest.order)
+    if contest.kind == INSTANT_RUNOFF:
+        last = table == table.min(axis=0)
+        drops = _tied(last, None if contest.order is None else contest.order[::-1])
+    else:
+        if contest.kind == REPEATED_PLURALITY:
+            stays = table + contest.within >= table.max(axis=0)
+        else:
+            stays = table > table.min(axis=0) + contest.within
+            stays |= ~stays.any(axis=0)
+        size = stays.sum(axis=0)
+        drops[(size == 2) & ~stays] = _SIX
+        names = np.where(size == 3, _tied(leads, contest.order), names)
+        names = np.where((size == 1) & stays, np.int8(_SIX), names)
+    _name_the_sure(counts, drops, names)
+    return drops, names
+
+
+def _name_the_sure(counts: Sequence[Integers], drops: Small, names: Small) -> None:
+    """Of the last two, who leads by more than the pile and the voter can turn wins, whichever way the rule came there.
+
+    So a lie that changes the way and not the winner is seen to change nothing.
+    """
+    for dropped in range(3):
+        for ahead in range(3):
+            if ahead != dropped:
+                rest = 3 - dropped - ahead
+                sure = counts[ahead] > counts[rest] + counts[dropped] + 1
+                names[ahead] += np.where(sure, drops[dropped], np.int8(0))
+                drops[dropped][sure] = 0
+
+
+def _tied(tied: NDArray[np.bool_], order: Ranking | None) -> Small:
+    """All those tied alike, or the first of them in `order` alone."""
+    if order is None:
+        return np.where(tied, _SIX // tied.sum(axis=0), 0).astype(np.int8)
+    places = np.array([order.index(c) for c in range(3)])[:, None]
+    first = np.where(tied, places, 3).argmin(axis=0)
+    return np.where(np.arange(3)[:, None] == first, _SIX, 0).astype(np.int8)
+
+
+def _named(block: Block, lie: Small, truth: Small, corner: frozenset[int], total: _Sums) -> None:
+    """States in which the rule names somebody at once."""
+    members = sorted(corner)
+    change = lie[members].sum(axis=0) - truth[members].sum(axis=0)
+    for positive in (True, False):
+        where = np.flatnonzero(change > 0 if positive else change < 0)
+        total.add(block.mass[where] * np.abs(change[where]) / _SIX, positive=positive)
+
+
+def _paired(
+    contest: Contest,
+    dropped: int,
+    piece: Splits,
+    reports: tuple[Ranking, Ranking],
+    weights: Sequence[Small],
+    corner: frozenset[int],
+    total: _Sums,
+) -> None:
+    """States in which only `dropped` leaves, under the lie or under the truth, which are `reports`."""
+    first, second = (c for c in range(3) if c != dropped)
+    with_lie, with_truth = (weights[report[0]] for report in reports)
+    if first in corner and second in corner:
+        change = with_lie - with_truth
+        for positive in (True, False):
+            where = np.flatnonzero(change > 0 if positive else change < 0)
+            total.add(piece.mass[where] * np.abs(change[where]) / _SIX, positive=positive)
+        return
+    if first not in corner and second not in corner:
+        return
+    wanted, tie = first in corner, Fraction(1, 2)
+    if contest.order is not None:
+        tie = Fraction(int(contest.order.index(first) < contest.order.index(second)))
+    pair = _Pair(piece, wanted, tie)
+    votes = [1 if report.index(first) < report.index(second) else -1 for report in reports]
+    for weight, vote, positive in ((with_lie, votes[0], True), (with_truth, votes[1], False)):
+        where = np.flatnonzero((weight > 0) & (with_lie != with_truth))
+        total.add(piece.mass[where] * weight[where] / _SIX * pair.wins(where, vote), positive=positive)
+    if votes[0] != votes[1]:
+        where = np.flatnonzero((with_lie == with_truth) & (with_lie > 0))
+        turned = piece.mass[where] * with_lie[where] / _SIX * pair.turns(where)
+        total.add(turned, positive=(votes[0] > 0) == wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """The last two, e (the lower number) and f: how likely the `wanted` one of them wins; `tie`: e's share of a tie."""
+
+    piece: Splits
+    wanted: bool  # e, else f
+    tie: Fraction
+
+    def wins(self, where: Integers, vote: int) -> Floats:
+        """With the voter for e (vote 1) or for f (vote -1)."""
+        piece, table = self.piece, self.piece.above if self.wanted else self.piece.below
+        s = 2 * piece.ahead[where] - piece.others + vote
+        if piece.others % 2 == 0:  # s is odd: 2 X + s is never 0
+            return piece.look(table, where, (1 - s) // 2 if self.wanted else (-s - 1) // 2)
+        x, mine, yours = -s // 2, float(self.tie), float(1 - self.tie)
+        if self.wanted:
+            return mine * piece.look(table, where, x) + yours * piece.look(table, where, x + 1)
+        return yours * piece.look(table, where, x) + mine * piece.look(table, where, x - 1)
+
+    def turns(self, where: Integers) -> Floats:
+        """How much likelier e wins when the voter is for e and not for f."""
+        piece, split = self.piece, self.piece.split
+        s = 2 * piece.ahead[where] - piece.others - 1
+        if piece.others % 2 == 0:
+            return piece.look(split, where, (-s - 1) // 2)
+        x, mine, yours = -s // 2, float(self.tie), float(1 - self.tie)
+        return mine * piece.look(split, where, x - 1) + yours * piece.look(split, where, x)

@@ -1,0 +1,1 @@
+"""Counts by the rules of an office that runs RCTab."""

@@ -1,0 +1,1 @@
+"""Voting rules: how a winner follows from ballots."""

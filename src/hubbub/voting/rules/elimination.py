@@ -1,0 +1,231 @@
+"""Elimination, then selection: the thesis's frame for elections in which a lie hardly pays (Theorem 77).
+
+Stage 1 strikes candidates out by a count with a margin so wide that one voter hardly ever changes who is left. Stage 2
+chooses among those by a rule that rewards no lie, given what a voter with a coarse belief expects of them.
+
+======================  ==========================================  =========================================
+rule                    stage 1                                     stage 2
+======================  ==========================================  =========================================
+RepeatedPlurality       `NearBest`, again and again                 plurality
+ApproximateRunoff       all but `NearWorst`, again and again        plurality
+ScoringElimination      `NearBestScore`, once                       any strategy-proof rule
+EliminateThenSelect     any of these                                any rule
+======================  ==========================================  =========================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Protocol
+
+from hubbub.noise.source import Source
+from hubbub.voting.ballots import Ballots
+from hubbub.voting.chance import Chance
+from hubbub.voting.protocol import FromTops, Lottery, Rule
+from hubbub.voting.result import Result, Round, Transfer
+from hubbub.voting.rules import margins
+from hubbub.voting.rules.piles import Piles, top_counts
+from hubbub.voting.rules.positional import Borda, Plurality, Positional
+from hubbub.voting.rules.selection import FirstInOrder, Lot
+from hubbub.voting.rules.stages import DEFAULT, Elimination, Kept, NearBest, NearBestScore, NearWorst
+from hubbub.voting.rules.threshold import Margin
+from hubbub.voting.ties import RANDOM, Ties
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EliminateThenSelect:
+    """`select`, run on the ballots restricted to whom `eliminate` leaves; with two left perhaps `select_of_two`.
+
+    Guarantee: Theorem 77. If a voter believes that, whatever she reports, `eliminate` leaves one and the same set A
+    but for a chance of at most delta, and if `select` rewards no lie under her belief restricted to A, then no lie
+    gains her more than 2 delta, for every utility in [0, 1].
+    """
+
+    eliminate: Elimination
+    select: Rule
+    select_of_two: Rule | None = None
+
+    name = "eliminate-then-select"
+
+    def lottery(self, ballots: Ballots) -> Lottery:
+        return lottery(self.eliminate, self._select, ballots)
+
+    def run(self, ballots: Ballots, source: Source) -> Result:
+        return run(self, self.eliminate, self._select, ballots, source)
+
+    def _select(self, remaining: int) -> Rule:
+        return self.select if self.select_of_two is None or remaining != 2 else self.select_of_two
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatedPlurality:
+    """Repeated plurality elimination, then plurality (thesis, Example 20).
+
+    Until nobody goes, all whose count of top choices is not within the margin of the highest are struck out. Of those
+    who are left the one with the most top choices wins.
+
+    Guarantee: with ties drawn at random and the margin B, no lie gains a voter with an alpha-coarse belief more than
+    Theorem B1 says (`margins`). The winner is Pareto efficient, and their first choices are within B of the most
+    (Theorem 78, for every B >= 0).
+    """
+
+    margin: Margin = DEFAULT
+    ties: Ties = RANDOM
+
+    name = "repeated-plurality"
+    kind = margins.REPEATED_PLURALITY
+
+    def lottery(self, ballots: Ballots) -> Lottery:
+        return lottery(NearBest(margin=self.margin), self._select, ballots)
+
+    def run(self, ballots: Ballots, source: Source) -> Result:
+        return run(self, NearBest(margin=self.margin), self._select, ballots, source)
+
+    def _select(self, remaining: int) -> Rule:
+        return Plurality(ties=self.ties)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApproximateRunoff:
+    """Approximate instant-runoff voting (thesis, Example 21).
+
+    Repeatedly all whose count of top choices is within the margin of the lowest are struck out, unless nobody would
+    stay; then the one with the most top choices wins.
+
+    Guarantee: with ties drawn at random and the margin B, no lie gains a voter with an alpha-coarse belief more than
+    Theorem B1 says (`margins`). The winner is Pareto efficient (Theorem 79, for every B >= 0).
+    """
+
+    margin: Margin = DEFAULT
+    ties: Ties = RANDOM
+
+    name = "approximate-runoff"
+    kind = margins.APPROXIMATE_RUNOFF
+
+    def lottery(self, ballots: Ballots) -> Lottery:
+        return lottery(NearWorst(margin=self.margin), self._select, ballots)
+
+    def run(self, ballots: Ballots, source: Source) -> Result:
+        return run(self, NearWorst(margin=self.margin), self._select, ballots, source)
+
+    def _select(self, remaining: int) -> Rule:
+        return Plurality(ties=self.ties)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoringElimination:
+    """Scoring elimination, then a choice that does not depend on the ballots (thesis, Example 23).
+
+    All whose score is not within the margin of the highest are struck out; `then` chooses among the others. It may be
+    any strategy-proof rule: `Lot`, `FirstInOrder`, `RandomDictator`. With `plurality_of_two`, plurality decides where
+    two are left, since between two no lie helps.
+
+    Guarantee: with points that range over R and the margin B, no lie gains a voter with an alpha-coarse belief more
+    than Theorem B1 says with R (`margins`). The winner's score is within B of the best, and the winner is Pareto
+    efficient if points fall strictly and B < n (Theorem 89).
+    """
+
+    scoring: Plurality | Positional | Borda = field(default_factory=Borda)
+    margin: Margin = DEFAULT
+    then: Rule = field(default_factory=Lot)
+    plurality_of_two: bool = False
+
+    name = "scoring-elimination"
+    kind = margins.SCORING
+
+    @property
+    def stage(self) -> NearBestScore:
+        return NearBestScore(scoring=self.scoring, margin=self.margin)
+
+    def lottery(self, ballots: Ballots) -> Lottery:
+        return lottery(self.stage, self._select, ballots)
+
+    def run(self, ballots: Ballots, source: Source) -> Result:
+        return run(self, self.stage, self._select, ballots, source)
+
+    def _select(self, remaining: int) -> Rule:
+        return Plurality() if self.plurality_of_two and remaining == 2 else self.then
+
+
+class _Choice(Protocol):
+    def __call__(self, remaining: int) -> Rule: ...  # pragma: no cover
+
+
+def lottery(eliminate: Elimination, select: _Choice, ballots: Ballots) -> Lottery:
+    """The exact law of the winner of a rule in two stages."""
+    kept = eliminate.kept(ballots.strictly("an elimination"))
+    last = select(len(kept.remaining))
+    if isinstance(last, FromTops):
+        second = last.chances(_counted(last, kept, ballots).tops or (), [ballots.candidates[i] for i in kept.remaining])
+    else:
+        second = last.lottery(ballots.restricted(kept.remaining))
+    law = [Fraction(0)] * len(ballots.candidates)
+    for i, chance in zip(kept.remaining, second, strict=True):
+        law[i] = chance
+    return tuple(law)
+
+
+def run(rule: Rule, eliminate: Elimination, select: _Choice, ballots: Ballots, source: Source) -> Result:
+    """Both stages, recorded."""
+    names = ballots.strictly(rule.name).candidates
+    kept = eliminate.kept(ballots)
+    last = select(len(kept.remaining))
+    if isinstance(last, FromTops):
+        kept = _counted(last, kept, ballots)
+        chance = Chance(source)
+        left = [names[i] for i in kept.remaining]
+        winner = kept.remaining[chance.pick(last.why, left, last.chances(kept.tops or (), left))]
+        rounds, draws, secure = kept.rounds, tuple(chance.draws), chance.secure
+    else:
+        chosen = last.run(ballots.restricted(kept.remaining), source)
+        winner, draws, secure = kept.remaining[chosen.winner], chosen.draws, chosen.secure
+        rounds = (*kept.rounds, *(_renumbered(counted, kept.remaining) for counted in chosen.rounds))
+    return Result(
+        rule=rule,
+        candidates=names,
+        voters=ballots.voters,
+        winner=winner,
+        rounds=rounds,
+        draws=draws,
+        secure=secure,
+    )
+
+
+def _counted(last: FromTops, kept: Kept, ballots: Ballots) -> Kept:
+    """With the top choices among those who are left, where the last stage looks at any."""
+    if kept.tops is not None or isinstance(last, Lot | FirstInOrder):
+        return kept
+    counted = _top_round(kept.remaining, ballots)
+    return Kept(kept.remaining, (*kept.rounds, counted), tuple(count for _, count in counted.counts))
+
+
+def _top_round(remaining: Sequence[int], ballots: Ballots) -> Round:
+    """The top choices among some candidates."""
+    if len(remaining) == len(ballots.candidates):
+        counts, exhausted = top_counts(ballots)
+    else:
+        piles = Piles(ballots)
+        piles.strike([i for i in range(len(ballots.candidates)) if i not in set(remaining)])
+        counts, exhausted = piles.counts, piles.exhausted
+    return Round(counts=tuple((i, counts[i]) for i in remaining), exhausted=exhausted)
+
+
+def _renumbered(counted: Round, remaining: Sequence[int]) -> Round:
+    """A round of an election among some, with the numbers they have among all."""
+    return Round(
+        counts=tuple((remaining[i], count) for i, count in counted.counts),
+        eliminated=tuple(remaining[i] for i in counted.eliminated),
+        margin=counted.margin,
+        exhausted=counted.exhausted,
+        transfers=tuple(
+            Transfer(
+                origin=remaining[moved.origin],
+                target=None if moved.target is None else remaining[moved.target],
+                ballots=moved.ballots,
+            )
+            for moved in counted.transfers
+        ),
+        what=counted.what,
+    )

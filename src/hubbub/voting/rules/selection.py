@@ -1,0 +1,103 @@
+"""Rules that no lie beats whatever the others do: the last stage of an election may be any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from hubbub.noise.source import Source
+from hubbub.voting.ballots import Ballots
+from hubbub.voting.chance import Chance
+from hubbub.voting.protocol import FromTops, Lottery
+from hubbub.voting.result import Result, Round
+from hubbub.voting.rules.piles import top_counts
+from hubbub.voting.ties import first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RandomDictator:
+    """The first choice of a voter drawn uniformly from those who have one; if nobody has, of all candidates one.
+
+    Guarantee: strategy-proof for every belief and utility: the ballot that is drawn decides alone, and the others
+    count for nothing (Gibbard 1977).
+    """
+
+    name = "random-dictator"
+    why = "whose ballot decides"
+
+    def chances(self, counts: Sequence[int], names: Sequence[str]) -> Lottery:
+        total = sum(counts)
+        if not total:
+            return even(len(counts))
+        return tuple(Fraction(count, total) for count in counts)
+
+    def lottery(self, ballots: Ballots) -> Lottery:
+        return self.chances(top_counts(ballots.strictly(self.name))[0], ballots.candidates)
+
+    def run(self, ballots: Ballots, source: Source) -> Result:
+        return run_on_tops(self, ballots, source)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lot:
+    """A candidate drawn uniformly, whatever the ballots say.
+
+    Guarantee: strategy-proof, because it does not depend on any ballot (thesis, Example 23).
+    """
+
+    name = "lot"
+    why = "a lot among those who are left"
+
+    def chances(self, counts: Sequence[int], names: Sequence[str]) -> Lottery:
+        return even(len(names))
+
+    def lottery(self, ballots: Ballots) -> Lottery:
+        return even(len(ballots.strictly(self.name).candidates))
+
+    def run(self, ballots: Ballots, source: Source) -> Result:
+        return run_on_tops(self, ballots, source)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstInOrder:
+    """Whoever comes first in an order that was fixed before the ballots were in, and names every candidate.
+
+    Guarantee: strategy-proof, because it does not depend on any ballot (thesis, Example 23). It is not neutral: the
+    order favours some candidates.
+    """
+
+    order: tuple[str, ...]
+
+    name = "first-in-order"
+    why = "nothing"
+
+    def chances(self, counts: Sequence[int], names: Sequence[str]) -> Lottery:
+        chosen = first(self.order, names, range(len(names)))
+        return tuple(Fraction(int(i == chosen)) for i in range(len(names)))
+
+    def lottery(self, ballots: Ballots) -> Lottery:
+        return self.chances((), ballots.strictly(self.name).candidates)
+
+    def run(self, ballots: Ballots, source: Source) -> Result:
+        return run_on_tops(self, ballots, source)
+
+
+def even(candidates: int) -> Lottery:
+    return (Fraction(1, candidates),) * candidates
+
+
+def run_on_tops(rule: FromTops, ballots: Ballots, source: Source) -> Result:
+    """One round of top choices, and the draw that the rule makes of it."""
+    counts, blank = top_counts(ballots.strictly(rule.name))
+    chance = Chance(source)
+    winner = chance.pick(rule.why, ballots.candidates, rule.chances(counts, ballots.candidates))
+    return Result(
+        rule=rule,
+        candidates=ballots.candidates,
+        voters=ballots.voters,
+        winner=winner,
+        rounds=(Round(counts=tuple(enumerate(counts)), exhausted=blank),),
+        draws=tuple(chance.draws),
+        secure=chance.secure,
+    )

@@ -1,1 +1,0 @@
-"""Values as bytes, in one form only, and back."""

@@ -1,0 +1,253 @@
+"""What a statistic and several questions measure: integers under a declared schema, from which all files follow."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from hubbub import registry
+from hubbub.engines.opening import open_source
+from hubbub.errors import CheckFailed, Refused, WrongUse
+from hubbub.kinds.questions.mechanism import OneSample
+from hubbub.kinds.questions.spec import Questions
+from hubbub.kinds.statistic.mechanism import Sums
+from hubbub.kinds.statistic.request import statistic
+from hubbub.kinds.statistic.spec import Statistic
+from hubbub.ledger import key
+from hubbub.ledger.durable import sha256
+from hubbub.noise.source import ScriptedSource
+from hubbub.protocol.measurement import LABELS, Measurement, Rehearsal, loaded
+from hubbub.publication.staging import CERTIFICATE
+from hubbub.serialization.canonical import read
+from hubbub.tables.engine import Counted, Joint
+from hubbub.verification import verify
+from tests.fresh import enter, save_over
+from tests.unit.saved import sign
+
+N = 600
+PEOPLE = pa.table(
+    {
+        "id": list(range(N)),
+        "town": ["Bath"] * 350 + ["York"] * 247 + ["Wells"] * 3,
+        "age": [7 * i % 90 for i in range(N)],
+    }
+)
+BY = {"by": ["town=Bath,York"]}
+AGE, OLD = {"of": "age:0..90:5"}, {"where": "age >= 45"}
+CROWD = {"crowd": "20", "epsilon": "1"}
+KNOWN = {"zero_knowledge": "2", "rows": "300", "people": str(N)}
+CASES: dict[str, tuple[str, dict[str, Any]]] = {
+    "count, noise": ("count", {**BY, **OLD, "epsilon": "1"}),
+    "count, crowds": ("count", {"by": ["town=Bath,York,Wells"], "crowd": "20"}),
+    "count, sample": ("count", {**BY, **KNOWN}),
+    "fraction, noise": ("fraction", {**BY, **OLD, "epsilon": "1"}),
+    "fraction, crowds": ("fraction", {"by": ["town=Bath,York,Wells"], **OLD, **CROWD}),
+    "mean, sample": ("mean", {**BY, **AGE, **KNOWN}),
+    "mean, found": ("mean", {"by": ["town"], **AGE, **CROWD}),
+    "quantile, noise": ("quantile", {**BY, **AGE, "epsilon": "1"}),
+    "quantile, crowds": ("quantile", {"by": ["town=Bath,York,Wells"], **AGE, **CROWD}),
+}
+ALONE = {"mean, found": ["town"], "quantile, crowds": ["people"]}  # no other number follows from these
+QUESTIONS = """
+zero_knowledge = 2
+rows = 300
+people = 600
+[[question]]
+name = "old"
+kind = "count"
+where = "age >= 45"
+[[question]]
+name = "ages"
+kind = "mean"
+of = "age:0..90:5"
+by = ["town=Bath,York"]
+[[question]]
+name = "middle"
+kind = "quantile"
+of = "age:0..90:5"
+q = "0.5"
+"""
+
+
+@pytest.fixture(autouse=True)
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hubbub.charts.available", lambda: False)
+
+
+def questions(folder: Path) -> Questions:
+    (folder / "q.toml").write_text(QUESTIONS)
+    asked = registry.kind("questions").ask(spec=str(folder / "q.toml"), person="id")
+    assert isinstance(asked, Questions)
+    return asked
+
+
+def asked(name: str, folder: Path) -> Statistic | Questions:
+    if name == "questions":
+        return questions(folder)
+    kind, words = CASES[name]
+    spec = registry.kind(kind).ask(person="id", **words)
+    assert isinstance(spec, Statistic)
+    return spec
+
+
+# --- what is published follows from what was drawn ----------------------------------------------------------------
+
+
+def _changed(cell: str) -> str:
+    """Another cell: one more where there is a number, which is no step of five years."""
+    if not cell:
+        return "7"
+    try:
+        return str(int(cell) + 1) if cell.lstrip("-").isdigit() else repr(float(cell) + 1)
+    except ValueError:
+        return f"{cell}s"
+
+
+def _with_one_cell_changed(file: Path, alone: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The file with each cell changed, one at a time, but for columns that were drawn and stand `alone`."""
+    before = file.read_bytes()
+    with file.open(newline="", encoding="utf-8") as lines:
+        table = list(csv.reader(lines))
+    for i, row in enumerate(table):
+        for j in range(len(row)):
+            if i and table[0][j] in alone:
+                continue
+            other = [list(each) for each in table]
+            other[i][j] = _changed(row[j])
+            with file.open("w", newline="", encoding="utf-8") as out:
+                csv.writer(out, lineterminator="\n").writerows(other)
+            yield i, j
+    file.write_bytes(before)
+
+
+@pytest.mark.parametrize("name", [*CASES, "questions"])
+def test_no_file_with_one_cell_changed_holds_though_it_is_signed_anew(name: str, tmp_path: Path) -> None:
+    out, forger = tmp_path / "out", tmp_path / "forger" / "ledger.db"
+    save_over(enter(PEOPLE, person="id").publish(asked(name, tmp_path)), out, report=False)
+    forger.parent.mkdir()
+    key.make(forger)
+    body: Any = read((out / CERTIFICATE).read_bytes(), "the certificate")
+    body.pop("signature")
+    assert verify(sign(forger, body), folder=out).passed
+    files = sorted(path.name for path in out.glob("*.csv"))
+    assert len(files) == (4 if name == "questions" else 1)
+    for file in files:
+        for place in _with_one_cell_changed(out / file, ALONE.get(name, ())):
+            again = {**body, "files": {**body["files"], file: sha256(out / file)}}
+            done = verify(sign(forger, again), folder=out)
+            assert not done.passed, (file, place)
+            assert done.checks[-1].what.startswith("the numbers of"), done.checks[-1]
+
+
+@pytest.mark.parametrize("name", [*CASES, "questions"])
+def test_the_door_is_passed_once_with_exact_counts_and_all_else_follows(name: str, tmp_path: Path) -> None:
+    """The secret sample is drawn behind it: what goes in are counts of everybody."""
+    engine = open_source(PEOPLE)
+    spec = asked(name, tmp_path).resolved(engine.columns())
+    source = Rehearsal(ScriptedSource.from_label(name))
+    measured = spec.measure(engine, source)
+    ((mechanism, exact),) = source.calls
+    assert isinstance(mechanism, Sums | OneSample)
+    assert isinstance(exact, Counted | Joint)
+    if spec.kind.name == "questions" or name.endswith("sample"):
+        assert int(exact.counts.sum()) == N
+    assert all(field.type in (pa.int64(), LABELS) for field in mechanism.schema)
+    others = PEOPLE.set_column(2, "age", pa.array([i % 90 for i in range(N)]))  # of whom the same is drawn
+    again = Rehearsal(ScriptedSource.from_label("others"), [measured["answers"]])
+    assert spec.measure(open_source(others), again) == measured
+    sheets = spec.present(measured).sheets(), spec.present(measured).sheets()
+    for one, two in zip(*sheets, strict=True):
+        assert list(one.batches()) == list(two.batches())
+
+
+# --- what cannot be drawn -----------------------------------------------------------------------------------------
+
+
+def presented(spec: Statistic, **columns: list[int]) -> object:
+    schema = Sums(spec).schema
+    batch = pa.record_batch([pa.array(columns[name], pa.int64()) for name in schema.names], schema=schema)
+    return spec.present(Measurement(answers=loaded(schema, batch)))
+
+
+def test_integers_that_such_a_release_cannot_draw_are_refused() -> None:
+    ranked = statistic("quantile", of="age:0..90:5", q="0.5", epsilon=1)
+    assert presented(ranked, value=[9], low=[-1], high=[19])  # one step beyond either end is drawn
+    for points in ({"value": [20], "low": [1], "high": [2]}, {"value": [3], "low": [-2], "high": [2]}):
+        with pytest.raises(CheckFailed, match="its numbers are none"):
+            presented(ranked, **points)
+    noisy = statistic("count", epsilon=1)
+    assert presented(noisy, count=[-3])
+    with pytest.raises(CheckFailed, match="its numbers are none"):
+        presented(noisy, count=[-(2**62) - 1])
+    with pytest.raises(CheckFailed, match="not as many as its bins"):
+        presented(noisy, count=[1, 2])
+    mean = statistic("mean", of="age:0..90:5", epsilon=1)
+    assert presented(mean, part=[100], whole=[200])
+    with pytest.raises(CheckFailed, match="its numbers are none"):
+        presented(mean, part=[-(2**63)], whole=[200])
+
+
+def test_questions_with_more_or_fewer_integers_are_refused(tmp_path: Path) -> None:
+    spec = questions(tmp_path)
+    right = [140, 2000, 4000, 1800, 3600, 9, 8, 10]
+    for numbers in (right, right[:-1], [*right, 1]):
+        batch = pa.record_batch([pa.array(numbers, pa.int64())], schema=OneSample.schema)
+        measured = Measurement(answers=loaded(OneSample.schema, batch))
+        if numbers is right:
+            assert len(spec.present(measured).sheets()) == 4
+            continue
+        with pytest.raises(CheckFailed, match="not as many as its bins"):
+            spec.present(measured)
+
+
+class Crowded:
+    """A table of as many people as one likes, all at the end of the range."""
+
+    def __init__(self, people: int, steps: int) -> None:
+        self.found = Counted(np.zeros(1, dtype=np.int64), np.array([people]), (), (people * steps,))
+
+    def count(self, question: object, source: object) -> Counted:
+        return self.found
+
+
+def test_sums_beyond_64_bits_are_refused_before_a_word_is_drawn() -> None:
+    """Ten million steps of each of 2^62 / 10^7 people are the most."""
+    steps = 10_000_000
+    spec = statistic("mean", of=f"age:0..{steps}:1", epsilon=steps)
+    most = 2**62 // steps
+    source = ScriptedSource.from_label("sums")
+    drawn = spec.measure(Crowded(most, steps), source)["answers"]  # type: ignore[arg-type]
+    assert int(drawn.integers("part")[0]) == pytest.approx(most * steps)
+    with pytest.raises(WrongUse, match=r"between 0 and 2\^62"):
+        spec.measure(Crowded(most + 1, steps), Unused())  # type: ignore[arg-type]
+
+
+class Unused:
+    """A source that nobody may ask."""
+
+    def words(self, n: int) -> Any:
+        raise AssertionError("a word was drawn")
+
+
+def test_another_number_of_people_than_declared_is_refused_before_a_word_is_drawn(tmp_path: Path) -> None:
+    engine = open_source(PEOPLE.slice(1))
+    for spec in (asked("mean, sample", tmp_path), questions(tmp_path)):
+        with pytest.raises(Refused, match="not of as many people as were declared"):
+            spec.resolved(engine.columns()).measure(engine, Unused())
+
+
+def test_a_hidden_crowd_draws_zeros_and_says_so() -> None:
+    spec = statistic("mean", of="age:0..90:5", by=["town=a,b"], crowd=20, epsilon=1)
+    exact = Counted(np.array([0, 1]), np.array([19, 20]), (), (100, 200))
+    batch = Sums(spec).draw(exact, ScriptedSource.from_label("hidden"))
+    rows = batch.to_pylist()
+    assert rows[0] == {"people": 0, "sum": 0, "status": "suppressed"}
+    assert (rows[1]["people"], rows[1]["status"]) == (20, "shown")
+    assert abs(Fraction(rows[1]["sum"]) - 200) < 1000

@@ -1,0 +1,259 @@
+"""Weak promises: what they are, from the spec alone, and that no front door lets one through unconfirmed."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner, Result
+
+import hubbub
+from hubbub.cli.main import commands
+from hubbub.errors import WrongUse
+from hubbub.guarantees.curve import read
+from hubbub.kinds.cube.request import cube
+from hubbub.kinds.graph.request import statistics
+from hubbub.kinds.histogram.request import histogram
+from hubbub.kinds.queries.request import queries
+from hubbub.kinds.statistic.request import statistic
+from hubbub.ledger.ledger import Ledger
+from hubbub.protocol.spec import Spec
+from hubbub.protocol.weakness import LARGEST_DELTA, check_accepted, told, weaknesses
+
+BINS = ["a=x,y"]
+
+
+def asked(**words: Any) -> Spec:
+    return histogram(words.pop("by", BINS), **words)
+
+
+STRONG: list[dict[str, Any]] = [
+    {"epsilon": 5},
+    {"epsilon": 1, "delta": "1e-5", "by": ["a"]},
+    {"crowd": 5},
+    {"crowd": 20, "sample": "0.2"},
+    {"crowd": 20, "epsilon": 5},
+    {"outlier": "1:0.01,101:1"},
+    {"outlier": "1:0.01,101:inf"},  # crowds of 101 are meant to be seen
+    {"outlier": "1:5,5:50"},
+    {"epsilon": 6, "sample": "0.1"},  # what is promised is 3.7
+    {"channel": "simple-suppressed", "options": {"k": 10}},
+]
+
+WEAK: list[tuple[dict[str, Any], str]] = [
+    ({"epsilon": "5.0000001"}, "epsilon = 5.01 is above 5"),
+    ({"epsilon": 50}, "epsilon = 50 is above 5"),
+    ({"epsilon": 10, "delta": "1e-6", "by": ["a"]}, "epsilon = 10 is above 5"),
+    ({"epsilon": 1, "delta": "0.5", "by": ["a"]}, "delta = 0.269 is above 1 in 100,000"),
+    ({"epsilon": 1, "delta": "1e-3", "by": ["a"]}, "is above 1 in 100,000"),
+    ({"crowd": 4}, "a crowd of 4 is below 5"),
+    ({"crowd": 2, "epsilon": 1}, "a crowd of 2 is below 5"),
+    ({"crowd": 20, "epsilon": 6}, "epsilon = 6 is above 5"),
+    ({"outlier": "8"}, "epsilon = 8 is above 5"),
+    ({"outlier": "1:6,101:7"}, "people in a crowd of 4 lose epsilon = 6"),
+    ({"outlier": "1:0.1,4:inf"}, "people in a crowd of 4 may be shown exactly"),
+    ({"channel": "simple-suppressed", "options": {"k": 3}}, "people in a crowd of 4 may be shown exactly"),
+    ({"outlier": "1:0.5,100:1,200:0.2"}, "the curve falls somewhere and is flattened to 0.2"),
+    ({"crowd": 20, "sample": "0.2", "at_delta": "1e-3"}, "delta = 0.001 is above 1 in 100,000"),
+]
+
+
+@pytest.mark.parametrize("words", STRONG, ids=str)
+def test_a_usual_promise_is_not_weak(words: dict[str, Any]) -> None:
+    spec = asked(**words)
+    assert weaknesses(spec) == ()
+    check_accepted(spec, accept_weak=False)
+
+
+@pytest.mark.parametrize(("words", "says"), WEAK, ids=str)
+def test_a_weak_promise_is_told_in_a_few_digits_and_refused_unless_accepted(words: dict[str, Any], says: str) -> None:
+    spec = asked(**words)
+    (found,) = weaknesses(spec)
+    assert says in found
+    assert not re.search(r"\d{7}|\d/\d", found.replace(",", "")), "no long number and no fraction"
+    with pytest.raises(WrongUse, match=re.escape(found)):
+        check_accepted(spec, accept_weak=False)
+    check_accepted(spec, accept_weak=True)
+
+
+def test_where_people_are_declared_delta_is_measured_by_them_and_crowds_too() -> None:
+    def knowing(people: int | None, **words: Any) -> Any:
+        promises = histogram(["a"], **words).promises
+        return SimpleNamespace(promises=promises, enforced_number=people, lowered_to=None)
+
+    found = {"epsilon": 1, "delta": "1e-6"}
+    delta = histogram(["a"], **found).promises()[0].conclusion.delta  # type: ignore[union-attr]
+    assert delta <= LARGEST_DELTA
+    assert weaknesses(knowing(int(1 / delta), **found)) == ()
+    (said,) = weaknesses(knowing(int(1 / delta) + 1, **found))
+    assert "people declared" in said
+    assert weaknesses(knowing(20, crowd=20)) == ()
+    (said,) = weaknesses(knowing(19, crowd=20))
+    assert said == "a crowd of 20 is above the 19 people declared, so nothing could be shown"
+
+
+def test_every_kind_that_declares_its_people_says_so() -> None:
+    mean = statistic("mean", of="s:0..10:1", zero_knowledge="0.5", rows=100, people=1000)
+    assert mean.enforced_number == 1000
+    assert statistic("mean", of="s:0..10:1", epsilon=1).enforced_number is None
+    assert queries(BINS, "marginals:1", epsilon=1, people=70, method="histogram").enforced_number == 70
+    graph = statistics(["edges"], vertices=60, max_degree=4, samples=20, epsilon=1)
+    assert graph.enforced_number == 60
+    assert asked(epsilon=1).enforced_number is None
+    assert asked(outlier="1:0.5,100:1,200:0.2").lowered_to == read("0.2").curve
+
+
+def test_other_kinds_are_judged_by_the_same_measure() -> None:
+    assert weaknesses(statistic("mean", of="s:0..10:1", epsilon=9))
+    assert weaknesses(statistic("mean", of="s:0..10:1", zero_knowledge=6, rows=100, people=1000))
+    assert weaknesses(statistic("count", by=BINS, crowd=3))
+    assert not weaknesses(statistic("mean", of="s:0..10:1", zero_knowledge=5, rows=100, people=1000))
+    assert weaknesses(statistics(["edges"], vertices=60, max_degree=4, samples=20, epsilon=7))
+    schema = hubbub.open(pa.table({"a": ["x"], "b": ["p"]}), rows_are_people=True).engine.columns()
+    assert weaknesses(cube(["a=x,y", "b=p,q"], margins="1", epsilon=6).resolved(schema))
+
+
+def test_several_weaknesses_are_one_sentence() -> None:
+    found = weaknesses(asked(crowd=3, epsilon=Fraction(100, 3)))
+    assert len(found) == 2
+    assert told(found).startswith("this promises little: epsilon = 33.4 is above 5")
+
+
+# --- the front doors ----------------------------------------------------------------------------------------------
+
+PEOPLE = pa.table({"id": list(range(60)), "town": ["Bath", "York"] * 30, "age": [40] * 60})
+TOWNS = ["town=Bath,York"]
+
+
+def spent() -> int:
+    account = Ledger().accounts().get("town")
+    return 0 if account is None else len(account.records)
+
+
+def test_python_refuses_a_weak_promise_and_spends_nothing() -> None:
+    table = hubbub.open(PEOPLE, person="id", dataset="town")
+    calls: list[Any] = [
+        lambda **more: table.histogram(TOWNS, epsilon=50, **more),
+        lambda **more: table.count(TOWNS, epsilon=50, **more),
+        lambda **more: table.fraction(TOWNS, where="age > 3", epsilon=50, **more),
+        lambda **more: table.mean("age:0..100:1", epsilon=50, **more),
+        lambda **more: table.quantile("age:0..100:1", epsilon=20, **more),
+        lambda **more: table.cube([*TOWNS, "age:0..100:50"], margins="1", epsilon=50, **more),
+        lambda **more: table.queries(TOWNS, "marginals:1", epsilon=50, method="histogram", **more),
+    ]
+    for call in calls:
+        with pytest.raises(WrongUse, match=r"this promises little: epsilon = .* accept_weak=True"):
+            call()
+    for name in (["town", "age:10"], ["town"]):
+        with pytest.raises(WrongUse, match="a crowd of 3 is below 5"):
+            table.records(name, crowd=3)
+    with pytest.raises(WrongUse, match="a crowd of 3 is below 5"):
+        table.points(["age", "id"], grid=[10, 10], box=[(0, 100), (0, 100)], crowd=3, epsilon=1)
+    assert spent() == 0
+    for done, call in enumerate(calls, 1):
+        call(accept_weak=True)
+        assert spent() == done
+
+
+def test_a_block_of_questions_and_a_mechanism_of_ones_own_are_refused_too() -> None:
+    table = hubbub.open(PEOPLE, person="id", dataset="town")
+    refused = pytest.raises(WrongUse, match="this promises little")
+    with refused, table.sample(rows=50, people=60, zero_knowledge=9) as people:
+        people.count("old", where="age > 3")
+    own = hubbub.sample_and_sanitize(len, rows=50, people=60, columns="age", epsilon=9, neighbours="replace")
+    with pytest.raises(WrongUse, match="this promises little"):
+        own(table)
+    assert spent() == 0
+    with table.sample(rows=50, people=60, zero_knowledge=9, accept_weak=True) as people:
+        people.count("old", where="age > 3")
+    assert own(table, accept_weak=True).value == 50
+    assert spent() == 2
+
+
+def test_a_network_is_refused_too() -> None:
+    ring = pa.table({"a": list(range(20)), "b": [(i + 1) % 20 for i in range(20)]})
+    network = hubbub.open_graph(ring, dataset="town")
+    words: dict[str, Any] = {"vertices": 20, "max_degree": 4, "samples": 5, "epsilon": 8}
+    with pytest.raises(WrongUse, match="this promises little"):
+        network.statistics(["edges"], **words)
+    assert spent() == 0
+    network.statistics(["edges"], **words, accept_weak=True)
+    assert spent() == 1
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    place = tmp_path / "town.csv"
+    place.write_text("id,town\n" + "".join(f"{i},{'Bath' if i % 2 else 'York'}\n" for i in range(60)))
+    return place
+
+
+def run(file: Path, *words: str, kind: str = "histogram", **more: Any) -> Result:
+    given = ["release", kind, str(file), "--person", "id", *words, "--out", str(file.parent / "out")]
+    return CliRunner().invoke(commands, given, **more)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--epsilon", "50"], "epsilon = 50 is above 5"),
+        (["--crowd", "3"], "a crowd of 3 is below 5"),
+        (["--outlier", "1:0.5,100:1,200:0.2"], "flattened to 0.2"),
+    ],
+)
+def test_a_command_says_it_before_anything_is_spent_and_wants_yes(words: list[str], says: str, file: Path) -> None:
+    refused = run(file, "--by", "town=Bath,York", *words)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert says in refused.stderr
+    assert "--yes" in refused.stderr
+    assert refused.stderr.count("\n") == 1
+    assert spent() == 0
+    assert not (file.parent / "out").exists(), "not even a folder was made"
+    done = run(file, "--by", "town=Bath,York", *words, "--yes", "--json")
+    assert done.exit_code == 0, done.output
+    assert says in done.stderr
+    assert spent() == 1
+
+
+@pytest.mark.parametrize(("answer", "code"), [(b"n\n", 2), (b"y\n", 0)])
+def test_on_a_terminal_somebody_is_asked(answer: bytes, code: int, file: Path) -> None:
+    out = file.parent / "out"
+    words = ["release", "histogram", str(file), "--person", "id", "--by", "town=Bath,York", "--epsilon", "50"]
+    mine, theirs = os.openpty()
+    call = [sys.executable, "-c", "from hubbub.cli.main import main; main()", *words, "--out", str(out)]
+    with subprocess.Popen(call, stdin=theirs, stdout=subprocess.DEVNULL, stderr=theirs) as process:
+        os.close(theirs)
+        seen = b""
+        while b"[y/N]" not in seen:
+            seen += os.read(mine, 4096)
+        assert not out.exists(), "nothing was made before it was asked"
+        os.write(mine, answer)
+        assert process.wait(60) == code
+    os.close(mine)
+    assert "This promises little: epsilon = 50 is above 5" in " ".join(seen.decode().split())
+    assert out.exists() == (code == 0)
+    assert spent() == (code == 0)
+
+
+def test_a_usual_command_says_nothing_of_it(file: Path) -> None:
+    done = run(file, "--by", "town=Bath,York", "--epsilon", "1", "--json")
+    assert (done.exit_code, done.stderr) == (0, "")
+
+
+def test_ballots_too(tmp_path: Path) -> None:
+    record, out = tmp_path / "count.json", tmp_path / "ballots"
+    CliRunner().invoke(commands, ["vote", "tally", "millbrook", "--as", "oakland", "--record", str(record)])
+    words = ["vote", "publish", "millbrook", "--official", str(record), "--full-count", "--k", "3", "--out", str(out)]
+    refused = CliRunner().invoke(commands, words)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "a crowd of 3 is below 5" in refused.stderr
+    assert not out.exists()
+    assert CliRunner().invoke(commands, [*words, "--yes"]).exit_code == 0

@@ -1,0 +1,186 @@
+"""One release at a time, in a process that can be stopped: what was not drawn is not spent."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hubbub.engines.duckdb.duckdb_engine import DuckDB
+from hubbub.errors import Refused
+from hubbub.ledger.ledger import Ledger
+from hubbub.noise.source import SystemSource
+from hubbub.studio.work import worker
+from tests.unit.studio.opened import CSV, FILLED, Here, Opened, plain
+
+STAGES = ["opening", "preparing", "counting", "writing"]
+
+
+def asked(folder: Path, **words: Any) -> dict[str, Any]:
+    return {
+        "kind": "histogram",
+        "file": "people.csv",
+        "path": str(folder / "people.csv"),
+        "opening": {"person": "id"},
+        "words": {"by": ["town=Bath,York"], "epsilon": "1"} | words,
+        "out": "out",
+        "place": str(folder / "out"),
+        "dataset": None,
+        "ledger": None,
+        "form": "csv",
+        "accept_weak": False,
+    }
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "people.csv").write_text(CSV, encoding="utf-8")
+    return tmp_path
+
+
+def test_it_tells_its_stages_and_what_it_wrote(folder: Path) -> None:
+    told: list[dict[str, Any]] = []
+    worker.work(asked(folder), told.append, Here())  # type: ignore[arg-type]
+    assert [each["stage"] for each in told if "stage" in each] == STAGES
+    assert Path(told[-1]["written"]["certificate"]).is_file()
+
+
+def test_stopped_before_noise_is_drawn_it_costs_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: Any, **__: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(DuckDB, "noticing", stop)
+    told: list[dict[str, Any]] = []
+    worker.work(asked(folder), told.append, Here())  # type: ignore[arg-type]
+    assert told[-1] == {"stopped": True, "spent": False}
+    account = Ledger().account("people")
+    assert [record.state for record in account.records] == ["abandoned"]
+    assert account.spent == []
+    assert not (folder / "out" / "release.csv").exists()
+
+
+def test_a_release_that_is_refused_or_stopped_leaves_no_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Refused):
+        worker.work(asked(folder, by=["town"]), lambda told: None, Here())  # found bins need a delta
+    assert not (folder / "out").exists()
+    monkeypatch.setattr("hubbub.kinds.histogram.spec.Histogram.run", lambda self, data, source: _drawn(source))
+    worker.work(asked(folder), lambda told: None, Here())
+    assert not (folder / "out").exists()
+
+
+def test_stopped_after_that_it_says_that_it_is_spent(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[dict[str, Any]] = []
+    monkeypatch.setattr("hubbub.kinds.histogram.spec.Histogram.run", lambda self, data, source: _drawn(source))
+    worker.work(asked(folder), told.append, Here())  # type: ignore[arg-type]
+    assert told[-1] == {"stopped": True, "spent": True}
+    assert len(Ledger().account("people").spent) == 1
+
+
+def _drawn(source: SystemSource) -> Any:
+    source.words(3)
+    raise KeyboardInterrupt
+
+
+def test_once_drawn_nothing_stops_it(folder: Path) -> None:
+    called: list[str] = []
+
+    class Noted(Here):
+        def shield(self) -> None:
+            called.append("shield")
+
+    worker.work(asked(folder), lambda told: called.append(told.get("stage", "done")), Noted())
+    assert called == ["opening", "preparing", "counting", "shield", "writing", "done"]
+
+
+@pytest.mark.parametrize("wait", [0.0, 0.7])
+def test_an_interrupt_at_any_moment_leaves_files_or_nothing_spent(folder: Path, wait: float) -> None:
+    """In the process itself, as the page stops it."""
+    (folder / "people.csv").write_text(CSV + "".join(f"{i},Bath,30\n" for i in range(1000, 120_000)), encoding="utf-8")
+    running = subprocess.Popen(
+        [sys.executable, "-m", "hubbub.studio.work.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert running.stdin is not None
+    assert running.stdout is not None
+    running.stdin.write(json.dumps(asked(folder)))
+    running.stdin.close()
+    running.stdout.readline()
+    time.sleep(wait)
+    running.send_signal(signal.SIGINT)
+    said = [json.loads(line) for line in running.stdout]
+    assert running.wait(60) == 0
+    running.stdout.close()
+    account = Ledger().accounts().get("people")
+    spent = 0 if account is None else len(account.spent)
+    published = (folder / "out" / "certificate.json").exists()
+    assert spent == published or said[-1] == {"stopped": True, "spent": True}
+    assert said[-1].get("done", False) == published
+
+
+def test_a_mistake_of_ours_tells_its_name_and_no_word_of_the_data(folder: Path) -> None:
+    wrong = asked(folder) | {"words": 4711}
+    done = subprocess.run(
+        [sys.executable, "-m", "hubbub.studio.work.worker"],
+        input=json.dumps(wrong),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    said = json.loads(done.stdout.splitlines()[-1])
+    assert "TypeError" in said["error"]
+    assert "4711" not in done.stdout + done.stderr
+
+
+def test_one_release_at_a_time(opened: Opened) -> None:
+    many = CSV + "".join(f"{i},Bath,30\n" for i in range(1000, 60_000))
+    (opened.folder / "people.csv").write_text(many, encoding="utf-8")
+    assert opened.send("/publish/release", FILLED)[0] == 200
+    status, text = opened.send("/publish/release", FILLED | {"out": "second"})
+    assert status == 409
+    assert "one is made at a time" in plain(text)
+    page = opened.get("/progress")[1]
+    assert "Stop it" in page
+    assert 'http-equiv="refresh"' in page  # it is read without a script too
+    assert opened.send("/progress/stop", {})[0] == 200
+    for _ in range(3000):
+        assert opened.desk.work.job is not None
+        if not opened.desk.work.job.running:
+            break
+        time.sleep(0.02)
+    account = Ledger().accounts().get("people")
+    spent = account is not None and bool(account.spent)
+    published = (opened.folder / "out" / "certificate.json").exists()
+    assert spent == (published or opened.desk.work.job.spent)  # type: ignore[union-attr]
+    assert "Stopped" in plain(opened.get("/progress")[1]) or published
+
+
+def test_progress_is_told_as_it_happens(opened: Opened) -> None:
+    assert opened.send("/publish/release", FILLED, follow_redirects=False)[0] == 303
+    with opened.client.stream("GET", "/progress/events") as events:
+        assert events.headers["content-type"].startswith("text/event-stream")
+        states = [json.loads(line.removeprefix("data: ")) for line in events.iter_lines() if line.startswith("data: ")]
+    assert states[-1]["running"] is False
+    assert states[-1]["words"] == "Published"
+    parts = [state["part"] for state in states]
+    assert parts == sorted(parts)
+
+
+@pytest.mark.usefixtures("in_place")
+def test_the_report_is_shown_in_a_frame_that_lets_nothing_out(opened: Opened) -> None:
+    page = opened.released(FILLED)
+    assert "sandbox" in page
+    answer = opened.client.get("/document", params={"folder": "out", "name": "report.html"})
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("sandbox;")
+    assert "script-src" not in policy
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'self'" in policy
+    saved = opened.client.get("/file", params={"folder": "out", "name": "release.csv"})
+    assert saved.headers["content-disposition"].startswith("attachment")
+    assert saved.content == (opened.folder / "out" / "release.csv").read_bytes()
+    assert opened.client.get("/document", params={"folder": "out", "name": "release.csv"}).status_code == 400

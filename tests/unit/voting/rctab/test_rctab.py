@@ -1,0 +1,434 @@
+"""RCTab's own test suite, from the vendors' own records and RCTab's own configurations, round by round.
+
+The files are not part of the repository: without them the comparison is skipped, and small ones made here remain.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from hubbub.cli.main import commands
+from hubbub.errors import WrongUse
+from hubbub.voting.formats.formats import read, strict
+from hubbub.voting.formats.reading import Reading
+from hubbub.voting.formats.vendors.office_records import office_ballots
+from hubbub.voting.formats.vendors.rctab_config import read_configuration
+from hubbub.voting.rctab.count import count_configured
+from hubbub.voting.rctab.java_dice import JavaDice
+from hubbub.voting.rctab.result import ConfiguredCount, ConfiguredRound
+from tests.unit.cli.answers import one_object, one_sentence
+
+RCTAB = Path(__file__).resolve().parents[5] / "shared" / "data" / "elections" / "rctab"
+NOBODY_VOTED = "nist_xml_cdf_2"  # its one ballot marks nobody; RCTab elects somebody by lot
+SUITE = sorted(path.parent for path in RCTAB.glob("*/*_config.json"))
+REPORTED = sorted({folder for folder in SUITE if list(folder.glob("*expected_detailed_report.json"))})
+
+Told = tuple[Fraction, dict[str, Fraction], list[str], list[str]]
+
+
+def config(folder: Path) -> Path:
+    return next(folder.glob("*_config.json"))
+
+
+def counted(path: Path) -> ConfiguredCount:
+    configuration = read_configuration(path)
+    return count_configured(configuration, office_ballots(configuration))
+
+
+def ours(rounds: tuple[ConfiguredRound, ...]) -> list[Told]:
+    return [(each.threshold, dict(each.tally), sorted(each.elected), sorted(each.eliminated)) for each in rounds]
+
+
+def theirs(path: Path) -> list[Told]:
+    return [
+        (
+            Fraction(each["threshold"]),
+            {name: Fraction(votes) for name, votes in each["tally"].items()},
+            sorted(done["elected"] for done in each["tallyResults"] if "elected" in done),
+            sorted(done["eliminated"] for done in each["tallyResults"] if "eliminated" in done),
+        )
+        for each in json.loads(path.read_text(encoding="utf-8"))["results"]
+    ]
+
+
+@pytest.mark.skipif(not REPORTED, reason="RCTab's suite is not here")
+@pytest.mark.parametrize("folder", REPORTED, ids=lambda folder: folder.name)
+def test_every_contest_of_rctabs_suite_comes_out_round_by_round(folder: Path) -> None:
+    configuration = read_configuration(config(folder))
+    if not all(
+        source.path.is_file() or list(source.path.glob("*.xml")) or list(source.path.glob("CvrExport*.json"))
+        for source in configuration.sources
+    ):
+        pytest.skip("its records are not here")
+    if folder.name == NOBODY_VOTED:
+        with pytest.raises(WrongUse, match="nobody voted"):
+            office_ballots(configuration)
+        return
+    reports = sorted(folder.glob(f"{folder.name}*expected_detailed_report.json"))
+    done = count_configured(configuration, office_ballots(configuration))
+    assert [ours(rounds) for rounds in done.passes] == [theirs(report) for report in reports]
+
+
+@pytest.mark.skipif(not REPORTED, reason="RCTab's suite is not here")
+def test_a_mark_beyond_the_ranks_that_are_allowed_is_refused() -> None:
+    with pytest.raises(WrongUse, match="rank 4, and the configuration allows 3 ranks"):
+        counted(config(RCTAB / "max_ranking_enforcement"))
+
+
+def test_the_generator_is_javas() -> None:
+    """Against numbers that Java 17 printed."""
+    dice = JavaDice(42)
+    assert [dice.below(100) for _ in range(5)] == [30, 63, 48, 84, 70], "new Random(42).nextInt(100)"
+    dice = JavaDice(-5)
+    assert [dice.below(bound) for bound in (1_000_003, 64, 1_000_003, 64)] == [317677, 23, 455802, 21]
+    assert [JavaDice(0).index(1000), JavaDice(1).index(1000)] == [730, 730], "new Random(0).nextDouble() is 0.7309..."
+    assert JavaDice(7).shuffled("abcdef") == list("dabcfe"), "Collections.shuffle with new Random(7)"
+
+
+RULES: dict[str, Any] = {
+    "tiebreakMode": "useCandidateOrder",
+    "overvoteRule": "exhaustImmediately",
+    "winnerElectionMode": "singleWinnerMajority",
+    "randomSeed": "",
+    "numberOfWinners": "1",
+    "decimalPlacesForVoteArithmetic": "4",
+    "minimumVoteThreshold": "0",
+    "maxSkippedRanksAllowed": "1",
+    "maxRankingsAllowed": "max",
+    "nonIntegerWinningThreshold": False,
+    "hareQuota": False,
+    "batchElimination": False,
+    "continueUntilTwoCandidatesRemain": False,
+    "exhaustOnDuplicateCandidate": False,
+}
+
+
+def made(
+    folder: Path,
+    records: str | bytes,
+    name: str,
+    provider: str,
+    *,
+    source: dict[str, Any] | None = None,
+    **rules: Any,
+) -> Path:
+    """A configuration beside its records."""
+    path = folder / name
+    path.write_bytes(records.encode() if isinstance(records, str) else records)
+    value = {
+        "outputSettings": {"contestName": "Mayor"},
+        "cvrFileSources": [{"filePath": name, "provider": provider, "contestId": "Mayor", **(source or {})}],
+        "candidates": [{"name": who, "excluded": False, "aliases": [who.lower()]} for who in ("Ann", "Bob", "Cid")],
+        "rules": RULES | rules,
+    }
+    (folder / "config.json").write_text(json.dumps(value), encoding="utf-8")
+    return folder / "config.json"
+
+
+PERCENTAGE = {"winnerElectionMode": "bottomsUpUsingPercentageThreshold"}
+ONE_A_ROUND = {"winnerElectionMode": "multiWinnerAllowOnlyOneWinnerPerRound"}
+GRID = "Ann,Bob,Cid\n" + "1,2,\n" * 4 + "2,1,3\n" * 3 + ",2,1\n" * 2
+FIRST = {"firstVoteColumnIndex": "1", "firstVoteRowIndex": "2"}
+
+
+def grid(folder: Path, text: str = GRID, **rules: Any) -> ConfiguredCount:
+    return counted(made(folder, text, "r.csv", "genericCsv", source=FIRST, **rules))
+
+
+def test_a_grid_is_counted_by_instant_runoff(tmp_path: Path) -> None:
+    done = grid(tmp_path)
+    assert done.winners == ("Bob",)
+    (rounds,) = done.passes
+    assert [dict(each.tally) for each in rounds] == [{"Ann": 4, "Bob": 3, "Cid": 2}, {"Ann": 4, "Bob": 5}]
+    assert [each.threshold for each in rounds] == [5, 5]
+
+
+@pytest.mark.parametrize(
+    ("rules", "winners"),
+    [
+        ({"winnerElectionMode": "multiPassIrv", "numberOfWinners": "2"}, ("Bob", "Ann")),
+        ({"winnerElectionMode": "bottomsUp", "numberOfWinners": "2"}, ("Ann", "Bob")),
+        ({"winnerElectionMode": "multiWinnerAllowMultipleWinnersPerRound", "numberOfWinners": "2"}, ("Ann", "Bob")),
+        ({**PERCENTAGE, "multiSeatBottomsUpPercentageThreshold": "30"}, ("Ann", "Bob")),
+        ({"stopTabulationEarlyAfterRound": "1"}, ()),
+        ({"minimumVoteThreshold": "4"}, ("Ann",)),
+        ({"hareQuota": True, **ONE_A_ROUND, "numberOfWinners": "3"}, ("Ann", "Bob", "Cid")),
+    ],
+)
+def test_ways_to_elect(tmp_path: Path, rules: dict[str, Any], winners: tuple[str, ...]) -> None:
+    assert grid(tmp_path, **rules).winners == winners
+
+
+def test_no_vote_is_lost_but_to_rounding(tmp_path: Path) -> None:
+    text = "Ann,Bob,Cid\n" + "1,2,3\n" * 8 + "2,1,\n" * 2 + ",2,1\n" * 2
+    mode = {"winnerElectionMode": "multiWinnerAllowMultipleWinnersPerRound", "numberOfWinners": "2"}
+    (rounds,) = grid(tmp_path, text, **mode).passes
+    for each in rounds[:-1]:  # in the last the surplus of the last winner is put away
+        assert 0 <= 12 - sum(votes for _, votes in each.tally) - each.exhausted < Fraction(12, 10**4)
+
+
+@pytest.mark.parametrize("mode", ["stopCountingAndAsk", "previousRoundCountsThenAsk"])
+def test_a_tie_that_somebody_is_asked_about_is_refused(tmp_path: Path, mode: str) -> None:
+    with pytest.raises(WrongUse, match="Ann, Bob are equal, and the configuration leaves it to somebody"):
+        grid(tmp_path, "Ann,Bob,Cid\n1,,\n,1,\n,,1\n,,1\n", tiebreakMode=mode)
+
+
+def test_earlier_rounds_break_a_tie(tmp_path: Path) -> None:
+    text = "Ann,Bob,Cid\n" + "1,,\n" * 3 + ",1,\n" * 2 + ",2,1\n"
+    done = grid(tmp_path, text, tiebreakMode="previousRoundCountsThenAsk")
+    assert done.winners == ("Ann",)
+
+
+@pytest.mark.parametrize(
+    ("rules", "sentence"),
+    [
+        ({"tiebreakMode": "coin"}, "tiebreakMode to 'coin'"),
+        ({"winnerElectionMode": "x"}, "winnerElectionMode to 'x'"),
+        ({"overvoteRule": "x"}, "overvoteRule to 'x'"),
+        ({"numberOfWinners": "two"}, "numberOfWinners to 'two'"),
+        ({"numberOfWinners": "0"}, "fills no seat"),
+        ({"numberOfWinners": "2"}, "by a majority for one"),
+        ({"batchElimination": "yes"}, "neither true nor false"),
+        ({"tiebreakMode": "generatePermutation"}, "set randomSeed"),
+    ],
+)
+def test_what_a_configuration_says_is_understood_or_refused(
+    tmp_path: Path, rules: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(WrongUse, match=sentence):
+        grid(tmp_path, **rules)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("Ann,Bob,Dee\n1,2,3\n", "mark 'Dee', who is no candidate"),
+        ("Ann,Bob,Cid\n5,3,1\n", "rank 5 of 3 candidates cannot be"),
+        ("Ann,Bob,Cid\n0,1,0\n", "a rank is a whole number from 1 on"),
+        ("Ann,Bob,Cid\n,,\n", "holds? no ballot|nobody voted"),
+        ("Ann,Bob,Cid\n1,2,3,4\n", "more columns than the heading names"),
+    ],
+)
+def test_records_that_are_not_understood_are_refused(tmp_path: Path, text: str, sentence: str) -> None:
+    with pytest.raises(WrongUse, match=sentence):
+        grid(tmp_path, text)
+
+
+HART = (
+    '<?xml version="1.0"?><Cvr xmlns="http://tempuri.org/CVRDesign.xsd"><Contests><Contest><Name>M</Name><Id>Mayor</Id>'
+    "<Options><Option><Id>ann</Id><Value>100</Value></Option><Option><Id>bob</Id><Value>010</Value></Option></Options>"
+    "</Contest></Contests></Cvr>"
+)
+CDF = (
+    '<CastVoteRecordReport xmlns="N" xmlns:xsi="i"><CVR><CurrentSnapshotId>s1</CurrentSnapshotId>'
+    '<CVRSnapshot ObjectId="s0"/><CVRSnapshot ObjectId="s1"><CVRContest><ContestId>c</ContestId><CVRContestSelection>'
+    "<ContestSelectionId>x</ContestSelectionId><SelectionPosition><HasIndication>yes</HasIndication><Rank>1</Rank>"
+    "</SelectionPosition></CVRContestSelection></CVRContest></CVRSnapshot></CVR><Election>"
+    '<Candidate ObjectId="p"><Name>Ann</Name></Candidate><Contest ObjectId="c"><Name>Mayor</Name>'
+    '<ContestSelection ObjectId="x"><CandidateIds>p</CandidateIds></ContestSelection></Contest></Election>'
+    "</CastVoteRecordReport>"
+)
+SESSION = {
+    "TabulatorId": 1,
+    "BatchId": 1,
+    "RecordId": 1,
+    "Original": {
+        "Cards": [
+            {
+                "Contests": [
+                    {
+                        "Id": "Mayor",
+                        "Marks": [
+                            {"CandidateId": "ann", "Rank": 1, "IsAmbiguous": False},
+                            {"CandidateId": "bob", "Rank": 1, "IsAmbiguous": True},
+                            {"CandidateId": "cid", "Rank": 2, "IsAmbiguous": False},
+                        ],
+                    }
+                ]
+            }
+        ]
+    },
+}
+
+
+def packed(folder: Path, files: dict[str, str]) -> bytes:
+    path = folder / "made.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return path.read_bytes()
+
+
+def workbook(folder: Path, rows: list[list[str]]) -> bytes:
+    cells = ""
+    for i, row in enumerate(rows, 1):
+        texts = [
+            f'<c r="{chr(65 + j)}{i}" t="inlineStr"><is><t>{cell}</t></is></c>' for j, cell in enumerate(row) if cell
+        ]
+        cells += f'<row r="{i}">{"".join(texts)}</row>'
+    return packed(folder, {"xl/worksheets/sheet1.xml": f"<worksheet><sheetData>{cells}</sheetData></worksheet>"})
+
+
+def test_vendors_records_load(tmp_path: Path) -> None:
+    hart = made(tmp_path, packed(tmp_path, {"1.xml": HART, "2.xml": HART}), "h.zip", "hart")
+    assert office_ballots(read_configuration(hart)).ballots == (
+        (((1, frozenset({"Ann"})), (2, frozenset({"Bob"}))), 2),
+    )
+    cdf = made(tmp_path, CDF, "c.xml", "cdf")
+    assert office_ballots(read_configuration(cdf)).ballots == ((((1, frozenset({"Ann"})),), 1),)
+    dominion = made(tmp_path, json.dumps({"Sessions": [SESSION]}), "CvrExport.json", "dominion")
+    assert office_ballots(read_configuration(dominion)).ballots == (
+        (((1, frozenset({"Ann"})), (2, frozenset({"Cid"}))), 1),
+    )
+    rows = [["id", "1", "2"], ["7", "Ann", "Bob|Cid"], ["8", "undervote", "Ann"]]
+    where = {
+        "firstVoteColumnIndex": "2",
+        "firstVoteRowIndex": "2",
+        "idColumnIndex": "1",
+        "overvoteDelimiter": "|",
+        "skippedRankLabel": "undervote",
+    }
+    ess = made(tmp_path, workbook(tmp_path, rows), "e.xlsx", "ess", source=where)
+    assert office_ballots(read_configuration(ess)).ballots == (
+        (((1, frozenset({"Ann"})), (2, frozenset({"Bob", "Cid"}))), 1),
+        (((2, frozenset({"Ann"})),), 1),
+    )
+    again = made(tmp_path, workbook(tmp_path, [*rows, rows[1]]), "e.xlsx", "ess", source=where)
+    with pytest.raises(WrongUse, match="row 4 has the id of an earlier ballot"):
+        counted(again)
+    twice = made(tmp_path, json.dumps({"Sessions": [SESSION, SESSION]}), "CvrExport.json", "dominion")
+    with pytest.raises(WrongUse, match="a record that was there before"):
+        counted(twice)
+
+
+@pytest.mark.parametrize("provider", ["hart", "cdf", "ess", "dominion"])
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.6, 0.9, 0.99])
+def test_60_records_that_were_cut_short_are_refused(tmp_path: Path, provider: str, share: float) -> None:
+    whole = {
+        "hart": (packed(tmp_path, {"1.xml": HART}), "h.zip"),
+        "cdf": (CDF.encode(), "c.xml"),
+        "ess": (workbook(tmp_path, [["1"], ["Ann"], ["Bob"]]), "e.xlsx"),
+        "dominion": (json.dumps({"Sessions": [SESSION]}).encode(), "CvrExport.json"),
+    }
+    raw, name = whole[provider]
+    path = made(tmp_path, raw[: int(len(raw) * share)], name, provider, source=FIRST)
+    with pytest.raises(WrongUse):
+        counted(path)
+
+
+@pytest.mark.parametrize("provider", ["hart", "cdf", "ess", "dominion", "clearBallot", "genericCsv"])
+def test_60_another_vendors_records_are_refused(tmp_path: Path, provider: str) -> None:
+    records = {
+        "hart": packed(tmp_path, {"1.xml": HART}),
+        "cdf": CDF.encode(),
+        "ess": workbook(tmp_path, [["1"], ["Ann"], ["Bob"]]),
+        "dominion": json.dumps({"Sessions": [SESSION]}).encode(),
+    }
+    for vendor, raw in records.items():
+        if vendor == provider:
+            continue
+        for name in ("CvrExport.json", "r.xml", "r.zip"):
+            path = made(tmp_path, raw, name, provider, source=FIRST)
+            with pytest.raises(WrongUse):
+                counted(path)
+
+
+def test_xml_with_entities_is_not_read(tmp_path: Path) -> None:
+    bomb = '<!DOCTYPE x [<!ENTITY a "Ann"><!ENTITY b "&a;&a;&a;">]>' + CDF
+    with pytest.raises(WrongUse, match="has a document type"):
+        counted(made(tmp_path, bomb, "c.xml", "cdf"))
+    deep = "<a>" * 200 + "</a>" * 200
+    with pytest.raises(WrongUse, match="deep"):
+        counted(made(tmp_path, deep, "c.xml", "cdf"))
+
+
+def test_the_command_counts_by_a_configuration(tmp_path: Path) -> None:
+    path = str(made(tmp_path, GRID, "r.csv", "genericCsv", source=FIRST))
+    run = CliRunner()
+    answer = one_object(run.invoke(commands, ["vote", "tally", "--config", path, "--json"]))
+    assert (answer["winners"], len(answer["passes"][0])) == (["Bob"], 2)
+    told = run.invoke(commands, ["vote", "tally", "--config", path]).stdout
+    assert "Elected: Bob." in told
+    for more in (["--rule", "borda"], ["--record", "r.json"], ["--seats", "2"]):
+        one_sentence(run.invoke(commands, ["vote", "tally", "--config", path, *more]), 2, "leave one out")
+    one_sentence(run.invoke(commands, ["vote", "tally"]), 2, "name the file with the ballots")
+
+
+def test_a_vendors_records_are_counted_without_a_configuration(tmp_path: Path) -> None:
+    (tmp_path / "CvrExport.json").write_text(json.dumps({"Sessions": [SESSION]}), encoding="utf-8")
+    contests = [{"Id": "Mayor", "Description": "Mayor", "VoteFor": 1}, {"Id": "2", "Description": "Clerk"}]
+    people = [{"Id": code, "Description": code.title(), "ContestId": "Mayor"} for code in ("ann", "bob", "cid")]
+    for name, listed in (("ContestManifest", contests), ("CandidateManifest", people)):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"List": listed}), encoding="utf-8")
+    for place in (tmp_path, tmp_path / "CvrExport.json"):
+        file = strict(read(place, contest="mayor"))
+        assert (file.format, file.title, file.ballots.counts()) == ("dominion", "Mayor", {("Ann", "Cid"): 1})
+        assert file.ballots.candidates == ("Ann", "Bob", "Cid")
+    with pytest.raises(WrongUse, match='contests "Mayor", "Clerk"; say which'):
+        read(tmp_path)
+    with pytest.raises(WrongUse, match="no ballot of the records has this contest"):
+        read(tmp_path, contest="Clerk")
+    (tmp_path / "CandidateManifest.json").write_text(json.dumps({"List": people[1:]}), encoding="utf-8")
+    with pytest.raises(WrongUse, match="mark 'ann', whom no manifest names"):
+        read(tmp_path, contest="Mayor")
+
+
+def test_xml_and_archives_are_counted_without_a_configuration(tmp_path: Path) -> None:
+    bob = '<ContestSelection ObjectId="y"><CandidateIds>q</CandidateIds></ContestSelection></Contest>'
+    two = CDF.replace("</Contest>", bob + '<Candidate ObjectId="q"><Name>Bob</Name></Candidate>')
+    (tmp_path / "c.xml").write_text(two, encoding="utf-8")
+    assert read(tmp_path / "c.xml").ballots.counts() == {("Ann",): 1}
+    named = HART
+    for name in ("Ann", "Bob"):
+        named = named.replace(f"<Id>{name.lower()}</Id>", f"<Name>{name}</Name><Id>{name.lower()}</Id>")
+    (tmp_path / "h.zip").write_bytes(packed(tmp_path, {"1.xml": named, "2.xml": named}))
+    assert read(tmp_path / "h.zip").ballots.counts() == {("Ann", "Bob"): 2}
+    unranked = named.replace("100", "1").replace("010", "1")
+    (tmp_path / "h.zip").write_bytes(packed(tmp_path, {"1.xml": unranked}))
+    with pytest.raises(WrongUse, match="without ranking them"):
+        read(tmp_path / "h.zip")
+
+
+def test_a_workbook_is_read_as_its_first_sheet(tmp_path: Path) -> None:
+    rows = [["Cast Vote Record", "Mayor Choice 1", "Mayor Choice 2"], ["1", "Ann", "Bob"], ["2", "Bob", ""]]
+    (tmp_path / "b.xlsx").write_bytes(workbook(tmp_path, rows))
+    assert strict(read(tmp_path / "b.xlsx")).ballots.counts() == {("Ann", "Bob"): 1, ("Bob",): 1}
+    (tmp_path / "b.xlsx").write_bytes(workbook(tmp_path, [*rows, rows[1]]))
+    with pytest.raises(WrongUse, match="the id of an earlier line"):
+        read(tmp_path / "b.xlsx")
+
+
+@pytest.mark.skipif(not REPORTED, reason="RCTab's suite is not here")
+@pytest.mark.parametrize(
+    ("place", "contest", "folder"),
+    [
+        ("2024_alaska_dominion/partial_cvr", "U.S. Representative", "2024_alaska_dominion"),
+        ("_shared/dominion_alaska/alaska_input_data", None, "dominion_alaska"),
+        ("_shared/hart_cvr_archive", "CEDAR PARK SCHOOL BOARD", "hart_cedar_park_school_board"),
+        (
+            "unisyn_cvrs/101-RCV-CVT_TEST_3_UNIOVS2103-2.xml",
+            "For County Coroner (1/2)",
+            "unisyn_xml_cdf_county_coroner",
+        ),
+        ("clear_ballot_kansas_primary/clear_ballot_kansas_primary.cvr.csv", None, "clear_ballot_kansas_primary"),
+    ],
+)
+def test_both_ways_to_read_a_vendors_records_give_the_same_first_choices(
+    place: str, contest: str | None, folder: str
+) -> None:
+    file = strict(read(RCTAB / place, Reading(skips="skip"), contest=contest))
+    first = theirs(next((RCTAB / folder).glob("*expected_detailed_report.json")))[0][1]
+    tops: dict[str, int] = {}
+    for ranking, weight in file.ballots.counts().items():
+        if ranking:
+            tops[ranking[0]] = tops.get(ranking[0], 0) + weight
+    written = ("Write-in", "Undeclared Write-ins", "(undeclared)")
+    people = {name: votes for name, votes in first.items() if votes and name not in written}
+    assert {name: votes for name, votes in tops.items() if name not in written} == people
