@@ -44,7 +44,7 @@ def lecture_certificate(place: Path) -> None:
         "format": FORMAT,
         "software": "hubbub 0",
         "kind": spec.kind.wire,
-        "release": spec.described(),
+        "release": spec.to_json(),
         "files": {"release.csv": "0" * 64},
         "ledger": _ENTRY,
         "guarantees": [written(step) for step in spec.promises()],

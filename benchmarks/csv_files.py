@@ -22,7 +22,7 @@ from hubbub.engines.files.csv_records import LONGEST, survey
 from hubbub.engines.files.files import open_file
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
-from hubbub.tables.engine import Counted, Question
+from hubbub.tables.engine import CountQuery, ExactCounts
 
 ROWS: Final = 2_000_000
 REPEATS: Final = 5
@@ -74,8 +74,8 @@ def main() -> None:
                 print(json.dumps({"file": words, "mb": size, "task": name, "clock": clock, "cpu": cpu}))
 
 
-def _ours(place: Path) -> Counted:
-    return open_file(place).count(Question(axes=(parse("town"),)), ScriptedSource())
+def _ours(place: Path) -> ExactCounts:
+    return open_file(place).count(CountQuery(axes=(parse("town"),)), ScriptedSource())
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from benchmarks.spark import session
 from hubbub.engines.opening import open_source
 from hubbub.noise.source import SystemSource
 from hubbub.tables.bins import Discovered
-from hubbub.tables.engine import Engine, Question
+from hubbub.tables.engine import CountQuery, Engine
 
 BINS: Final = 10_000_000
 NAME: Final = "'person ' || i"
@@ -50,7 +50,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             engine = {"sqlite": in_sqlite, "spark": in_spark}[name](Path(folder))
             before = used("VmRSS")
-            counted = engine.count(Question(axes=(Discovered("name"),)), SystemSource())
+            counted = engine.count(CountQuery(axes=(Discovered("name"),)), SystemSource())
             assert counted.counts.size == BINS
             peak = used("VmHWM")
             texts = sum(map(sys.getsizeof, counted.found[0])) + sys.getsizeof(counted.found[0])

@@ -16,7 +16,7 @@ from hubbub.engines.opening import open_source
 from hubbub.ledger.sketch import MOST, sketch
 from hubbub.noise.source import SystemSource
 from hubbub.tables.bins import parse
-from hubbub.tables.engine import Question, Repeats
+from hubbub.tables.engine import CountQuery, MultiRowPolicy
 from hubbub.tables.sketch import Chosen, Notice
 
 ROWS: Final = 5_000_000
@@ -25,18 +25,18 @@ LIMIT: Final = 1.10
 REPEATS: Final = 5
 
 
-def make_tables(folder: Path) -> dict[str, tuple[Path, Repeats]]:
+def make_tables(folder: Path) -> dict[str, tuple[Path, MultiRowPolicy]]:
     """Four rows for each person on average, or one; ids that are numbers, texts, and texts of digits."""
     person = f"hash(i) % {ROWS // 4}"
     cut = "(hash(i + 1) % 1000)::INTEGER AS small"
-    found: dict[str, tuple[Path, Repeats]] = {}
+    found: dict[str, tuple[Path, MultiRowPolicy]] = {}
     for name, who, rows, end, repeats in (
-        ("numbers, one row each", "i", ROWS, "parquet", Repeats.REFUSE),
-        ("numbers, four rows each", f"({person})::BIGINT", ROWS, "parquet", Repeats.ONE_ROW),
-        ("texts, four rows each", f"'p' || ({person})", ROWS, "parquet", Repeats.ONE_ROW),
-        ("texts of digits, four rows each", f"({person})::VARCHAR", ROWS, "parquet", Repeats.ONE_ROW),
-        ("csv, one row each", "i", LINES, "csv", Repeats.REFUSE),
-        ("csv, four rows each", person, LINES, "csv", Repeats.ONE_ROW),
+        ("numbers, one row each", "i", ROWS, "parquet", MultiRowPolicy.REFUSE),
+        ("numbers, four rows each", f"({person})::BIGINT", ROWS, "parquet", MultiRowPolicy.ONE_ROW),
+        ("texts, four rows each", f"'p' || ({person})", ROWS, "parquet", MultiRowPolicy.ONE_ROW),
+        ("texts of digits, four rows each", f"({person})::VARCHAR", ROWS, "parquet", MultiRowPolicy.ONE_ROW),
+        ("csv, one row each", "i", LINES, "csv", MultiRowPolicy.REFUSE),
+        ("csv, four rows each", person, LINES, "csv", MultiRowPolicy.ONE_ROW),
     ):
         place = folder / f"{len(found)}.{end}"
         duckdb.execute(f"COPY (SELECT {who} AS person, {cut} FROM range({rows}) t(i)) TO '{place}' (FORMAT {end})")
@@ -54,12 +54,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name, (place, repeats) in make_tables(Path(folder)).items():
             table = open_source(place)
-            question = Question(axes=(parse("small:0..1000:1"),), person="person", repeats=repeats)
+            question = CountQuery(axes=(parse("small:0..1000:1"),), person="person", repeats=repeats)
 
             def tell(chosen: Chosen) -> None:
                 sketch(chosen, bytes(32))
 
-            noticing = table.noticing(Notice(turn=1, most=MOST, tell=tell))
+            noticing = table.observing_ids(Notice(turn=1, most=MOST, tell=tell))
             plain, told = [], []
             for _ in range(REPEATS):  # by turns, since other work on the machine moves both
                 plain.append(cpu(lambda table=table, question=question: table.count(question, SystemSource())))  # type: ignore[misc]

@@ -22,7 +22,7 @@ from hubbub.kinds.table import Table
 from hubbub.ledger.ledger import Ledger
 from hubbub.opening import open as open_table
 from hubbub.protocol.release import Release
-from hubbub.release import perform, save
+from hubbub.release import execute, save
 
 ROWS: Final = 20_000_000
 PEOPLE: Final = 5_000_000
@@ -55,7 +55,7 @@ class _Fresh:
 
     def histogram(self, by: list[str], **words: Any) -> Release:
         engine, ledger = self._opened.engine, self._ledgers.pop()
-        fresh = Table(engine, self._person, lambda spec, *, accept_weak=False: perform(spec, engine, ledger, "people"))
+        fresh = Table(engine, self._person, lambda spec, *, accept_weak=False: execute(spec, engine, ledger, "people"))
         return fresh.histogram(by, **words)
 
 

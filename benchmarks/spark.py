@@ -22,7 +22,7 @@ import duckdb
 from hubbub.engines.opening import open_source
 from hubbub.noise.source import SystemSource
 from hubbub.tables.bins import Countable, Discovered, Values, parse
-from hubbub.tables.engine import Question, Repeats
+from hubbub.tables.engine import CountQuery, MultiRowPolicy
 
 ROWS: Final = 20_000_000
 PEOPLE: Final = ROWS // 4
@@ -84,10 +84,10 @@ def main() -> None:
             return lambda: spark.sql(sql).toArrow()
 
         def ours(*axes: Countable, **question: Any) -> Callable[[], object]:
-            return lambda: table.count(Question(axes=axes, **question), SystemSource())
+            return lambda: table.count(CountQuery(axes=axes, **question), SystemSource())
 
         by_person = "SELECT count(*), max(n) FROM (SELECT person, count(*) AS n FROM people GROUP BY person)"
-        one_row: dict[str, Any] = {"person": "person", "repeats": Repeats.ONE_ROW}
+        one_row: dict[str, Any] = {"person": "person", "repeats": MultiRowPolicy.ONE_ROW}
         towns = Values("town", tuple(f"town {i}" for i in range(1000)))
         small, large, town = parse("small:0..1000:1"), parse("large:0..50000:1,null,other"), Discovered("town")
         count = "SELECT {0}, count(*) FROM people GROUP BY {0}"

@@ -22,7 +22,7 @@ from hubbub.ledger.ledger import Ledger
 from hubbub.opening import open as open_table
 from hubbub.protocol.release import Release
 from hubbub.protocol.spec import Spec
-from hubbub.release import perform
+from hubbub.release import execute
 from hubbub.tables.engine import Engine
 from hubbub.tables.identity import Identity
 
@@ -44,7 +44,7 @@ class Nameless:
     """A table that is known by nothing but the name it is given: each release may be about people of its own."""
 
     def __init__(self, engine: Engine) -> None:
-        self.columns, self.count, self.noticing = engine.columns, engine.count, engine.noticing
+        self.columns, self.count, self.noticing = engine.columns, engine.count, engine.observing_ids
 
     def identity(self) -> Identity:
         return Identity()
@@ -62,7 +62,7 @@ def main() -> None:
             return lambda: raw_connection.sql(sql.format(f"read_parquet('{place}')")).to_arrow_table()
 
         def publish(spec: Spec, *, accept_weak: bool = False) -> Release:
-            return perform(spec, people, ledger, f"people-{next(_NUMBERS)}")
+            return execute(spec, people, ledger, f"people-{next(_NUMBERS)}")
 
         def ours(name: str, *given: Any, **words: Any) -> Callable[[], Release]:
             def once() -> Release:

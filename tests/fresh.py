@@ -19,7 +19,7 @@ from hubbub.opening import open as open_table
 from hubbub.protocol.release import Release
 from hubbub.protocol.result import Result, Sheet
 from hubbub.protocol.spec import Spec
-from hubbub.release import perform, run, save
+from hubbub.release import execute, run, save
 from hubbub.serialization.published_files import Files
 from hubbub.tables.engine import Engine
 from hubbub.tables.identity import Identity
@@ -52,8 +52,8 @@ class Nameless:
     """A table that is known by nothing but the name it is given."""
 
     def __init__(self, engine: Engine) -> None:
-        self.columns, self.count, self.noticing = engine.columns, engine.count, engine.noticing
-        self.together, self.rows = engine.together, engine.rows
+        self.columns, self.count, self.noticing = engine.columns, engine.count, engine.observing_ids
+        self.together, self.rows = engine.joint_count, engine.rows
 
     def identity(self) -> Identity:
         return Identity()
@@ -65,7 +65,7 @@ def enter(source: object, **words: Any) -> Table:
     nameless = Nameless(table.engine)
 
     def publish(spec: Spec, *, accept_weak: bool = False) -> Release:
-        return perform(spec, nameless, Ledger(), f"people-{next(_numbers)}", other_people=True)
+        return execute(spec, nameless, Ledger(), f"people-{next(_numbers)}", other_people=True)
 
     return Table(table.engine, table.person, publish)
 

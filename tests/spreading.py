@@ -12,23 +12,23 @@ import numpy as np
 from hubbub.kinds.histogram.distributed import Report, Task
 from hubbub.kinds.histogram.parts import Cut, Listed, Sparse
 from hubbub.noise.source import Source
-from hubbub.tables.engine import Counted, Engine, Question
+from hubbub.tables.engine import CountQuery, Engine, ExactCounts
 
-Running = Callable[[Task, list[tuple[int, Counted]]], Sequence[Report]]
+Running = Callable[[Task, list[tuple[int, ExactCounts]]], Sequence[Report]]
 
 
-def in_turn(task: Task, parts: list[tuple[int, Counted]]) -> list[Report]:
+def in_turn(task: Task, parts: list[tuple[int, ExactCounts]]) -> list[Report]:
     return [task(part, counted) for part, counted in parts]
 
 
-def everything_twice(task: Task, parts: list[tuple[int, Counted]]) -> list[Report]:
+def everything_twice(task: Task, parts: list[tuple[int, ExactCounts]]) -> list[Report]:
     """Backwards, each part by two attempts, of which the first is told: the other leaves its file behind."""
     told = in_turn(task, parts[::-1])
     in_turn(task, parts)
     return told
 
 
-def part_of(cut: Cut, counted: Counted, i: int) -> int:
+def part_of(cut: Cut, counted: ExactCounts, i: int) -> int:
     code = int(counted.codes[i])
     match cut:
         case Listed():
@@ -40,13 +40,13 @@ def part_of(cut: Cut, counted: Counted, i: int) -> int:
             return int(hashlib.sha256(labels).hexdigest(), 16) % cut.parts
 
 
-def some(counted: Counted, which: Sequence[int]) -> Counted:
+def some(counted: ExactCounts, which: Sequence[int]) -> ExactCounts:
     at = np.array(which, dtype=np.intp)
     found = tuple([labels[i] for i in which] for labels in counted.found)
-    return Counted(counted.codes[at], counted.counts[at], found)
+    return ExactCounts(counted.codes[at], counted.counts[at], found)
 
 
-def in_parts(cut: Cut, counted: Counted) -> list[tuple[int, Counted]]:
+def in_parts(cut: Cut, counted: ExactCounts) -> list[tuple[int, ExactCounts]]:
     places = [part_of(cut, counted, i) for i in range(counted.codes.size)]
     return [(part, some(counted, [i for i, at in enumerate(places) if at == part])) for part in range(cut.parts)]
 
@@ -58,15 +58,15 @@ class Cluster:
         self.engine, self.running = engine, running
         self.columns, self.count, self.identity = engine.columns, engine.count, engine.identity
 
-    def noticing(self, notice: Any) -> Cluster:
-        return Cluster(self.engine.noticing(notice), self.running)
+    def observing_ids(self, notice: Any) -> Cluster:
+        return Cluster(self.engine.observing_ids(notice), self.running)
 
-    def far(self, question: Question, source: Source) -> _Far:
+    def far(self, question: CountQuery, source: Source) -> _Far:
         return _Far(self, question, source)
 
 
 class _Far:
-    def __init__(self, cluster: Cluster, question: Question, source: Source) -> None:
+    def __init__(self, cluster: Cluster, question: CountQuery, source: Source) -> None:
         self.cluster, self.question, self.source = cluster, question, source
 
     def reports(self, cut: Cut, task: Task) -> Sequence[Report]:

@@ -17,7 +17,7 @@ from hubbub.numeric.exact import Exact
 from hubbub.protocol.release import Release
 from hubbub.protocol.spec import Spec
 from hubbub.protocol.weakness import check_accepted
-from hubbub.release import perform
+from hubbub.release import execute
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import column
 
@@ -70,8 +70,8 @@ def open(
     books = Ledger(ledger)
 
     def carry_out(spec: Spec, *, accept_weak: bool = False) -> Release:
-        check_accepted(spec.resolved(engine.columns()), accept_weak)
-        return perform(spec, engine, books, dataset, other_people=other_people)
+        check_accepted(spec.bind(engine.columns()), accept_weak)
+        return execute(spec, engine, books, dataset, other_people=other_people)
 
     return Table(engine, person, carry_out, lambda by, **how: opening.looked(engine, by, person, **how))
 
@@ -101,7 +101,7 @@ def open_graph(
 
     def carry_out(spec: Spec, *, accept_weak: bool = False) -> Release:
         check_accepted(spec, accept_weak)
-        return perform(spec, links, books, dataset)
+        return execute(spec, links, books, dataset)
 
     return Network(links, carry_out)
 
@@ -123,7 +123,7 @@ def publish_ballots(
     if dataset is None and path is not None:
         dataset = named_after(path)
     box = BallotBox(file.ballots, Identity() if path is None else of_files([os.fspath(path)]))
-    return perform(spec, box, Ledger(ledger), dataset)
+    return execute(spec, box, Ledger(ledger), dataset)
 
 
 def _say_who(person: str | None, rows_are_people: bool) -> None:

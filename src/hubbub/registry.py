@@ -42,7 +42,7 @@ def kind(name: str) -> Kind:
 
 def _as_written(spec: Spec, given: Any) -> Spec:
     """What was read, if it is what would be written: a description has nothing in it that nobody looked at."""
-    if not agrees(given, spec.described()):
+    if not agrees(given, spec.to_json()):
         raise CheckFailed("the description of the release is not written as Hubbub writes it; get the original")
     return spec
 
@@ -53,7 +53,7 @@ def read(wire: str, given: Any) -> Spec:
     if name in _WHERE:
         known = kind(name)
         if wire == known.wire:
-            return _as_written(known.read(given), given)
+            return _as_written(known.from_json(given), given)
         if wire in known.earlier:
             return known.earlier[wire](given)
     raise Newer(f"{wire[:40]!r} is a kind of release that this version does not know; update Hubbub")

@@ -29,9 +29,10 @@ from hubbub.ledger.charge import charge
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import Source, SystemSource, is_secure
+from hubbub.protocol.capabilities import Deferred, MaybeDistributed, RunsCustom, is_deferred
 from hubbub.protocol.release import Release, Reservation
 from hubbub.protocol.result import Result
-from hubbub.protocol.spec import Deferred, MaybeDistributed, RunsCustom, Spec, is_deferred
+from hubbub.protocol.spec import Spec
 from hubbub.publication.files import check_format, write, write_parquet
 from hubbub.publication.signed_files import published, remove
 from hubbub.publication.staging import (
@@ -53,7 +54,7 @@ _STOPPED_FREE: Final = "nothing was drawn or published, and nothing is spent"
 _STOPPED_SPENT: Final = "nothing was published, but noise was drawn already, so it counts as spent"
 
 
-def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None, *, other_people: bool = False) -> Release:
+def execute(spec: Spec, data: Any, ledger: Ledger, dataset: str | None, *, other_people: bool = False) -> Release:
     """Reserve a place in the ledger, then carry a release out.
 
     Guarantee: the promises are derived before the data is read, and are on the disk, covered by a theorem together with
@@ -64,7 +65,7 @@ def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None, *, other
     """
     if dataset is None:
         raise WrongUse("this has no name in the ledger; give it one, like open(people, dataset='town')")
-    spec = spec.resolved(data.columns())
+    spec = spec.bind(data.columns())
     promised = spec.promises()  # refuses here: nothing was read
     place = ledger.reserve(dataset, charge(spec), source=data.identity())
     noise = SystemSource()
@@ -72,7 +73,7 @@ def perform(spec: Spec, data: Any, ledger: Ledger, dataset: str | None, *, other
     def drawn(why: BaseException) -> bool:
         return noise.used or (noise.chosen and not isinstance(why, KeyboardInterrupt))
 
-    with _given_up(ledger, place, drawn), interruptible():
+    with abandon_on_failure(ledger, place, drawn), interruptible():
         if spec.people.person is not None:
             notice = ledger.notice(place, columns=tuple(data.columns()), other_people=other_people)
             data = data.noticing(notice)
@@ -96,7 +97,7 @@ def run(spec: Spec, data: Any, source: Source) -> Release:
     """A release that is entered in no ledger and so cannot be saved: for looking at the parts."""
     if not is_secure(source):
         raise Refused("a release draws its noise from the operating system; another source is for tests of its parts")
-    spec = spec.resolved(data.columns())
+    spec = spec.bind(data.columns())
     return Release(spec, spec.promises(), _result(spec, data, source))
 
 
@@ -152,7 +153,7 @@ def stage(
     ledger, out = Ledger(place.ledger), Path(folder)
     hidden = out / f"{PREFIX}{place.nonce}"
     with (
-        _given_up(ledger, place, lambda why: release.drawn, unless=lambda: os.path.lexists(hidden)),
+        abandon_on_failure(ledger, place, lambda why: release.drawn, unless=lambda: os.path.lexists(hidden)),
         opened(out, place) as staged,
     ):
         digests = _parts(release, staged)
@@ -189,7 +190,7 @@ def _page(release: Release, staged: Staged, digests: Mapping[str, str], heading:
 
 
 @contextmanager
-def _given_up(
+def abandon_on_failure(
     ledger: Ledger,
     place: Reservation,
     drawn: Callable[[BaseException], bool],

@@ -23,7 +23,7 @@ from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.numeric.exact import Loss
 from hubbub.protocol.measurement import Mechanism, Rehearsal
 from hubbub.protocol.spec import Spec
-from hubbub.tables.engine import Counted, Joint
+from hubbub.tables.engine import ExactCounts, Joint
 
 RUNS = 500
 CONFIDENCE = "0.9999"  # so that sixty honest kinds are all passed in 99 runs of the suite of a hundred
@@ -52,7 +52,7 @@ def moved(one: Sequence[Call], two: Sequence[Call]) -> int:
 def _cells(exact: Any) -> Counter[Any]:
     """An exact input as numbers by cell."""
     match exact:
-        case Counted():
+        case ExactCounts():
             return Counter(
                 dict(zip(zip(exact.codes.tolist(), *exact.found, strict=True), map(int, exact.counts), strict=True))
             )
@@ -73,7 +73,7 @@ def _each(key: Any, value: Any) -> Iterator[tuple[Any, int]]:
 
 def claims(spec: Spec, people: int) -> Iterator[tuple[Loss, Fraction]]:
     """What the promises to the people of a table so small say about one person of it: (epsilon, delta)."""
-    for step in spec.alone():
+    for step in spec.table_promises():
         match step.conclusion:
             case DifferentialPrivacy(epsilon=epsilon, delta=delta):
                 yield epsilon, delta

@@ -27,9 +27,9 @@ from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.tables.bins import Axis, Discovered, all_labels, parse, size
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import parse as condition
-from hubbub.tables.engine import SEVERAL_ROWS, Counted, Engine, Question, Repeats
+from hubbub.tables.engine import SEVERAL_ROWS, CountQuery, Engine, ExactCounts, MultiRowPolicy
 from hubbub.tables.lattice import Lattice
-from hubbub.tables.schema import Holds, resolved
+from hubbub.tables.schema import ColumnType, resolved
 from tests.conformance.openers import Opener, cases_for, every_engine, every_engine_but_connect, from_arrow, from_csv
 from tests.fresh import counts, played, spec_of
 
@@ -219,7 +219,7 @@ def expected(given: Case, axes: Sequence[Axis], rows: Iterable[dict[str, Any]]) 
     return dict(counts)
 
 
-def bins(axes: Sequence[Axis], counted: Counted) -> Bins:
+def bins(axes: Sequence[Axis], counted: ExactCounts) -> Bins:
     """Counts by label, from codes by the rule of the protocol: mixed radix, the last declared axis fastest."""
     result: Bins = {}
     for i, (code, count) in enumerate(zip(counted.codes.tolist(), counted.counts.tolist(), strict=True)):
@@ -237,9 +237,9 @@ def bins(axes: Sequence[Axis], counted: Counted) -> Bins:
     return result
 
 
-def asked(engine: Engine, by: Sequence[str], **question: Any) -> tuple[tuple[Axis, ...], Counted]:
+def asked(engine: Engine, by: Sequence[str], **question: Any) -> tuple[tuple[Axis, ...], ExactCounts]:
     axes = resolved(tuple(parse(spec) for spec in by), engine.columns())
-    return axes, engine.count(Question(axes=axes, **question), ScriptedSource.from_label("one row"))
+    return axes, engine.count(CountQuery(axes=axes, **question), ScriptedSource.from_label("one row"))
 
 
 @every_engine
@@ -273,7 +273,7 @@ def test_positions_on_a_lattice_are_those_of_plain_python(opened: Opener, tmp_pa
                 code = code * axis.steps + min(max(place, 0), axis.steps - 1)
             else:
                 right[code] += 1
-        counted = engine.count(Question(axes=chosen), SystemSource())
+        counted = engine.count(CountQuery(axes=chosen), SystemSource())
         assert dict(zip(counted.codes.tolist(), counted.counts.tolist(), strict=True)) == right
         assert right
 
@@ -298,7 +298,7 @@ def test_a_release_has_the_same_keys_and_values_from_every_source(opened: Opener
             ["city", "member=true,false,null"],
             ["born:year"],
         ):
-            release = counts(played(spec_of(list(by), {"crowd": 5}).resolved(engine.columns()), engine, SystemSource()))
+            release = counts(played(spec_of(list(by), {"crowd": 5}).bind(engine.columns()), engine, SystemSource()))
             keys = [[labels[i] for i in which] for which, labels in release.keys(0, release.bins)]
             shown = [release.published.outcome(i) for i in range(release.bins)]
             given.append((keys, shown, release.low.tolist(), release.high.tolist()))
@@ -320,7 +320,7 @@ def test_the_order_of_rows_does_not_matter(opened: Opener, tmp_path: Path) -> No
 def test_an_empty_table_has_no_counts(opened: Opener, tmp_path: Path) -> None:
     engine = opened(arrow([]), tmp_path)
     for by in (["city=Bath,other"], ["city"], ["age:0..100:10,other"], ["born:month"]):
-        for question in ({}, {"person": "id"}, {"person": "id", "repeats": Repeats.ONE_ROW}):
+        for question in ({}, {"person": "id"}, {"person": "id", "repeats": MultiRowPolicy.ONE_ROW}):
             _, counted = asked(engine, by, **question)
             assert counted.codes.size == counted.counts.size == 0
             assert all(labels == [] for labels in counted.found)
@@ -331,10 +331,14 @@ def test_columns_tell_what_they_hold(opened: Opener, tmp_path: Path) -> None:
     kinds = opened(arrow(PEOPLE), tmp_path).columns()
     assert list(kinds) == SCHEMA.names
     if opened is from_csv:  # nothing is guessed from cells
-        assert set(kinds.values()) == {Holds.TEXT}
+        assert set(kinds.values()) == {ColumnType.TEXT}
     else:
-        assert (kinds["age"], kinds["gain"], kinds["member"]) == (Holds.INTEGER, Holds.FLOAT, Holds.BOOLEAN)
-        assert kinds["city"] is Holds.TEXT
+        assert (kinds["age"], kinds["gain"], kinds["member"]) == (
+            ColumnType.INTEGER,
+            ColumnType.FLOAT,
+            ColumnType.BOOLEAN,
+        )
+        assert kinds["city"] is ColumnType.TEXT
 
 
 @every_engine
@@ -365,7 +369,7 @@ def chi_square_threshold() -> float:
 
 @every_engine
 def test_one_row_of_each_person_is_chosen_uniformly(opened: Opener, tmp_path: Path) -> None:
-    _, counted = asked(opened(SEVERAL, tmp_path), ["bin=a,b,c,d"], person="id", repeats=Repeats.ONE_ROW)
+    _, counted = asked(opened(SEVERAL, tmp_path), ["bin=a,b,c,d"], person="id", repeats=MultiRowPolicy.ONE_ROW)
     observed = counted.counts
     assert observed.sum() == N
     assert observed.size == ROWS
@@ -384,7 +388,7 @@ def test_a_choice_that_favours_one_row_would_be_noticed() -> None:
 
 @every_engine
 def test_a_row_in_no_bin_is_chosen_as_often_as_the_others(opened: Opener, tmp_path: Path) -> None:
-    _, counted = asked(opened(SEVERAL, tmp_path), ["bin=b"], person="id", repeats=Repeats.ONE_ROW)
+    _, counted = asked(opened(SEVERAL, tmp_path), ["bin=b"], person="id", repeats=MultiRowPolicy.ONE_ROW)
     p = float(stats.binomtest(int(counted.counts[0]), N, 1 / ROWS).pvalue)
     assert p > SIZE, f"n = {N}: {counted.counts[0]} in the one bin, p = {p}"
 
@@ -393,7 +397,7 @@ def test_a_row_in_no_bin_is_chosen_as_often_as_the_others(opened: Opener, tmp_pa
 def test_rows_without_a_person_are_left_out_when_one_row_is_kept(opened: Opener, tmp_path: Path) -> None:
     table = pa.table({"id": pa.array([1, None, 2, None, 2]), "bin": ["a", "a", "b", "b", "b"]})
     engine = opened(table, tmp_path)
-    for repeats in (Repeats.ONE_ROW, Repeats.DISTINCT):
+    for repeats in (MultiRowPolicy.ONE_ROW, MultiRowPolicy.DISTINCT):
         axes, counted = asked(engine, ["bin=a,b,null"], person="id", repeats=repeats)
         assert bins(axes, counted) == {("a",): 1, ("b",): 1}
 
@@ -402,7 +406,7 @@ def test_rows_without_a_person_are_left_out_when_one_row_is_kept(opened: Opener,
 def test_a_choice_is_fresh_for_each_script(opened: Opener, tmp_path: Path) -> None:
     engine = opened(SEVERAL, tmp_path)
     axes = resolved((parse("bin=a,b,c,d"),), engine.columns())
-    question = Question(axes=axes, person="id", repeats=Repeats.ONE_ROW)
+    question = CountQuery(axes=axes, person="id", repeats=MultiRowPolicy.ONE_ROW)
     counts = [
         bins(axes, engine.count(question, ScriptedSource.from_label(label))) for label in ("one", "two", "one", "two")
     ]
@@ -416,7 +420,7 @@ def test_a_choice_is_fresh_for_each_script(opened: Opener, tmp_path: Path) -> No
 def test_distinct_counts_each_person_in_that_many_bins(opened: Opener, most: int, tmp_path: Path) -> None:
     twice = pa.concat_tables([SEVERAL.slice(0, 400), SEVERAL.slice(0, 400)])  # a second row in a bin counts for nothing
     axes, counted = asked(
-        opened(twice, tmp_path), ["bin=a,b,c,d"], person="id", repeats=Repeats.DISTINCT, most_bins=most
+        opened(twice, tmp_path), ["bin=a,b,c,d"], person="id", repeats=MultiRowPolicy.DISTINCT, most_bins=most
     )
     assert counted.counts.sum() == 100 * min(most, ROWS)
     assert counted.counts.max() <= 100
@@ -427,7 +431,7 @@ def test_distinct_counts_each_person_in_that_many_bins(opened: Opener, most: int
 def test_distinct_chooses_bins_uniformly(opened: Opener, tmp_path: Path) -> None:
     most = 2
     _, counted = asked(
-        opened(SEVERAL, tmp_path), ["bin=a,b,c,d"], person="id", repeats=Repeats.DISTINCT, most_bins=most
+        opened(SEVERAL, tmp_path), ["bin=a,b,c,d"], person="id", repeats=MultiRowPolicy.DISTINCT, most_bins=most
     )
     for count in counted.counts.tolist():  # each person is in each bin with probability most/ROWS
         p = float(stats.binomtest(count, N, most / ROWS).pvalue)
@@ -437,14 +441,16 @@ def test_distinct_chooses_bins_uniformly(opened: Opener, tmp_path: Path) -> None
 @every_engine
 def test_two_values_of_one_bin_are_one_bin(opened: Opener, tmp_path: Path) -> None:
     table = pa.table({"id": [1, 1, 1, 2, 2], "bin": ["x", "y", "a", "x", None]})
-    axes, counted = asked(opened(table, tmp_path), ["bin=a,other"], person="id", repeats=Repeats.DISTINCT, most_bins=5)
+    axes, counted = asked(
+        opened(table, tmp_path), ["bin=a,other"], person="id", repeats=MultiRowPolicy.DISTINCT, most_bins=5
+    )
     assert bins(axes, counted) == {("a",): 1, ("other",): 2}
 
 
 @every_engine
 def test_a_bin_nobody_asked_for_takes_no_place_among_the_distinct(opened: Opener, tmp_path: Path) -> None:
     table = pa.table({"id": [1] * 5, "bin": ["v", "w", "x", "y", "a"]})
-    axes, counted = asked(opened(table, tmp_path), ["bin=a"], person="id", repeats=Repeats.DISTINCT, most_bins=1)
+    axes, counted = asked(opened(table, tmp_path), ["bin=a"], person="id", repeats=MultiRowPolicy.DISTINCT, most_bins=1)
     assert bins(axes, counted) == {("a",): 1}
 
 
@@ -527,7 +533,7 @@ def test_a_condition_takes_whom_plain_python_takes_and_leaves_the_others_togethe
         axes, told = asked(engine, given.by, where=condition(text), everybody=True, person="id" if i < 2 else None)
         right = expected(given, axes, taken)
         inside = told.codes >= 0
-        assert bins(axes, Counted(told.codes[inside], told.counts[inside])) == right, text
+        assert bins(axes, ExactCounts(told.codes[inside], told.counts[inside])) == right, text
         assert told.counts[~inside].sum() == len(PEOPLE) - sum(right.values()), text
         if i < 3:  # without those who are left out
             axes, counted = asked(engine, given.by, where=condition(text))
@@ -579,11 +585,11 @@ def test_several_questions_at_once_count_everybody_where_each_of_them_does(opene
     engine = opened(arrow(PEOPLE), tmp_path)
     schema, known = engine.columns(), {"everybody": True, "person": "id"}
     asked_ = (
-        Question(axes=resolved((parse("city=Bath,York,null"),), schema), where=condition("age >= 10"), **known),
-        Question(axes=(), where=condition("age >= 10"), **known),
-        Question(axes=(), measure=condition("member = true"), by_value=True, **known),
+        CountQuery(axes=resolved((parse("city=Bath,York,null"),), schema), where=condition("age >= 10"), **known),
+        CountQuery(axes=(), where=condition("age >= 10"), **known),
+        CountQuery(axes=(), measure=condition("member = true"), by_value=True, **known),
         *(
-            Question(
+            CountQuery(
                 axes=resolved((parse("member=true,null"), parse("city=Bath,other")), schema),
                 where=condition("city is not missing"),
                 measure=measured(text),
@@ -593,7 +599,7 @@ def test_several_questions_at_once_count_everybody_where_each_of_them_does(opene
             for text in ("age:0..100:20", "fee:0..100:0.05", "gain:-1..1:0.25")
         ),
     )
-    joint = engine.together(asked_, SystemSource())
+    joint = engine.joint_count(asked_, SystemSource())
     assert joint.counts.min() > 0
     assert int(joint.counts.sum()) == len(PEOPLE)
     for question, codes in zip(asked_, joint.codes, strict=True):
@@ -613,7 +619,7 @@ def test_several_questions_at_once_count_everybody_where_each_of_them_does(opene
     assert cells == right
 
 
-def spread(*questions: Question, engine: Engine) -> list[Counter[Any]]:
+def spread(*questions: CountQuery, engine: Engine) -> list[Counter[Any]]:
     """What each question counts by itself, where it is declared: codes, and labels that were found."""
     told = []
     for question in questions:
@@ -638,18 +644,18 @@ def test_one_row_of_several_alike_is_as_one_row(opened: Opener, tmp_path: Path) 
     found = resolved((parse("city"), parse("member=true,null")), once.columns())
     old, rule = condition("not (age < 10 or gain > 0.1)"), condition("born > 2023-12-31 or city != Bath")
     questions = (
-        Question(axes=(), person="id"),
-        Question(axes=(), where=old, everybody=True, person="id"),
-        Question(axes=city, where=old, measure=measured("fee:0..100:0.05"), person="id"),
-        Question(axes=found, where=old, measure=measured("gain:-1..1:0.25"), by_value=True, person="id"),
-        Question(axes=found, measure=rule, person="id"),
+        CountQuery(axes=(), person="id"),
+        CountQuery(axes=(), where=old, everybody=True, person="id"),
+        CountQuery(axes=city, where=old, measure=measured("fee:0..100:0.05"), person="id"),
+        CountQuery(axes=found, where=old, measure=measured("gain:-1..1:0.25"), by_value=True, person="id"),
+        CountQuery(axes=found, measure=rule, person="id"),
     )
-    kept = tuple(replace(question, repeats=Repeats.ONE_ROW) for question in questions)
+    kept = tuple(replace(question, repeats=MultiRowPolicy.ONE_ROW) for question in questions)
     assert spread(*kept, engine=thrice) == spread(*questions, engine=once)
     at_once = tuple(replace(each, by_value=each.measure is not None, everybody=True) for each in questions[1:3])
     joint = [
-        engine.together(tuple(replace(each, repeats=repeats) for each in at_once), SystemSource())
-        for engine, repeats in ((once, Repeats.REFUSE), (thrice, Repeats.ONE_ROW))
+        engine.joint_count(tuple(replace(each, repeats=repeats) for each in at_once), SystemSource())
+        for engine, repeats in ((once, MultiRowPolicy.REFUSE), (thrice, MultiRowPolicy.ONE_ROW))
     ]
     cells = [
         Counter(
@@ -667,19 +673,19 @@ def test_one_row_is_chosen_before_it_is_looked_at_and_is_one_for_all_questions(o
     rows = {"id": np.repeat(np.arange(many), 3), "bin": ["a", "a", "b"] * many, "x": [1, 7, 7] * many}
     engine = opened(pa.table(rows), tmp_path)
     axes = resolved((parse("bin=a,b"),), engine.columns())
-    where = Question(axes=(), where=condition("bin = b"), person="id", repeats=Repeats.ONE_ROW, everybody=True)
+    where = CountQuery(axes=(), where=condition("bin = b"), person="id", repeats=MultiRowPolicy.ONE_ROW, everybody=True)
     counted = engine.count(where, SystemSource())
     counts = dict(zip(counted.codes.tolist(), counted.counts.tolist(), strict=True))
     assert sum(counts.values()) == many
     assert stats.binomtest(counts[0], many, 1 / 3).pvalue > SIZE, counts
     source = SystemSource()
-    for ask in (lambda other: engine.count(other, source), lambda other: engine.together((other,), source)):
+    for ask in (lambda other: engine.count(other, source), lambda other: engine.joint_count((other,), source)):
         with pytest.raises(Refused, match="not of as many people"):
             ask(replace(where, people=many + 1))
     assert not source.used  # nothing was chosen
     where = replace(where, people=many)
     value = replace(where, axes=axes, where=None, measure=measured("x:0..10:1"), by_value=True)
-    joint = engine.together((where, value), SystemSource())
+    joint = engine.joint_count((where, value), SystemSource())
     cells = {(one, other): n for one, other, n in zip(*map(list, joint.codes), joint.counts.tolist(), strict=True)}
     assert sum(cells.values()) == many
     assert set(cells) == {(-1, 1), (-1, 7), (0, 11 + 7)}
@@ -700,7 +706,7 @@ def test_any_row_of_a_person_is_enough(opened: Opener, tmp_path: Path) -> None:
         ("age > 1000000000000", lambda row: False),
     ):
         met = {row["id"] for row in rows if row["id"] is not None and holds(row)}
-        known = {"person": "id", "repeats": Repeats.ANY_ROW}
+        known = {"person": "id", "repeats": MultiRowPolicy.ANY_ROW}
         _, counted = asked(engine, (), where=condition(text), everybody=True, **known)
         found = dict(zip(counted.codes.tolist(), counted.counts.tolist(), strict=True))
         assert (found.get(0, 0), found.get(-1, 0)) == (len(met), len(everybody - met)), text
@@ -710,7 +716,7 @@ def test_any_row_of_a_person_is_enough(opened: Opener, tmp_path: Path) -> None:
         asked(engine, ["city=Bath"], where=condition("age > 1"), **known)
     (tmp_path / "empty").mkdir()
     nobody = opened(arrow(rows[:1]), tmp_path / "empty")  # whose row has no person
-    for repeats in (Repeats.ANY_ROW, Repeats.ONE_ROW):
+    for repeats in (MultiRowPolicy.ANY_ROW, MultiRowPolicy.ONE_ROW):
         _, none = asked(nobody, (), where=condition("age > 1"), everybody=True, person="id", repeats=repeats)
         assert none.counts.tolist() == []
 
@@ -735,7 +741,7 @@ def test_a_question_about_columns_that_are_not_there_or_do_not_fit_is_one_senten
         {"where": condition("nobody = 1")},
         {"where": condition("city < 1 and height = 2")},
         {"measure": measured("height:0..2:1")},
-        {"where": condition("age = 1"), "repeats": Repeats.DISTINCT, "person": "id"},
+        {"where": condition("age = 1"), "repeats": MultiRowPolicy.DISTINCT, "person": "id"},
     ):
         with pytest.raises(WrongUse):
             asked(engine, (), **question)

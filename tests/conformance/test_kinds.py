@@ -47,7 +47,7 @@ from hubbub.protocol.spec import TABLE, Spec
 from hubbub.publication.files import write
 from hubbub.publication.recovery import finish
 from hubbub.publication.staging import CERTIFICATE, unfinished
-from hubbub.release import perform, save
+from hubbub.release import execute, save
 from hubbub.report import report
 from hubbub.serialization.canonical import canonical, read
 from hubbub.serialization.exact_json import plain, restored
@@ -86,8 +86,8 @@ class Case:
     def spec(self, schema: Any = None) -> Spec:
         """What is asked, resolved against the columns of the table."""
         person = {"person": "id"} if registry.kind(self.kind).data == TABLE else {}
-        asked = registry.kind(self.kind).ask(**person, **self.words)
-        return asked.resolved(self.opened(self.fewer).columns() if schema is None else schema)
+        asked = registry.kind(self.kind).from_options(**person, **self.words)
+        return asked.bind(self.opened(self.fewer).columns() if schema is None else schema)
 
     def played(self, table: Any) -> Release:
         engine = self.opened(table)
@@ -237,16 +237,16 @@ def test_every_kind_is_here() -> None:
 @every_case
 def test_a_description_is_read_back(name: str) -> None:
     spec = CASES[name].spec()
-    told = read(canonical(spec.described()), "it")
+    told = read(canonical(spec.to_json()), "it")
     again = registry.read(spec.kind.wire, told)
     assert again == spec
-    assert again.described() == told
+    assert again.to_json() == told
 
 
 @every_case
 def test_a_description_with_more_in_it_is_refused_and_one_with_less_is_another(name: str) -> None:
     spec = CASES[name].spec()
-    told = spec.described()
+    told = spec.to_json()
     with pytest.raises(CheckFailed):
         registry.read(spec.kind.wire, told | {"approved": "by everybody"})
     for part in told:
@@ -264,7 +264,7 @@ def test_a_kind_of_another_version_is_told_to_update(name: str) -> None:
     spec = CASES[name].spec()
     for wire in (f"{spec.kind.name}/99", "another/1", ""):
         with pytest.raises(CheckFailed, match="does not know; update Hubbub"):
-            registry.read(wire, spec.described())
+            registry.read(wire, spec.to_json())
 
 
 @every_case
@@ -273,12 +273,12 @@ def test_promises_are_the_same_every_time_and_say_whom_they_are_about(name: str)
     spec = CASES[name].spec()
     first = spec.promises()
     assert first
-    assert registry.read(spec.kind.wire, spec.described()).promises() == first
+    assert registry.read(spec.kind.wire, spec.to_json()).promises() == first
     for step in (part for promise in first for part in promise.steps()):
         assert step.people is not None
         assert step.people.unit == spec.people.unit
         assert step.theorem.id
-    assert all(step.people and step.people.whose is not Whose.POPULATION for step in spec.alone())
+    assert all(step.people and step.people.whose is not Whose.POPULATION for step in spec.table_promises())
 
 
 @every_case
@@ -306,7 +306,7 @@ def test_what_can_be_checked_again_holds(name: str) -> None:
 @every_case
 def test_words_are_all_there(name: str) -> None:
     spec = CASES[name].spec()
-    words = spec.words()
+    words = spec.describe()
     needed = (words.title, words.published, words.entry, words.person, words.sampling, words.counts, *words.remarks)
     for text in (*needed, *(text for pair in words.public for text in pair)):
         assert text.strip()
@@ -444,7 +444,7 @@ def test_neighbours_whose_draws_are_replayed_publish_the_same_bytes(name: str) -
     assert again == first
     assert _published(spec, again) == _published(spec, first)
     one, other = spec.present(first), spec.present(again)
-    assert (one.told(), one.sentences(), one.grid(1000)) == (other.told(), other.sentences(), other.grid(1000))
+    assert (one.facts(), one.sentences(), one.display(1000)) == (other.facts(), other.sentences(), other.display(1000))
     assert report(Release(spec, spec.promises(), one)) == report(Release(spec, spec.promises(), other))
 
 
@@ -661,9 +661,9 @@ def test_neighbours_differ_in_numbers_alone(name: str) -> None:
         if case.declared:
             assert one.rows == other.rows
     if case.declared:
-        assert [keys for keys, _, _ in first.grid(1000).rows] == [keys for keys, _, _ in second.grid(1000).rows]
+        assert [keys for keys, _, _ in first.display(1000).rows] == [keys for keys, _, _ in second.display(1000).rows]
     assert _without_numbers(first.sentences()) == _without_numbers(second.sentences())
-    assert set(first.told()) == set(second.told())
+    assert set(first.facts()) == set(second.facts())
 
 
 @every_case
@@ -681,13 +681,13 @@ def test_sheets_grid_facts_and_picture_tell_the_same(name: str) -> None:
         assert tables[0].num_rows == sheet.rows
     assert len(done) == main.rows == len(list(done)) == done.to_arrow().num_rows == len(done.to_pandas())
     for first in (0, 2, 1000):
-        grid = result.grid(first)
+        grid = result.display(first)
         assert len(grid.rows) == min(first, main.rows)
         for keys, numbers, _ in grid.rows:
             assert (len(keys), len(numbers)) == (len(grid.keys), len(grid.numbers))
         shown = done.to_arrow().select(list(grid.keys)).slice(0, len(grid.rows)).to_pylist()
         assert [tuple(row.values()) for row in shown] == [keys for keys, _, _ in grid.rows]
-    json.dumps(dict(result.told()), allow_nan=False)
+    json.dumps(dict(result.facts()), allow_nan=False)
     drawing = result.drawing()
     if isinstance(drawing, Bars):
         assert drawing.bars
@@ -711,7 +711,7 @@ def test_the_report_depends_on_the_release_alone_and_has_every_promise(name: str
 
 def _performed(case: Case, dataset: str = "town") -> Release:
     engine = case.opened(case.fewer)
-    return perform(case.spec(engine.columns()), engine, Ledger(), dataset, other_people=True)
+    return execute(case.spec(engine.columns()), engine, Ledger(), dataset, other_people=True)
 
 
 @every_case
@@ -818,14 +818,14 @@ def test_the_toy_kind_is_in_the_help_and_its_mistakes_are_one_sentence(people: P
 def test_the_toy_kind_is_refused_where_a_person_has_several_rows_and_nothing_is_spent() -> None:
     table = open_table(pa.table({"id": [1, 1, 2]}), person="id", dataset="town")
     with pytest.raises(Refused, match="exactly one row for each person"):
-        table.publish(registry.kind("toy").ask(epsilon="1", person="id"))
+        table.publish(registry.kind("toy").from_options(epsilon="1", person="id"))
     (record,) = Ledger().account("town").records
     assert not record.spent
 
 
 def test_a_toy_adds_up_with_a_histogram() -> None:
     table = open_table(FEWER, person="id", dataset="town")
-    table.publish(registry.kind("toy").ask(epsilon="1", person="id"))
+    table.publish(registry.kind("toy").from_options(epsilon="1", person="id"))
     table.histogram(list(TOWN), crowd=20, epsilon="0.5")
     total = Ledger().account("town").totals
     assert total is not None

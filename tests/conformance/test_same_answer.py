@@ -24,7 +24,7 @@ from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import parse as condition
-from hubbub.tables.engine import Counted, Engine, Question, Repeats
+from hubbub.tables.engine import CountQuery, Engine, ExactCounts, MultiRowPolicy
 from tests import servers
 from tests.conformance.openers import ENGINES, Opener, from_arrow, server_of
 
@@ -38,7 +38,7 @@ def each(*names: str) -> pytest.MarkDecorator:
 
 def told(engine: Engine, *by: str, **question: Any) -> Any:
     """All that an engine answers, as plain values."""
-    given = Question(axes=tuple(map(parse, by)), **question)
+    given = CountQuery(axes=tuple(map(parse, by)), **question)
     counted = engine.count(given, ScriptedSource.from_label("same"))
     rows = zip(
         counted.codes.tolist(), counted.counts.tolist(), *counted.found, counted.sums or counted.codes, strict=True
@@ -205,7 +205,7 @@ def kept_by_hand() -> Counter[tuple[str | None, int]]:
 
 @each(*DATABASES)
 def test_the_row_kept_is_a_function_of_the_key_and_the_rows(opened: Opener, tmp_path: Path) -> None:
-    question = Question(axes=(parse("town"), parse("age:0..40:10")), person="who", repeats=Repeats.ONE_ROW)
+    question = CountQuery(axes=(parse("town"), parse("age:0..40:10")), person="who", repeats=MultiRowPolicy.ONE_ROW)
     right = kept_by_hand()
     for backwards in (False, True):
         engine = opened(several(backwards), _folder(tmp_path, str(backwards)))
@@ -230,7 +230,7 @@ def test_the_row_kept_is_the_same_where_several_bins_are_one_number(opened: Open
         if not at[0][0]:
             code = ((at[0][1] * 10_000_002 + at[1][1]) * 11 + at[2][1]) * 3_333_333 + at[3][1]
             right[None if missing else text.decode(), code] += 1
-    question = Question(axes=tuple(map(parse, specs)), person="who", repeats=Repeats.ONE_ROW)
+    question = CountQuery(axes=tuple(map(parse, specs)), person="who", repeats=MultiRowPolicy.ONE_ROW)
     counted = opened(several(), tmp_path).count(question, ScriptedSource.from_label("same"))
     found = dict(zip(zip(counted.found[0], counted.codes.tolist(), strict=True), counted.counts.tolist(), strict=True))
     assert found == right
@@ -248,8 +248,8 @@ def test_the_bins_kept_are_a_function_of_the_key_and_the_bins(opened: Opener, tm
     right: Counter[tuple[str | None, int]] = Counter()
     for who, own in bins.items():
         right.update(sorted(own, key=lambda at, who=who: mark(who, *at))[:2])  # type: ignore[misc]
-    question = Question(
-        axes=(parse("town"), parse("age:0..40:10")), person="who", repeats=Repeats.DISTINCT, most_bins=2
+    question = CountQuery(
+        axes=(parse("town"), parse("age:0..40:10")), person="who", repeats=MultiRowPolicy.DISTINCT, most_bins=2
     )
     counted = opened(several(), tmp_path).count(question, ScriptedSource.from_label("same"))
     found = dict(zip(zip(counted.found[0], counted.codes.tolist(), strict=True), counted.counts.tolist(), strict=True))
@@ -267,16 +267,16 @@ SETTINGS = (
 spark_only = pytest.mark.xdist_group("spark")
 
 
-def answers(engine: Engine) -> list[Counted]:
+def answers(engine: Engine) -> list[ExactCounts]:
     given = (
-        Question(axes=(parse("town=a,b\\\\,null,other"), parse("age:0..40:10"))),
-        Question(axes=(parse("town"),), person="who", repeats=Repeats.ONE_ROW),
-        Question(axes=(parse("town"),), person="who", repeats=Repeats.DISTINCT, most_bins=2),
+        CountQuery(axes=(parse("town=a,b\\\\,null,other"), parse("age:0..40:10"))),
+        CountQuery(axes=(parse("town"),), person="who", repeats=MultiRowPolicy.ONE_ROW),
+        CountQuery(axes=(parse("town"),), person="who", repeats=MultiRowPolicy.DISTINCT, most_bins=2),
     )
     return [engine.count(question, ScriptedSource.from_label("same")) for question in given]
 
 
-def plain(counted: list[Counted]) -> list[Any]:
+def plain(counted: list[ExactCounts]) -> list[Any]:
     return [
         sorted(zip(map(repr, zip(*each.found, each.codes.tolist(), strict=True)), each.counts.tolist(), strict=True))
         for each in counted
@@ -325,7 +325,7 @@ def test_texts_of_one_row_come_back_as_they_are_from_spark(tmp_path: Path) -> No
     frame = session.read.parquet(str(tmp_path / "p.parquet"))
     people = open_spark_frame(frame.selectExpr("who", "CAST(x AS STRING) AS x", "CAST(y AS STRING) AS y", "age"))
     for specs in (("x", "age:0..3:1,null", "y"), ("age:1..3:1", "y", "x")):
-        assert told(people, *specs, person="who", repeats=Repeats.ONE_ROW) == told(people, *specs)
+        assert told(people, *specs, person="who", repeats=MultiRowPolicy.ONE_ROW) == told(people, *specs)
 
 
 def failing(session: Any, place: Path, folder: Path, how: str) -> Any:
@@ -359,7 +359,7 @@ def test_a_task_that_fails_and_a_stage_that_is_run_again_choose_the_same_rows(ho
     session = servers.or_skip(servers.spark)
     pq.write_table(several(), tmp_path / "people.parquet")
     calm = open_spark_frame(session.read.parquet(str(tmp_path / "people.parquet")))
-    question = Question(axes=(parse("town"),), person="who", repeats=Repeats.ONE_ROW)
+    question = CountQuery(axes=(parse("town"),), person="who", repeats=MultiRowPolicy.ONE_ROW)
     right = plain([calm.count(question, ScriptedSource.from_label("same"))])
     ran = _folder(tmp_path, "ran")
     frame = failing(session, tmp_path / "people.parquet", ran, how)

@@ -69,7 +69,7 @@ def test_more_than_the_declared_share_is_refused_before_a_word_is_drawn(opened: 
             cube(["town=Bath,York", "age:0..1000:500,null"], crowd=5, unit=kept, unlisted=share),
         )
         for spec in specs:
-            known = spec.resolved(engine.columns())
+            known = spec.bind(engine.columns())
             if not no:
                 unlisted.check(engine, known.axes, "who", Fraction(share))
                 continue

@@ -18,7 +18,7 @@ from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.tables.bins import parse
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import parse as condition
-from hubbub.tables.engine import Engine, Question, Repeats
+from hubbub.tables.engine import CountQuery, Engine, MultiRowPolicy
 from tests.conformance.openers import Opener, every_engine
 
 PEOPLE = 200
@@ -44,21 +44,23 @@ def strict(engine: Engine, share: Fraction = SHARE) -> Engine:
 
 
 def asked(**how: Any) -> Callable[[Engine], object]:
-    question = Question(**({"person": "who", "repeats": Repeats.ONE_ROW} | how))
+    question = CountQuery(**({"person": "who", "repeats": MultiRowPolicy.ONE_ROW} | how))
     return lambda engine: engine.count(question, SystemSource())
 
 
 def together(engine: Engine) -> object:
-    one = Question(axes=(parse("town=Bath"),), person="who", repeats=Repeats.ONE_ROW, where=condition("x >= 2"))
+    one = CountQuery(
+        axes=(parse("town=Bath"),), person="who", repeats=MultiRowPolicy.ONE_ROW, where=condition("x >= 2")
+    )
     two = replace(one, where=None, measure=measured("x:0..10:1"), by_value=True)
-    return engine.together((one, two), SystemSource())
+    return engine.joint_count((one, two), SystemSource())
 
 
 WAYS: dict[str, Callable[[Engine], object]] = {
     "one row": asked(axes=(parse("x:0..10:1"),)),
     "one row by two columns": asked(axes=(parse("x:0..10:1,null"), parse("town=Bath"))),
-    "several bins": asked(axes=(parse("x:0..10:1"),), repeats=Repeats.DISTINCT, most_bins=2),
-    "any row": asked(axes=(), where=condition("x >= 2"), repeats=Repeats.ANY_ROW),
+    "several bins": asked(axes=(parse("x:0..10:1"),), repeats=MultiRowPolicy.DISTINCT, most_bins=2),
+    "any row": asked(axes=(), where=condition("x >= 2"), repeats=MultiRowPolicy.ANY_ROW),
     "a condition": asked(axes=(parse("town=Bath"),), where=condition("x >= 2")),
     "a measure": asked(axes=(parse("town=Bath"),), measure=measured("x:0..10:1")),
     "a boolean": asked(axes=(parse("x:boolean,other"),)),
@@ -90,4 +92,4 @@ def test_59_more_people_than_the_share_are_refused_however_few_their_rows(opened
 def test_59_where_each_row_is_a_person_rows_are_people(opened: Opener, tmp_path: Path) -> None:
     engine = strict(opened(table(1, 60), tmp_path))
     with pytest.raises(Refused, match="more people than unreadable allows"):
-        engine.count(Question(axes=(parse("x:0..10:1"),)), ScriptedSource())
+        engine.count(CountQuery(axes=(parse("x:0..10:1"),)), ScriptedSource())

@@ -18,11 +18,11 @@ from hubbub.protocol.check import Check
 from hubbub.protocol.measurement import Measurement, loaded, release
 from hubbub.protocol.option import Option
 from hubbub.protocol.result import Result, Sheet
-from hubbub.protocol.spec import Kind, Spec, Words
+from hubbub.protocol.spec import Description, Kind, Spec
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import plain, restored
 from hubbub.serialization.published_files import Files
-from hubbub.tables.engine import Question
+from hubbub.tables.engine import CountQuery
 from hubbub.tables.privacy_unit import EACH_ROW, Unit
 
 SCHEMA = pa.schema([("people", pa.int64())])
@@ -58,7 +58,7 @@ class Toy(Spec):
     def people(self) -> People:
         return self.unit.people
 
-    def resolved(self, schema: Any) -> Self:
+    def bind(self, schema: Any) -> Self:
         return self
 
     def promises(self) -> tuple[Derivation, ...]:
@@ -70,17 +70,17 @@ class Toy(Spec):
     def checks(self) -> Iterator[Check]:
         return laws(Geometric(self.epsilon))
 
-    def words(self) -> Words:
+    def describe(self) -> Description:
         title, everybody = "How many people there are", "the people in the table"
         said = f"The number of {everybody}, with noise"
         whom = {"person": self.unit.words, "sampling": "nobody: everybody is counted", "counts": everybody}
-        return Words(title=title, published=said, entry="the number of people", **whom)
+        return Description(title=title, published=said, entry="the number of people", **whom)
 
-    def described(self) -> dict[str, Plain]:
+    def to_json(self) -> dict[str, Plain]:
         return cast(dict[str, Plain], plain(self))
 
     def measure(self, data: Any, source: Source) -> Measurement:
-        counted = data.count(Question(axes=(), person=self.unit.person), source).counts
+        counted = data.count(CountQuery(axes=(), person=self.unit.person), source).counts
         return Measurement(total=release(NoisyTotal(self.epsilon), int(counted.sum()), source))
 
     def present(self, measurement: Measurement) -> Total:
@@ -94,9 +94,9 @@ class Toy(Spec):
 KIND = Toy.kind = Kind(
     name="toy",
     wire="toy/1",
-    about="Publish how many people there are.",
+    help="Publish how many people there are.",
     examples=("hubbub release toy people.csv --epsilon 1 --out out/",),
-    options=(Option(name="epsilon", takes="E", help="The privacy loss."),),
-    ask=lambda *, epsilon, person=None: Toy(epsilon=Geometric(epsilon).epsilon, unit=Unit(person=person)),
-    read=lambda given: restored(Toy, given),
+    options=(Option(name="epsilon", metavar="E", help="The privacy loss."),),
+    from_options=lambda *, epsilon, person=None: Toy(epsilon=Geometric(epsilon).epsilon, unit=Unit(person=person)),
+    from_json=lambda given: restored(Toy, given),
 )

@@ -21,7 +21,7 @@ from hubbub.engines.files import csv_file, csv_records, files
 from hubbub.engines.files.files import open_file
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
-from hubbub.tables.engine import Question
+from hubbub.tables.engine import CountQuery
 
 LINE = 256  # bytes of the longest record, in the small: buffers are then of 4,096
 TOWNS = (
@@ -130,7 +130,7 @@ def by_python(path: Path) -> Counter[str]:
 
 
 def by_engine(path: Path) -> Counter[str]:
-    counted = open_file(path).count(Question(axes=(parse("town"),)), ScriptedSource())
+    counted = open_file(path).count(CountQuery(axes=(parse("town"),)), ScriptedSource())
     return Counter(dict(zip((town or "" for town in counted.found[0]), counted.counts.tolist(), strict=True)))
 
 

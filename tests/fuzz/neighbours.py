@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 from hubbub.cli.release import _tell
 from hubbub.errors import HubbubError
 from hubbub.noise.source import ScriptedSource
-from hubbub.tables.engine import Question, Repeats
+from hubbub.tables.engine import CountQuery, MultiRowPolicy
 from tests.fresh import counts as published
 from tests.fresh import open as open_fresh
 from tests.fuzz.csv_reader import LINE, lines_of
@@ -198,11 +198,13 @@ class Seen:
     counts: Counter[object]
 
 
-def look(path: Path, by: str, repeats: Repeats, **words: Any) -> Seen:
+def look(path: Path, by: str, repeats: MultiRowPolicy, **words: Any) -> Seen:
     out, err = io.StringIO(), io.StringIO()
     code, keys, counts = 0, (), Counter[object]()
-    person = None if repeats is Repeats.REFUSE else "id"
-    unit = {Repeats.ONE_ROW: {"one_row_per_person": True}, Repeats.DISTINCT: {"distinct": 1}}.get(repeats, {})
+    person = None if repeats is MultiRowPolicy.REFUSE else "id"
+    unit = {MultiRowPolicy.ONE_ROW: {"one_row_per_person": True}, MultiRowPolicy.DISTINCT: {"distinct": 1}}.get(
+        repeats, {}
+    )
     with redirect_stdout(out), redirect_stderr(err), warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         try:
@@ -210,7 +212,7 @@ def look(path: Path, by: str, repeats: Repeats, **words: Any) -> Seen:
             done = table.histogram([by], **unit, **words)
             found = published(done)
             keys = tuple(labels[i] for which, labels in found.keys(0, found.bins) for i in which.tolist())
-            question = Question(axes=found.axes, person=person, repeats=repeats)
+            question = CountQuery(axes=found.axes, person=person, repeats=repeats)
             counted = table.engine.count(question, ScriptedSource.from_label("neighbours"))
             labels = counted.found[0] if counted.found else counted.codes.tolist()
             counts = Counter(dict(zip(labels, counted.counts.tolist(), strict=True)))
@@ -249,9 +251,11 @@ def check_table(seed: int, folder: Path, neighbours: int = NEIGHBOURS) -> list[s
     files = Files(chance, folder)
     by = chance.choice((*(files.type.specs if files.type else TEXTS), "x"))
     protection: dict[str, Any] = {"crowd": 3} if by == "x" else chance.choice(({"crowd": 3}, {"epsilon": 1}))
-    repeats = chance.choice((Repeats.REFUSE, Repeats.REFUSE, Repeats.ONE_ROW, Repeats.DISTINCT))
+    repeats = chance.choice(
+        (MultiRowPolicy.REFUSE, MultiRowPolicy.REFUSE, MultiRowPolicy.ONE_ROW, MultiRowPolicy.DISTINCT)
+    )
     if files.type is None:  # the lines of these files do not say who they are
-        repeats = Repeats.REFUSE
+        repeats = MultiRowPolicy.REFUSE
     base = look(files.write(files.cells), by, repeats, **protection)
     wrong = []
     for _ in range(neighbours):

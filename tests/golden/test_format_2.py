@@ -102,7 +102,7 @@ def test_a_release_promises_and_writes_what_it_did(name: str) -> None:
         words["epsilon"] = Fraction(words["epsilon"]) * words["distinct"]
     several = words.get("one_row_per_person") or words.get("distinct")
     engine = open_table(TWICE if several else ONCE, person="id").engine
-    spec = spec_of(then["by"], words, "id").resolved(engine.columns())
+    spec = spec_of(then["by"], words, "id").bind(engine.columns())
     done = played(spec, engine, ScriptedSource([], then=f"golden {name}"))
     told = [str(step.conclusion) for step in done.promises]
     assert told == SHARPER.get(name, then["promises"])

@@ -15,7 +15,7 @@ from hubbub.engines.files.csv_records import Survey
 from hubbub.engines.opening import open_source
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
-from hubbub.tables.engine import Question
+from hubbub.tables.engine import CountQuery
 from tests.fuzz.csv_reader import (
     LINE,
     TOWNS,
@@ -99,6 +99,6 @@ def test_a_packed_or_encoded_file_is_read_like_a_plain_one(tmp_path: Path, seed:
         for encoding in ("latin-1", "utf-16"):
             (tmp_path / "other.csv").write_bytes(text.encode(encoding))
             engine = open_source(tmp_path / "other.csv", encoding=encoding)
-            counted = engine.count(Question(axes=(parse("town"),)), ScriptedSource())
+            counted = engine.count(CountQuery(axes=(parse("town"),)), ScriptedSource())
             found = dict(zip((town or "" for town in counted.found[0]), counted.counts.tolist(), strict=True))
             assert found == dict(right)

@@ -28,7 +28,7 @@ from hubbub.kinds.histogram.request import histogram
 from hubbub.kinds.histogram.result import Counts
 from hubbub.noise.source import ScriptedSource, Source
 from hubbub.numeric.exact import lower, upper
-from hubbub.tables.engine import Counted, Question
+from hubbub.tables.engine import CountQuery, ExactCounts
 from hubbub.tables.estimation.scaling import population_intervals
 from hubbub.tables.schema import Schema
 from tests.fresh import counts, played
@@ -41,12 +41,12 @@ class Crowd:
     """An engine whose bins all hold the same number of people."""
 
     def __init__(self, count: int, bins: int) -> None:
-        self.counted = Counted(np.arange(bins), np.full(bins, count))
+        self.counted = ExactCounts(np.arange(bins), np.full(bins, count))
 
     def columns(self) -> Schema:
         return Schema({})
 
-    def count(self, question: Question, source: Source) -> Counted:
+    def count(self, question: CountQuery, source: Source) -> ExactCounts:
         return self.counted
 
 

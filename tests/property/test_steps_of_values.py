@@ -29,7 +29,7 @@ from hubbub.engines.files.frames import open_frame, open_table
 from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import to_text
 from hubbub.tables.bounded_column import MOST_STEPS, Measure, measured
-from hubbub.tables.engine import Question
+from hubbub.tables.engine import CountQuery
 from hubbub.tables.schema import Schema
 
 SMALL = ("DECIMAL(1,0)", "DECIMAL(4,4)", "DECIMAL(9,2)", "DECIMAL(18,0)", "DECIMAL(18,6)")
@@ -193,10 +193,10 @@ def test_no_value_is_taken_for_another_where_a_file_lies_about_its_smallest_and_
         others.execute(f"CREATE VIEW people AS SELECT * FROM '{raw}'")
         for engine, spec in product((open_file(raw), open_table(others, "people")), FIVES):
             measure, (ends, steps_of_5) = measured(spec), FIVES[spec]
-            found = engine.count(Question(axes=(), measure=measure), SystemSource())
+            found = engine.count(CountQuery(axes=(), measure=measure), SystemSource())
             assert found.sums == (2 * steps_of_5 + above * ends,), (spec, kind)
-            by_value = Question(axes=(), measure=measure, by_value=True)
-            each, joint = engine.count(by_value, SystemSource()), engine.together((by_value,), SystemSource())
+            by_value = CountQuery(axes=(), measure=measure, by_value=True)
+            each, joint = engine.count(by_value, SystemSource()), engine.joint_count((by_value,), SystemSource())
             right_ones = {steps_of_5: 2, above * ends: 1}
             assert dict(zip(each.codes.tolist(), each.counts.tolist(), strict=True)) == right_ones, (spec, kind)
             assert dict(zip(joint.codes[0].tolist(), joint.counts.tolist(), strict=True)) == right_ones, (spec, kind)
@@ -225,6 +225,6 @@ def test_sums_that_doubles_cannot_hold_are_added_up_as_whole_numbers(monkeypatch
     for limit, ways in ((2**53, [False]), (305 * 100 + 1, [False]), (305 * 100, [False, True])):
         monkeypatch.setattr(measured_sql, "EXACT", limit)
         asked.clear()
-        found = engine.count(Question(axes=(), measure=measured("x:0..100:1")), SystemSource())
+        found = engine.count(CountQuery(axes=(), measure=measured("x:0..100:1")), SystemSource())
         assert found.sums == (sum(min(max(x, 0), 100) for x in range(-5, 300)),)
         assert asked == ways

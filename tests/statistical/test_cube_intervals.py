@@ -12,8 +12,8 @@ from hubbub.kinds.cube.margins import summed
 from hubbub.kinds.cube.request import cube
 from hubbub.kinds.cube.spec import Cube
 from hubbub.noise.source import ScriptedSource, Source
-from hubbub.tables.engine import Counted, Question
-from hubbub.tables.schema import Holds, Schema
+from hubbub.tables.engine import CountQuery, ExactCounts
+from hubbub.tables.schema import ColumnType, Schema
 
 RUNS: Final = 300
 COVERAGE: Final = Fraction(3, 4)
@@ -27,8 +27,8 @@ TRUTH = np.array([0, 1, 4, 9, 40, 3])
 class Town:
     """People whose counts are known."""
 
-    def count(self, question: Question, source: Source) -> Counted:
-        return Counted(np.arange(TRUTH.size), TRUTH)
+    def count(self, question: CountQuery, source: Source) -> ExactCounts:
+        return ExactCounts(np.arange(TRUTH.size), TRUTH)
 
 
 def misses(spec: Cube, shorter: int) -> int:
@@ -47,8 +47,8 @@ def misses(spec: Cube, shorter: int) -> int:
 
 
 def test_all_intervals_hold_at_once() -> None:
-    columns = Schema({"a": Holds.TEXT, "b": Holds.TEXT})
-    spec = cube(["a=0,1,2", "b=0,1"], epsilon=1, coverage=COVERAGE).resolved(columns)
+    columns = Schema({"a": ColumnType.TEXT, "b": ColumnType.TEXT})
+    spec = cube(["a=0,1,2", "b=0,1"], epsilon=1, coverage=COVERAGE).bind(columns)
     most = int(stats.binom.isf(SIZE, RUNS, float(1 - COVERAGE)))
     missed = misses(spec, 0)
     assert missed <= most, f"n = {RUNS}: {missed} missed, at most {most}"

@@ -21,7 +21,7 @@ from hubbub.kinds.statistic.request import statistic
 from hubbub.kinds.statistic.result import Answers
 from hubbub.noise.source import ScriptedSource, Source
 from hubbub.tables.bounded_column import Measure
-from hubbub.tables.engine import Counted, Question
+from hubbub.tables.engine import CountQuery, ExactCounts
 
 RUNS, MISS, SIZE = 200, 0.05, 1e-6
 THRESHOLD = int(stats.binom.isf(SIZE, RUNS, MISS))
@@ -52,11 +52,11 @@ class People:
     def __init__(self, values: np.typing.NDArray[np.float64]) -> None:
         self.steps = np.floor(np.clip(values, 0, 10) + 0.5).astype(int)
 
-    def count(self, question: Question, source: Source) -> Counted:
+    def count(self, question: CountQuery, source: Source) -> ExactCounts:
         if not question.by_value:
-            return Counted(np.array([0]), np.array([N]), (), (int(self.steps.sum()),))
+            return ExactCounts(np.array([0]), np.array([N]), (), (int(self.steps.sum()),))
         found, counts = np.unique(self.steps, return_counts=True)
-        return Counted(found, counts, ())
+        return ExactCounts(found, counts, ())
 
 
 def truth(kind: str, q: str, values: np.typing.NDArray[np.float64]) -> tuple[float, float]:

@@ -19,7 +19,7 @@ from hubbub.kinds.statistic.result import Answers
 from hubbub.kinds.statistic.spec import Statistic
 from hubbub.noise.source import ScriptedSource, Source
 from hubbub.tables.bounded_column import Measure
-from hubbub.tables.engine import Counted, Question, Repeats
+from hubbub.tables.engine import CountQuery, ExactCounts, MultiRowPolicy
 from hubbub.tables.privacy_unit import Unit
 
 RUNS, MISS, SIZE = 400, 0.05, 1e-6
@@ -50,8 +50,8 @@ class People:
         self.rng = np.random.default_rng(7)
         self.kept = np.zeros(N, dtype=int)
 
-    def count(self, question: Question, source: Source) -> Counted:
-        assert question.repeats is Repeats.ONE_ROW
+    def count(self, question: CountQuery, source: Source) -> ExactCounts:
+        assert question.repeats is MultiRowPolicy.ONE_ROW
         self.kept = (self.rng.random(N) * HAS).astype(int)
         town, step, high = (each[np.arange(N), self.kept] for each in (TOWN, STEP, HIGH))
         bins = town if question.axes else np.zeros(N, dtype=int)
@@ -64,7 +64,7 @@ class People:
         sums = None
         if question.measure is not None and not question.by_value:
             sums = tuple(int(steps[taken & (bins == code)].sum()) for code in found.tolist())
-        return Counted(found, counts, (), sums)
+        return ExactCounts(found, counts, (), sums)
 
 
 def truth(spec: Statistic, weights: np.ndarray) -> list[float]:

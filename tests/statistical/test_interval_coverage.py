@@ -138,7 +138,7 @@ def test_what_an_interval_is_for_is_covered_at_the_stated_rate(
 ) -> None:
     done, truth = drawn(name, column, words, unit, monkeypatch)
     assert of_interval(done.spec) is stated
-    assert done.told()["counts"]["interval"] == stated.value
+    assert done.facts()["counts"]["interval"] == stated.value
     missed = (done.low > truth) | ((done.high >= 0) & (done.high < truth))
     shown = by_bin(done.shown)
     assert shown.sum() > RELEASES  # there is something to look at

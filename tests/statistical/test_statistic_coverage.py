@@ -20,7 +20,7 @@ from hubbub.kinds.statistic.result import Answers
 from hubbub.kinds.statistic.spec import Statistic
 from hubbub.noise.source import ScriptedSource, Source
 from hubbub.tables.bounded_column import Measure
-from hubbub.tables.engine import Counted, Question
+from hubbub.tables.engine import CountQuery, ExactCounts
 
 RUNS, MISS, SIZE = 1000, 0.05, 1e-6
 THRESHOLD = int(stats.binom.isf(SIZE, RUNS, MISS))
@@ -44,7 +44,7 @@ def test_the_threshold_has_power() -> None:
 class People:
     """Answers questions about the people above, without a database."""
 
-    def count(self, question: Question, source: Source) -> Counted:
+    def count(self, question: CountQuery, source: Source) -> ExactCounts:
         bins = TOWN if question.axes else np.zeros(N, dtype=int)
         steps = STEP if isinstance(question.measure, Measure) else OLD.astype(int)
         taken = OLD if question.where is not None else np.ones(N, dtype=bool)
@@ -55,7 +55,7 @@ class People:
         sums = None
         if question.measure is not None and not question.by_value:
             sums = tuple(int(steps[taken & (bins == code)].sum()) for code in found.tolist())
-        return Counted(found, counts, (), sums)
+        return ExactCounts(found, counts, (), sums)
 
 
 def truth(spec: Statistic) -> list[tuple[float, float]]:

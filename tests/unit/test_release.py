@@ -22,10 +22,10 @@ from hubbub.kinds.histogram.spec import Histogram
 from hubbub.kinds.table import Table
 from hubbub.noise.source import RecordingSource, ReplaySource, ScriptedSource, Source, SystemSource
 from hubbub.release import run
-from hubbub.tables.engine import Counted, Question, Repeats
+from hubbub.tables.engine import CountQuery, ExactCounts, MultiRowPolicy
 from hubbub.tables.estimation.scaling import largest_population, smallest_population
 from hubbub.tables.privacy_unit import Unit
-from hubbub.tables.schema import Holds, Schema
+from hubbub.tables.schema import ColumnType, Schema
 from tests.fresh import counts, open, played
 
 
@@ -33,15 +33,16 @@ class Given:
     """An engine with these counts, that remembers what it was asked."""
 
     def __init__(self, codes: list[int], counts: list[int], *found: list[str | None]) -> None:
-        self.counted = Counted(np.array(codes, dtype=np.int64), np.array(counts, dtype=np.int64), found)
-        self.asked: list[Question] = []
+        self.counted = ExactCounts(np.array(codes, dtype=np.int64), np.array(counts, dtype=np.int64), found)
+        self.asked: list[CountQuery] = []
 
     def columns(self) -> Schema:
         return Schema(
-            dict.fromkeys(("a", "f", "found", "g", "id"), Holds.TEXT) | dict.fromkeys(("age", "b"), Holds.INTEGER)
+            dict.fromkeys(("a", "f", "found", "g", "id"), ColumnType.TEXT)
+            | dict.fromkeys(("age", "b"), ColumnType.INTEGER)
         )
 
-    def count(self, question: Question, source: Source) -> Counted:
+    def count(self, question: CountQuery, source: Source) -> ExactCounts:
         self.asked.append(question)
         return self.counted
 
@@ -143,15 +144,15 @@ def test_a_table_without_people_has_the_same_form() -> None:
 
 def test_the_unit_decides_what_the_engine_is_asked() -> None:
     for unit, repeats, most in (
-        (Unit(), Repeats.REFUSE, 1),
-        (Unit(person="id"), Repeats.REFUSE, 1),
-        (Unit(person="id", one_row_per_person=True), Repeats.ONE_ROW, 1),
-        (Unit(person="id", distinct=3), Repeats.DISTINCT, 3),
+        (Unit(), MultiRowPolicy.REFUSE, 1),
+        (Unit(person="id"), MultiRowPolicy.REFUSE, 1),
+        (Unit(person="id", one_row_per_person=True), MultiRowPolicy.ONE_ROW, 1),
+        (Unit(person="id", distinct=3), MultiRowPolicy.DISTINCT, 3),
     ):
         engine = Given([0], [5])
         spec = histogram(["a=x,y,z"], epsilon=1, unit=unit)
         ran(engine, spec, SystemSource())
-        assert engine.asked == [Question(axes=spec.axes, person=unit.person, repeats=repeats, most_bins=most)]
+        assert engine.asked == [CountQuery(axes=spec.axes, person=unit.person, repeats=repeats, most_bins=most)]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pyarrow as pa
 from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Measurement, release
-from hubbub.tables.engine import Question
+from hubbub.tables.engine import CountQuery
 from tests.conformance.toy import NoisyTotal, Toy
 
 
@@ -31,12 +31,12 @@ class ExactBeside:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaking(Toy):
     def measure(self, data: Any, source: Source) -> Measurement:
-        exact = int(data.count(Question(axes=(), person=self.unit.person), source).counts.sum())
+        exact = int(data.count(CountQuery(axes=(), person=self.unit.person), source).counts.sum())
         return Measurement(total=release(ExactBeside(self.epsilon), exact, source))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thrice(Toy):
     def measure(self, data: Any, source: Source) -> Measurement:
-        exact = int(data.count(Question(axes=(), person=self.unit.person), source).counts.sum())
+        exact = int(data.count(CountQuery(axes=(), person=self.unit.person), source).counts.sum())
         return Measurement(total=release(NoisyTotal(self.epsilon), 3 * exact, source))

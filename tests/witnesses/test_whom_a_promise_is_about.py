@@ -36,7 +36,7 @@ def test_tables_of_20_and_19_people_are_told_apart_and_only_the_population_is_pr
     assert math.isinf(loss(joint([Asked(spec)], visits(*"x" * 20), visits(*"x" * 19))))
     private = [step for step in spec.promises() if isinstance(step.conclusion, DifferentialPrivacy)]
     assert [step.people.whose for step in private if step.people is not None] == [Whose.POPULATION]
-    assert not any(isinstance(step.conclusion, DifferentialPrivacy) for step in spec.alone())
+    assert not any(isinstance(step.conclusion, DifferentialPrivacy) for step in spec.table_promises())
 
 
 def test_a_collected_table_with_plain_noise_loses_1_and_not_01586() -> None:

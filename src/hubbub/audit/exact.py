@@ -74,7 +74,7 @@ def of_spec(spec: Spec, subject: str | None = None, claims: Sequence[Guarantee] 
     """
     own = [step.conclusion for step in spec.promises()]
     promise = own[0]
-    name = spec.words().entry if subject is None else subject
+    name = spec.describe().entry if subject is None else subject
     found = [_told(each, _told_apart(number), name) for each, number in _unlike(spec, [*own, *claims])]
     if found:
         return tuple(found)

@@ -149,7 +149,7 @@ def of_spec(
         told = tuple(_without_numbers(sentence) for sentence in result.sentences())
         return sheets, keys, told, tuple(sorted(result.told()))
 
-    name = spec.words().entry if subject is None else subject
+    name = spec.describe().entry if subject is None else subject
 
     def run(data: Any, source: Source) -> object:
         return spec.present(spec.measure(data, source))

@@ -66,7 +66,7 @@ def of_specs(specs: Sequence[Spec]) -> Finding:
         return _undecided(f"no theorem covers these releases together ({why}); the ledger would refuse them", "nothing")
     promise = total.differential.guarantee
     channels = [each for each in (getattr(spec, "whole_channel", None) for spec in specs) if each is not None]
-    one_partition = len({spec.together().partition for spec in specs}) == 1
+    one_partition = len({spec.composition().partition for spec in specs}) == 1
     if isinstance(promise, DifferentialPrivacy) and one_partition and len(channels) == len(specs):
         return of_sequence(channels, promise)
     every = (total.differential, total.replaced, total.zero_knowledge, total.crowd_blending, total.outlier)

@@ -96,7 +96,7 @@ def explain_release(spec: Spec, promises: Sequence[Derivation]) -> str:
 
     It says what a certificate says, to somebody who has never heard of epsilon.
     """
-    words = spec.words()
+    words = spec.describe()
     lines = [
         "What was published",
         f"  {words.published}.",

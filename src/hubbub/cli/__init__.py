@@ -129,8 +129,8 @@ def confirm_weak(spec: Spec, yes: bool) -> None:
 def options(command: Command, asked: Sequence[Option]) -> Command:
     """The options that somebody can be asked for, as flags."""
     for option in reversed(asked):
-        words: dict[str, Any] = {"help": in_shell(option.help), "default": option.default, "metavar": option.takes}
-        if option.takes is None:
+        words: dict[str, Any] = {"help": in_shell(option.help), "default": option.default, "metavar": option.metavar}
+        if option.metavar is None:
             words |= {"is_flag": True, "default": False}
         elif option.many:
             words |= {"multiple": True, "default": ()}

@@ -29,9 +29,9 @@ from hubbub.errors import in_shell
 if TYPE_CHECKING:
     from rich.table import Table as Rows
 
-    from hubbub.protocol.release import Release
-    from hubbub.protocol.result import Comparison, Grid
-    from hubbub.protocol.spec import Kind, Publish
+    from hubbub.protocol.release import Publish, Release
+    from hubbub.protocol.result import Comparison, DisplayTable
+    from hubbub.protocol.spec import Kind
 
 _FIRST: Final = 12  # rows shown on the terminal
 EXAMPLE: Final = "millbrook"  # an invented network
@@ -79,7 +79,7 @@ def command(kind: Kind, name: str | None = None) -> click.Command:
         asked = click.option("--compare", is_flag=True, help="Show beside it what others do to the same end.")(asked)
     asked = _of_any(asked)
     asked = _of_a_table(asked) if kind.data == "table" else reading_options(asked)
-    made = click.command(name or kind.name, help=in_shell(kind.about), epilog=examples(*kind.examples))
+    made = click.command(name or kind.name, help=in_shell(kind.help), epilog=examples(*kind.examples))
     return made(click.argument("file")(options(asked, kind.options)))
 
 
@@ -179,7 +179,7 @@ def _opened(kind: Kind, file: str, words: dict[str, Any]) -> tuple[Publish, obje
 
 def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[str, Any]) -> None:
     from hubbub.ledger.ledger import Ledger
-    from hubbub.protocol.spec import TakesLong
+    from hubbub.protocol.capabilities import TakesLong
     from hubbub.publication.files import check_format
     from hubbub.publication.staging import prepared
     from hubbub.release import save
@@ -188,11 +188,11 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[st
     out, form, replace, date, yes = (words.pop(name) for name in ("out", "form", "replace", "date", "yes"))
     ledger = Ledger(words["ledger"])
     publish, columns = _opened(kind, file, words)
-    spec = kind.ask(**words)
+    spec = kind.from_options(**words)
     check_format(form)
     said = heading(date)
-    confirm_weak(spec.resolved(columns), yes)
-    with prepared(Path(out), spec.room(), replace=replace, parts=words.get("parts") is not None, ledger=ledger):
+    confirm_weak(spec.bind(columns), yes)
+    with prepared(Path(out), spec.size_hint(), replace=replace, parts=words.get("parts") is not None, ledger=ledger):
         if isinstance(spec, TakesLong) and (ahead := spec.duration_note()):
             say(ahead)
         with waiting("Counting"):
@@ -204,7 +204,7 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[st
 
 def answer(done: Release, written: dict[str, str], *, as_json: bool, beside: Comparison | None = None) -> None:
     """What is said about a release that was made, whatever its kind."""
-    for remark in done.spec.words().remarks:
+    for remark in done.spec.describe().remarks:
         say(f"Note: {remark}.")
     if as_json:
         more = {} if beside is None else {"compare": {"rows": [dict(row) for row in beside.rows]}}
@@ -224,7 +224,7 @@ def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
     return {
         **written,
         "dataset": done.place.dataset if done.place else None,
-        **done.result.told(),
+        **done.result.facts(),
         "guarantees": [about(step.conclusion, step.people) for step in done.promises],
     }
 
@@ -235,8 +235,8 @@ def _tell(done: Release, written: dict[str, str]) -> None:
     from hubbub.ledger.ledger import Ledger
 
     console = page()
-    console.print(f"Who is a person: {shown(done.spec.words().person)}.\n")
-    grid, total = done.result.grid(_FIRST), len(done)
+    console.print(f"Who is a person: {shown(done.spec.describe().person)}.\n")
+    grid, total = done.result.display(_FIRST), len(done)
     console.print(_rows(grid))
     if total > len(grid.rows):
         console.print(f"and {total - len(grid.rows):,} more rows.")
@@ -263,7 +263,7 @@ def _tell(done: Release, written: dict[str, str]) -> None:
         )
 
 
-def _rows(grid: Grid) -> Rows:
+def _rows(grid: DisplayTable) -> Rows:
     """A grid as a table of the terminal."""
     from rich.table import Table as Rows
 

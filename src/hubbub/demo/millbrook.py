@@ -126,7 +126,7 @@ class Story:
         """Where the files are, and the numbers that may be told."""
         return {
             **self.files,
-            **self.release.result.told(),
+            **self.release.result.facts(),
             "guarantees": [about(step.conclusion, step.people) for step in self.release.promises],
         }
 

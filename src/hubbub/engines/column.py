@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from hubbub.numeric.exact import to_text
-from hubbub.tables.schema import Holds
+from hubbub.tables.schema import ColumnType
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +39,14 @@ class Column:
     """A column by its name; `number` is the type its cells are compared in, for numbers and for text."""
 
     name: str
-    kind: Holds
+    kind: ColumnType
     number: Number | None = None
     moment: str | None = None  # the type of a time stamp that may hold what is no time
 
 
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
 _MOMENTS = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP WITH TIME ZONE")  # nanoseconds are all times
-_KINDS = {"VARCHAR": Holds.TEXT, "BOOLEAN": Holds.BOOLEAN, "DATE": Holds.DATE}
+_KINDS = {"VARCHAR": ColumnType.TEXT, "BOOLEAN": ColumnType.BOOLEAN, "DATE": ColumnType.DATE}
 
 
 def _integers(name: str, bits: int, *, signed: bool) -> Number:
@@ -71,12 +71,12 @@ def column(name: str, type_name: str) -> Column:
     """The column that DuckDB describes so."""
     if type_name in NUMBERS:
         number = NUMBERS[type_name]
-        return Column(name, Holds.FLOAT if number.grid is None else Holds.INTEGER, number)
+        return Column(name, ColumnType.FLOAT if number.grid is None else ColumnType.INTEGER, number)
     if decimal := re.fullmatch(r"DECIMAL\((\d+),\s*(\d+)\)", type_name):
         grid = Fraction(1, 10 ** int(decimal[2]))
         most = (10 ** int(decimal[1]) - 1) * grid
-        return Column(name, Holds.DECIMAL, Number(type_name, -most, most, grid))
+        return Column(name, ColumnType.DECIMAL, Number(type_name, -most, most, grid))
     if type_name.startswith("TIMESTAMP"):
-        return Column(name, Holds.DATE, moment=type_name if type_name in _MOMENTS else None)
-    kind = Holds.TEXT if type_name.startswith("ENUM") else _KINDS.get(type_name, Holds.OTHER)
-    return Column(name, kind, DOUBLE if kind is Holds.TEXT else None)
+        return Column(name, ColumnType.DATE, moment=type_name if type_name in _MOMENTS else None)
+    kind = ColumnType.TEXT if type_name.startswith("ENUM") else _KINDS.get(type_name, ColumnType.OTHER)
+    return Column(name, kind, DOUBLE if kind is ColumnType.TEXT else None)

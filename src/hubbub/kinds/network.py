@@ -9,8 +9,7 @@ from typing import Any, Protocol
 from hubbub.graphs.graph import Graph
 from hubbub.kinds.graph.request import statistics
 from hubbub.numeric.exact import Exact
-from hubbub.protocol.release import Release
-from hubbub.protocol.spec import Publish
+from hubbub.protocol.release import Publish, Release
 
 
 class Links(Protocol):

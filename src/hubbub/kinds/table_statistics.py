@@ -10,8 +10,7 @@ from hubbub.errors import WrongUse
 from hubbub.kinds.questions.one_sample import SampledPeople
 from hubbub.kinds.statistic.request import statistic
 from hubbub.numeric.exact import Exact
-from hubbub.protocol.release import Release
-from hubbub.protocol.spec import Publish
+from hubbub.protocol.release import Publish, Release
 from hubbub.tables.engine import Engine
 from hubbub.tables.inspection import Look
 from hubbub.tables.privacy_unit import of_numbers

@@ -132,10 +132,10 @@ def charge(spec: Spec) -> Charge:
     about how the table was collected; for a graph, for other edges of one vertex, or for one edge more or less, as its
     people say. A promise that compares unlike numbers of people is refused where one number is enforced.
     """
-    alone, together = spec.alone(), spec.together()
+    alone, together = spec.table_promises(), spec.composition()
     check_number((step.conclusion for step in alone), spec.enforced_number)
     return Charge(
-        what=spec.words().entry,
+        what=spec.describe().entry,
         promises=tuple(step.conclusion for step in alone),
         partition=together.partition,
         kept_rows=any(step.people is not None and step.people.whose is Whose.KEPT_ROWS for step in alone),

@@ -16,7 +16,7 @@ from hubbub.kinds.records.request import records
 from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import Exact, rational, to_text, whole
 from hubbub.tables.bins import Discovered
-from hubbub.tables.engine import Question
+from hubbub.tables.engine import CountQuery
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,9 +89,9 @@ def coarsenings(
     engine = open_source(public)
     rows = []
     for each in columns:
-        axes = records(each, crowd=k).resolved(engine.columns()).cells.axes
+        axes = records(each, crowd=k).bind(engine.columns()).cells.axes
         assert all(isinstance(axis, Discovered) for axis in axes)
-        counts = engine.count(Question(axes=axes), SystemSource()).counts.astype(float)
+        counts = engine.count(CountQuery(axes=axes), SystemSource()).counts.astype(float)
         total = max(float(counts.sum()), 1.0)
         scaled = counts * float(rate) * (1.0 if people is None else whole(people, "`people`", least=1) / total)
         kept = scaled >= k

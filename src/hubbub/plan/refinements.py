@@ -25,7 +25,7 @@ from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import Exact, positive, rational, to_text, whole
 from hubbub.tables.bins import Discovered, size
 from hubbub.tables.columns import axis
-from hubbub.tables.engine import Question
+from hubbub.tables.engine import CountQuery
 from hubbub.tables.schema import resolved
 
 MOST_COLUMNS: Final = 10
@@ -206,7 +206,7 @@ def _counted(by: Sequence[str], public: object, people: int | None) -> tuple[lis
     axes = resolved(tuple(map(axis, by)), engine.columns())
     names = [each.column for each in axes]
     _distinct(names)
-    counted = engine.count(Question(axes=axes), SystemSource())
+    counted = engine.count(CountQuery(axes=axes), SystemSource())
     counts = counted.counts.astype(float)
     if people is not None and counts.sum():
         counts *= people / counts.sum()

@@ -10,7 +10,7 @@ class Option:
     """One thing that can be said: its name, what it takes (None: nothing, it is said or not), and what it means."""
 
     name: str
-    takes: str | None
+    metavar: str | None
     help: str
     default: str | None = None
     many: bool = False  # it can be said several times

@@ -6,14 +6,15 @@ import html
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
 from hubbub.guarantees.asked import asked_first
 from hubbub.guarantees.derivation import Derivation
+from hubbub.protocol.capabilities import is_deferred
 from hubbub.protocol.result import Result, Sheet
-from hubbub.protocol.spec import Spec, is_deferred
+from hubbub.protocol.spec import Spec
 
 if TYPE_CHECKING:
     import polars
@@ -81,7 +82,7 @@ class Release:
         return frame
 
     def __repr__(self) -> str:
-        words = self.spec.words()
+        words = self.spec.describe()
         promised = "; ".join(f"{step.conclusion} for {step.people}" for step in asked_first(self.promises))
         rows = "written when it is saved" if is_deferred(self.result) else f"{len(self):,} rows"
         return f"<{words.entry}: {rows}; promised: {promised}>"
@@ -95,7 +96,7 @@ class Release:
         more = f"<p>and {len(self) - len(rows):,} more rows</p>" if len(self) > len(rows) else ""
         steps = asked_first(self.promises)
         promised = "".join(f"<li>{html.escape(f'{step.conclusion}, for {step.people}')}</li>" for step in steps)
-        title = html.escape(self.spec.words().title)
+        title = html.escape(self.spec.describe().title)
         return (
             f"<h4>{title}</h4><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{more}"
             f"<ul>{promised}</ul>"
@@ -104,3 +105,11 @@ class Release:
 
 def _cell(value: object) -> str:
     return f"<td>{'' if value is None else html.escape(str(value))}</td>"
+
+
+class Publish(Protocol):
+    """How a spec is carried out on data that were opened, and entered in the ledger."""
+
+    def __call__(self, spec: Spec, *, accept_weak: bool = False) -> Release:
+        """The release. A weak promise (:mod:`hubbub.protocol.weakness`) is refused unless it is accepted."""
+        ...

@@ -27,7 +27,7 @@ class Sheet:
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class DisplayTable:
     """Rows for somebody to read: keys (None: missing) and numbers as texts, pale where nothing is shown."""
 
     keys: tuple[str, ...]  # headings
@@ -40,7 +40,7 @@ class Grid:
 class Comparison:
     """A release beside what else was to be had, from public numbers alone: to read, and for JSON."""
 
-    grid: Grid
+    grid: DisplayTable
     rows: tuple[Mapping[str, Any], ...]
 
 
@@ -55,7 +55,7 @@ class Result(Protocol):
         """What the files hold; the first is the release itself."""
         ...
 
-    def told(self) -> Mapping[str, Any]:
+    def facts(self) -> Mapping[str, Any]:
         """Public facts about it, for JSON."""
         return {}
 
@@ -63,7 +63,7 @@ class Result(Protocol):
         """What has to be said beside the rows, such as how many are hidden."""
         return ()
 
-    def grid(self, first: int) -> Grid:
+    def display(self, first: int) -> DisplayTable:
         """The first rows to read: texts are keys, all else is numbers."""
         sheet = self.sheets()[0]
         texts = [name for name in sheet.schema.names if _is_text(sheet.schema.field(name).type)]
@@ -77,7 +77,7 @@ class Result(Protocol):
             )
             for row in rows
         )
-        return Grid(tuple(texts), tuple(rest), told)
+        return DisplayTable(tuple(texts), tuple(rest), told)
 
     def disjoint_counts(self) -> str | None:
         """The column of the first sheet that counts each person (or kept row) in one row at most, so that its numbers

@@ -19,11 +19,10 @@ Certificate, ledger, verify, explain, report, files and commands work from these
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import IndependentSample
@@ -33,19 +32,18 @@ from hubbub.noise.source import Source
 from hubbub.protocol.check import Check as Check
 from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.option import Option
-from hubbub.protocol.release import Release
-from hubbub.protocol.result import Comparison, Result, Write
+from hubbub.protocol.result import Comparison, Result
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.published_files import Files
 
 if TYPE_CHECKING:
-    from hubbub.serialization.manifest import Part
+    pass
 
 TABLE, GRAPH, BALLOTS = "table", "graph", "ballots"  # what a release may be of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class Description:
     """A release in plain words. Names of columns come from strangers and are as they are: whoever shows it escapes."""
 
     title: str  # People by department
@@ -60,7 +58,7 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Together:
+class CompositionInfo:
     """What decides how a release adds up with others about the same people, beside its promises.
 
     `partition` names the public partition in which people stand in crowds, None if a person has no fixed place in one;
@@ -98,7 +96,7 @@ class Spec(Protocol):
         """The curve in the place of one that falls somewhere; None where the curve is the one that was asked for."""
         return None
 
-    def resolved(self, schema: Any) -> Self:
+    def bind(self, schema: Any) -> Self:
         """With what the schema tells, or one sentence if such a release cannot be made of such columns."""
         ...
 
@@ -106,31 +104,31 @@ class Spec(Protocol):
         """Every promise, the mechanism's own first. Pure: it depends on nothing but the spec."""
         ...
 
-    def alone(self) -> tuple[Derivation, ...]:
+    def table_promises(self) -> tuple[Derivation, ...]:
         """The promises to the people of the table, whatever was declared about how the table was collected."""
         return self.promises()
 
-    def together(self) -> Together:
+    def composition(self) -> CompositionInfo:
         """What decides how it adds up with other releases."""
-        return Together()
+        return CompositionInfo()
 
     def checks(self) -> Iterator[Check]:
         """What can be worked out again without the data: exact laws against claims."""
         return iter(())
 
-    def free(self) -> tuple[str, ...]:
+    def unverified_fields(self) -> tuple[str, ...]:
         """What the publisher could write as they liked, since no promise rests on it and no file shows it."""
         return ()
 
-    def words(self) -> Words:
+    def describe(self) -> Description:
         """The release in plain words."""
         ...
 
-    def described(self) -> dict[str, Plain]:
+    def to_json(self) -> dict[str, Plain]:
         """The spec in exact JSON, from which its kind reads it back."""
         ...
 
-    def room(self) -> int:
+    def size_hint(self) -> int:
         """About how many bytes its files will take, from public numbers alone."""
         return 1 << 20
 
@@ -152,96 +150,19 @@ class Spec(Protocol):
         ...
 
 
-# --- what only some kinds can do --------------------------------------------------------------------------------------
-
-
-@runtime_checkable
-class HasCompanion(Protocol):
-    """A spec whose release stands beside a public file, such as an official record."""
-
-    def check_companion(self, file: Path) -> Check:
-        """Whether the file is the one described."""
-        ...
-
-
-@runtime_checkable
-class TakesLong(Protocol):
-    """A spec that says beforehand how long it takes."""
-
-    def duration_note(self) -> str:
-        """What is said before it starts; empty if nothing is."""
-        ...
-
-
-@runtime_checkable
-class RunsCustom(Protocol):
-    """A spec that runs somebody else's mechanism. What comes out is no measurement of ours and has no certificate."""
-
-    def run_custom(self, data: Any, source: Source) -> Result:
-        """Hand the data to the mechanism."""
-        ...
-
-
-@runtime_checkable
-class MaybeDistributed(Protocol):
-    """A spec that the machines of a cluster may carry out: they measure and present, each a part of the rows."""
-
-    @property
-    def is_distributed(self) -> bool:
-        """Whether they do."""
-        ...
-
-    def prepare(self, data: Any, source: Source) -> Deferred:
-        """Ask what has to be known before anything is measured, and draw the secret; nothing is counted yet."""
-        ...
-
-    def load_parts(self, files: Sequence[Path], rows: Sequence[int]) -> Iterator[tuple[Path, Measurement]]:
-        """What was drawn, file by file; a CheckFailed if these are not the parts of such a release."""
-        ...
-
-    def present_part(self, measurement: Measurement) -> Result:
-        """What one of these files shows."""
-        ...
-
-
-@runtime_checkable
-class Deferred(Protocol):
-    """A result that has no rows until others write them, when it is saved."""
-
-    @property
-    def is_deferred(self) -> bool:
-        """Whether it has no rows yet."""
-        ...
-
-    def write_remote(self, hidden: Path, write: Write) -> tuple[Part, ...]:
-        """The files that others write, in a folder of the hidden one."""
-        ...
-
-
-def is_deferred(result: object) -> bool:
-    """Whether others have yet to write its rows."""
-    return isinstance(result, Deferred) and result.is_deferred
-
-
-class Publish(Protocol):
-    """How a spec is carried out on data that were opened, and entered in the ledger."""
-
-    def __call__(self, spec: Spec, *, accept_weak: bool = False) -> Release:
-        """The release. A weak promise (:mod:`hubbub.protocol.weakness`) is refused unless it is accepted."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
     """A kind of release: what it is called, what it can be asked, and how a spec is made of words or read back."""
 
     name: str  # what is typed
     wire: str  # what certificates and ledgers write, with a version: an old one stays readable
-    about: str  # help: one line, then paragraphs
+    help: str  # help: one line, then paragraphs
     examples: tuple[str, ...]
     options: tuple[Option, ...]
-    ask: Callable[..., Spec]  # words of `options`, with the person column under "person"
-    read: Callable[[Mapping[str, Any]], Spec]  # of what `described` wrote; checks it as if somebody had asked for it
+    from_options: Callable[..., Spec]  # words of `options`, with the person column under "person"
+    from_json: Callable[
+        [Mapping[str, Any]], Spec
+    ]  # of what `described` wrote; checks it as if somebody had asked for it
     data: str = TABLE  # what it is of, and so how that is opened
     compare: Callable[[Any], Comparison] | None = None  # a spec of this kind with what the papers would have done
     earlier: Mapping[str, Callable[[Mapping[str, Any]], Spec]] = field(default_factory=dict)  # by an older wire name

@@ -30,7 +30,7 @@ def report(
     heading: Heading = NOTHING_SAID,
 ) -> str:
     """The page as text. It depends on nothing but the release, the names and digest of its files, and its heading."""
-    title = release.spec.words().title
+    title = release.spec.describe().title
     software = f"hubbub {hubbub.__version__}"
     body = BODY.substitute(
         software=software,

@@ -26,7 +26,7 @@ def _natural(keys: list[tuple[str | None, ...]]) -> list[int]:
 
 def table(release: Release) -> str:
     """The first rows with their numbers, as HTML."""
-    grid, total = release.result.grid(LISTED), len(release)
+    grid, total = release.result.display(LISTED), len(release)
     summed = sum_of(release, LISTED)
     first = len(grid.rows)
     order = _natural([keys for keys, *_ in grid.rows]) if first == total else list(range(first))

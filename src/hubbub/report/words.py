@@ -21,7 +21,7 @@ _SUMMARY: Final = 2000  # signs
 
 def summary(release: Release) -> str:
     """The release in one sentence."""
-    return f"{isolated(visible(release.spec.words().published, _SUMMARY))}."
+    return f"{isolated(visible(release.spec.describe().published, _SUMMARY))}."
 
 
 def facts(release: Release, files: Mapping[str, str] | None, heading: Heading) -> str:
@@ -57,7 +57,7 @@ def promise(step: Derivation) -> str:
 
 def assumptions(release: Release) -> str:
     """Who counts as a person, who sampled whom, what is public, which data sets must look alike."""
-    words = release.spec.words()
+    words = release.spec.describe()
     known = {words.person, "the bins are a public partition", *(f"{column}: {text}" for column, text in words.public)}
     rest = dict.fromkeys(text for step in release.promises for text in step.all_assumptions() if text not in known)
     public = items(f"{name(column)}: {escaped(text, 400)}" for column, text in words.public)

@@ -24,7 +24,7 @@ from hubbub.guarantees.derivation import Assumption
 from hubbub.numeric.exact import to_text
 from hubbub.tables.bins import Steps, parse
 from hubbub.tables.cell_format import NUMBERS
-from hubbub.tables.schema import Holds, Schema, column
+from hubbub.tables.schema import ColumnType, Schema, column
 
 MOST_STEPS: Final = 10_000_000
 _FINEST: Final = 2**50  # decimals are counted in their last place, which must fit a floating-point number
@@ -72,9 +72,9 @@ class Measure:
     def resolved(self, schema: Schema) -> Measure:
         """Itself, or one sentence if the column holds no numbers."""
         holds = column(schema, self.column)
-        if holds not in (Holds.INTEGER, Holds.DECIMAL, Holds.FLOAT, Holds.TEXT):
+        if holds not in (ColumnType.INTEGER, ColumnType.DECIMAL, ColumnType.FLOAT, ColumnType.TEXT):
             raise WrongUse(f"the column {self.column} holds {holds.value} and no numbers; choose another column")
-        if self.reads and holds is not Holds.TEXT:
+        if self.reads and holds is not ColumnType.TEXT:
             raise WrongUse(f"the column {self.column} holds {holds.value}, read as they are; drop {self.reads}")
         if any("/" in to_text(number) for number in (self.low, self.step)):
             raise WrongUse(f"range and step of {self.column} must be decimal numbers that end; choose others")

@@ -30,7 +30,7 @@ from typing import Final, TypeAlias
 
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import rational, to_text
-from hubbub.tables.schema import Holds, Schema
+from hubbub.tables.schema import ColumnType, Schema
 from hubbub.tables.schema import column as known
 
 LONGEST: Final = 4000  # signs
@@ -44,7 +44,7 @@ _PLAIN: Final = re.compile(r"[^\W\d][\w.]*")
 _KEYWORDS: Final = frozenset(("and", "or", "not", "in", "is", "missing"))
 _NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-_NUMBERS: Final = (Holds.INTEGER, Holds.DECIMAL, Holds.FLOAT)
+_NUMBERS: Final = (ColumnType.INTEGER, ColumnType.DECIMAL, ColumnType.FLOAT)
 _ORDERS: Final = ("<", "<=", ">", ">=")
 _RULE: Final = 'a condition is written like "age >= 65 and sex = F", "town in (Bath, York)" or "age is missing"'
 
@@ -139,11 +139,11 @@ def resolved(condition: Condition, schema: Schema) -> Condition:
     """Itself, or one sentence if its comparisons cannot be made with such columns."""
     for leaf in condition.leaves():
         holds = known(schema, leaf.column)
-        if holds is Holds.OTHER:
+        if holds is ColumnType.OTHER:
             raise WrongUse(f"the column {leaf.column} holds {holds.value}; choose another column")
         if isinstance(leaf, Compare):
             dated = isinstance(leaf.than, datetime.date)
-            if holds not in ((Holds.DATE, Holds.TEXT) if dated else (*_NUMBERS, Holds.TEXT)):
+            if holds not in ((ColumnType.DATE, ColumnType.TEXT) if dated else (*_NUMBERS, ColumnType.TEXT)):
                 wanted = "a date" if dated else "a number"
                 raise WrongUse(f"the column {leaf.column} holds {holds.value} and is not compared with {wanted}")
         elif isinstance(leaf, OneOf):
@@ -153,13 +153,13 @@ def resolved(condition: Condition, schema: Schema) -> Condition:
     return condition
 
 
-def _fits(value: str, holds: Holds) -> bool:
+def _fits(value: str, holds: ColumnType) -> bool:
     """Whether a cell of such a column can have that value."""
     if holds in _NUMBERS:
         return bool(_NUMBER.fullmatch(value))
-    if holds is Holds.BOOLEAN:
+    if holds is ColumnType.BOOLEAN:
         return value in ("true", "false")
-    if holds is not Holds.DATE:
+    if holds is not ColumnType.DATE:
         return True
     try:
         return bool(_DATE.fullmatch(value) and datetime.date.fromisoformat(value))

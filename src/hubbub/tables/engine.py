@@ -21,7 +21,7 @@ from hubbub.tables.schema import Schema
 from hubbub.tables.sketch import Notice
 
 
-class Repeats(Enum):
+class MultiRowPolicy(Enum):
     """What to do with a person who has several rows."""
 
     REFUSE = "refuse"
@@ -31,7 +31,7 @@ class Repeats(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class CountQuery:
     """Count the people in each bin of the partition that the axes make.
 
     With `where`, those only who meet the condition (:mod:`hubbub.tables.condition` says what it means). With `measure`,
@@ -45,7 +45,7 @@ class Question:
 
     axes: tuple[Countable, ...]
     person: str | None = None
-    repeats: Repeats = Repeats.REFUSE
+    repeats: MultiRowPolicy = MultiRowPolicy.REFUSE
     most_bins: int = 1  # per person, with DISTINCT
     where: Condition | None = None
     measure: Measure | Condition | None = None
@@ -54,14 +54,14 @@ class Question:
     people: int | None = None  # how many there are, as declared: another number is refused before a row is chosen
 
     def __post_init__(self) -> None:
-        if self.person is None and self.repeats is not Repeats.REFUSE:
+        if self.person is None and self.repeats is not MultiRowPolicy.REFUSE:
             raise WrongUse("without a person column each row is a person; name the column with `person`")
-        if not self.plain and self.repeats is Repeats.DISTINCT:
+        if not self.plain and self.repeats is MultiRowPolicy.DISTINCT:
             raise WrongUse(
                 "a person in several bins goes with bins alone; drop the condition and the measure, or keep one row of "
                 "each person (`one_row_per_person=True`)"
             )
-        if self.repeats is Repeats.ANY_ROW:
+        if self.repeats is MultiRowPolicy.ANY_ROW:
             self.rule  # noqa: B018  # refuses what has none
 
     @property
@@ -79,7 +79,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Counted:
+class ExactCounts:
     """Exact counts of the bins that are not empty. Private: never leaves the release that asked.
 
     `codes` numbers the declared part of each bin (mixed radix over the declared axes, the last axis fastest);
@@ -94,21 +94,21 @@ class Counted:
     sums: tuple[int, ...] | None = None
 
 
-def of_any_row(question: Question, people: int, met: int) -> Counted:
+def of_any_row(question: CountQuery, people: int, met: int) -> ExactCounts:
     """What a question with ANY_ROW counts, of so many people of whom so many meet the condition."""
     if question.measure is not None:
         found, sums = {0: people}, (met,) if people else ()
     else:
         found, sums = {-1: people - met if question.everybody else 0, 0: met}, None
     some = {code: count for code, count in found.items() if count}
-    return Counted(np.array(list(some), dtype=np.int64), np.array(list(some.values()), dtype=np.int64), (), sums)
+    return ExactCounts(np.array(list(some), dtype=np.int64), np.array(list(some.values()), dtype=np.int64), (), sums)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Joint:
     """Exact counts of the cells that several questions make together: every person is in one of them. Private.
 
-    `codes[j][i]` is where the j-th question counts the people of the i-th cell, as in :class:`Counted`; -1: nowhere.
+    `codes[j][i]` is where the j-th question counts the people of the i-th cell, as in :class:`ExactCounts`; -1: nowhere.
     """
 
     codes: tuple[NDArray[np.int64], ...]
@@ -155,12 +155,12 @@ class Engine(Protocol):
         """What the table is, whatever it is called. Private: it stays in the ledger."""
         ...
 
-    def noticing(self, notice: Notice) -> Self:
+    def observing_ids(self, notice: Notice) -> Self:
         """The same table, which tells `notice` who is in it before it counts by a person column, and before `source` is
         used; what that refuses is not counted."""
         ...
 
-    def count(self, question: Question, source: Source) -> Counted:
+    def count(self, question: CountQuery, source: Source) -> ExactCounts:
         """Exact counts; `source` gives the secret choices among a person's rows."""
         ...
 
@@ -173,7 +173,7 @@ class Engine(Protocol):
         numbering is any, made without looking at them. One row for each person, or one sentence."""
         ...
 
-    def together(self, questions: tuple[Question, ...], source: Source) -> Joint:
+    def joint_count(self, questions: tuple[CountQuery, ...], source: Source) -> Joint:
         """Exact counts of everybody, in one reading, by where several questions count them at once: questions about
         one row of each person (the same one for all of them, if `source` has to choose it), with declared bins, and
         measures by value."""

@@ -17,7 +17,7 @@ from hubbub.tables.lattice import Lattice
 _MOST_COMPARISONS = 4096
 
 
-class Holds(Enum):
+class ColumnType(Enum):
     """What a column holds, as far as bins care."""
 
     TEXT = "text"
@@ -30,13 +30,13 @@ class Holds(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Schema(Mapping[str, Holds]):
+class Schema(Mapping[str, ColumnType]):
     """The columns of a table by name. They are shown unless what looks like names may be somebody's data."""
 
-    columns: Mapping[str, Holds]
+    columns: Mapping[str, ColumnType]
     public: bool = True
 
-    def __getitem__(self, name: str) -> Holds:
+    def __getitem__(self, name: str) -> ColumnType:
         return self.columns[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -46,7 +46,7 @@ class Schema(Mapping[str, Holds]):
         return len(self.columns)
 
 
-def column(schema: Schema, name: str) -> Holds:
+def column(schema: Schema, name: str) -> ColumnType:
     """What the column of that name holds, or one sentence if there is none."""
     if name in schema:
         return schema[name]
@@ -69,55 +69,55 @@ def resolved(axes: tuple[A, ...], schema: Schema) -> tuple[A, ...]:
     return known
 
 
-def _resolved(axis: A, holds: Holds) -> A:
+def _resolved(axis: A, holds: ColumnType) -> A:
     """The axis with what the schema tells: a boolean column has its values declared by its type."""
-    if isinstance(axis, Discovered) and holds is Holds.BOOLEAN and axis.unit is None and axis.coarser is None:
+    if isinstance(axis, Discovered) and holds is ColumnType.BOOLEAN and axis.unit is None and axis.coarser is None:
         return Values(axis.column, ("false", "true"), null=True)
     return axis
 
 
-def check(axis: Countable, holds: Holds) -> None:
+def check(axis: Countable, holds: ColumnType) -> None:
     """Whether such bins can be made of such a column."""
     name = axis.column
-    if holds is Holds.OTHER:
+    if holds is ColumnType.OTHER:
         raise WrongUse(f"the column {name} holds {holds.value}; choose another column")
     _check_reading(axis, holds)
-    if isinstance(axis, Values) and holds is Holds.BOOLEAN and not {*axis.values} <= {"false", "true"}:
+    if isinstance(axis, Values) and holds is ColumnType.BOOLEAN and not {*axis.values} <= {"false", "true"}:
         raise WrongUse(f"the column {name} holds booleans, whose values are false and true; use {name}=false,true")
     if isinstance(axis, Discovered) and axis.coarser is not None:
         _check_coarser(axis, holds)
     elif isinstance(axis, Dates) or (isinstance(axis, Discovered) and axis.unit):
-        if holds not in (Holds.DATE, Holds.TEXT):
+        if holds not in (ColumnType.DATE, ColumnType.TEXT):
             raise WrongUse(f"the column {name} holds {holds.value} and not dates; use {name}:0..100:10")
     elif isinstance(axis, Lattice):
-        if holds in (Holds.DATE, Holds.BOOLEAN):
+        if holds in (ColumnType.DATE, ColumnType.BOOLEAN):
             raise WrongUse(f"the column {name} holds {holds.value} and no coordinates; choose a column of numbers")
     elif isinstance(axis, Edges | Steps):
-        if holds in (Holds.DATE, Holds.BOOLEAN):
-            instead = f"{name}:month" if holds is Holds.DATE else f"{name}=false,true"
+        if holds in (ColumnType.DATE, ColumnType.BOOLEAN):
+            instead = f"{name}:month" if holds is ColumnType.DATE else f"{name}=false,true"
             raise WrongUse(f"the column {name} holds {holds.value} and cannot be cut at numbers; use {instead}")
         _check_edges(axis, holds)
 
 
-def _check_coarser(axis: Discovered, holds: Holds) -> None:
+def _check_coarser(axis: Discovered, holds: ColumnType) -> None:
     name = axis.column
-    if isinstance(axis.coarser, Ranges) and holds in (Holds.DATE, Holds.BOOLEAN):
+    if isinstance(axis.coarser, Ranges) and holds in (ColumnType.DATE, ColumnType.BOOLEAN):
         raise WrongUse(f"the column {name} holds {holds.value} and no numbers; use {name} as it is, or {name}:year")
-    if isinstance(axis.coarser, Prefix) and holds not in (Holds.TEXT, Holds.INTEGER):
+    if isinstance(axis.coarser, Prefix) and holds not in (ColumnType.TEXT, ColumnType.INTEGER):
         raise WrongUse(f"the column {name} holds {holds.value}, and first signs are of text; use {name}:10 or {name}")
 
 
-def _check_reading(axis: Countable, holds: Holds) -> None:
+def _check_reading(axis: Countable, holds: ColumnType) -> None:
     """Only text has to be told how it is written; booleans may also be the numbers 0 and 1."""
-    wanted = (Holds.TEXT, Holds.BOOLEAN, Holds.INTEGER) if axis.reads == BOOLEAN else (Holds.TEXT,)
+    wanted = (ColumnType.TEXT, ColumnType.BOOLEAN, ColumnType.INTEGER) if axis.reads == BOOLEAN else (ColumnType.TEXT,)
     if axis.reads and holds not in wanted:
         raise WrongUse(
             f"the column {axis.column} holds {holds.value}, which are read as they are; drop {axis.reads} from its bins"
         )
 
 
-def _check_edges(axis: Edges | Steps, holds: Holds) -> None:
-    if isinstance(axis, Steps) and holds is Holds.INTEGER and in_whole_numbers(axis):
+def _check_edges(axis: Edges | Steps, holds: ColumnType) -> None:
+    if isinstance(axis, Steps) and holds is ColumnType.INTEGER and in_whole_numbers(axis):
         return
     if len(axis) > _MOST_COMPARISONS:
         raise WrongUse(

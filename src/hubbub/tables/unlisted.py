@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hubbub.tables.engine import Engine
 
 UNLISTED: Final = Option(
-    name="unlisted", takes="SHARE", help="Refuse if more of the people are in no bin; not looked at unless given."
+    name="unlisted", metavar="SHARE", help="Refuse if more of the people are in no bin; not looked at unless given."
 )
 
 TOO_MANY_UNLISTED: Final = (

@@ -20,8 +20,9 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.key import ALGORITHM, signed
 from hubbub.ledger.ledger import dataset_name, released
+from hubbub.protocol.capabilities import HasCompanion, MaybeDistributed
 from hubbub.protocol.check import Check
-from hubbub.protocol.spec import HasCompanion, MaybeDistributed, Spec
+from hubbub.protocol.spec import Spec
 from hubbub.publication.staging import CERTIFICATE
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import LARGEST, read
@@ -85,7 +86,7 @@ class Checked(Verdict):
             f"the name of the dataset, {entry['dataset']}, and its marks in the ledger (id, hash, nonce): the "
             "publisher's own hubbub ledger check knows them",
             f"the version of the software, {self.certificate['software']}",
-            *self.spec.free(),
+            *self.spec.unverified_fields(),
             *unseen,
         )
 

@@ -75,7 +75,7 @@ def test_a_certificate_holds_identifiers_and_numbers_and_no_sentence(name: str) 
     made = certificate_of(release(name))
     said = {text for step in release(name).promises for part in step.steps() for text in part.all_assumptions()}
     named = {str(part.theorem) for step in release(name).promises for part in step.steps()}
-    words = release(name).spec.words()
+    words = release(name).spec.describe()
     texts = json.dumps(made)
     for sentence in (*said, *named, words.title, words.published, words.sampling, words.counts, words.person):
         assert sentence not in texts
@@ -128,10 +128,10 @@ def test_of_bins_found_in_the_data_not_even_the_number_is_told() -> None:
 
 
 def test_whom_the_numbers_count() -> None:
-    assert release("crowd").spec.words().counts == "the people in the table"
-    assert release("sample").spec.words().counts == "the people in the secret sample"
-    assert release("scaled").spec.words().counts == "the people in the secret sample"
-    assert "the true number of everybody in the table" in release("scaled").spec.words().intervals
+    assert release("crowd").spec.describe().counts == "the people in the table"
+    assert release("sample").spec.describe().counts == "the people in the secret sample"
+    assert release("scaled").spec.describe().counts == "the people in the secret sample"
+    assert "the true number of everybody in the table" in release("scaled").spec.describe().intervals
 
 
 def test_the_channel_is_named_with_its_parameters() -> None:

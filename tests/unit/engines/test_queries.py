@@ -19,7 +19,7 @@ from hubbub.errors import WrongUse
 from hubbub.noise.source import SystemSource
 from hubbub.opening import open as open_table
 from hubbub.tables.columns import axis as parse
-from hubbub.tables.engine import Question
+from hubbub.tables.engine import CountQuery
 from tests import servers
 
 PLANTED = (
@@ -40,7 +40,7 @@ PLANTED = (
 
 
 def counted(source: object, table: str, by: str) -> int:
-    found = open_source(source, table=table).count(Question(axes=(parse(by),)), SystemSource())
+    found = open_source(source, table=table).count(CountQuery(axes=(parse(by),)), SystemSource())
     return int(found.counts.sum())
 
 

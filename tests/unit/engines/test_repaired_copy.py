@@ -21,7 +21,7 @@ from hubbub.engines.repaired_copy import has_unreadable_text, mended
 from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
-from hubbub.tables.engine import Engine, Question, Repeats
+from hubbub.tables.engine import CountQuery, Engine, MultiRowPolicy
 
 LOW, HIGH = -(2**63), 2**63 - 1
 IN_2024 = {"s": 1_704_067_200, "ms": 1_704_067_200 * 10**3, "us": 1_704_067_200 * 10**6, "ns": 1_704_067_200 * 10**9}
@@ -67,11 +67,15 @@ OPENERS: dict[str, Callable[[pa.Table, Path], Engine]] = {
 
 
 def found(engine: Engine, by: str, **words: Any) -> dict[str | None, int]:
-    counted = engine.count(Question(axes=(parse(by),), **words), ScriptedSource.from_label("mended"))
+    counted = engine.count(CountQuery(axes=(parse(by),), **words), ScriptedSource.from_label("mended"))
     return dict(zip(counted.found[0], counted.counts.tolist(), strict=True))
 
 
-REPEATS = ({}, {"person": "id"}, *({"person": "id", "repeats": r} for r in (Repeats.ONE_ROW, Repeats.DISTINCT)))
+REPEATS = (
+    {},
+    {"person": "id"},
+    *({"person": "id", "repeats": r} for r in (MultiRowPolicy.ONE_ROW, MultiRowPolicy.DISTINCT)),
+)
 
 
 BEYOND = {
@@ -92,7 +96,7 @@ def test_a_time_beyond_the_calendar_is_missing(tmp_path: Path, cells: str, opene
     for words in REPEATS:
         assert found(engine, "x:year", **words) == {"2024": 1, None: 2}, words
         assert found(engine, "x", **words)[None] == 2, words
-        counted = engine.count(Question(axes=(axis,), **words), ScriptedSource((7,) * 99))
+        counted = engine.count(CountQuery(axes=(axis,), **words), ScriptedSource((7,) * 99))
         assert dict(zip(counted.codes.tolist(), counted.counts.tolist(), strict=True)) == {0: 1, 12: 2}
 
 
@@ -102,7 +106,7 @@ def test_text_that_is_no_utf_8_is_missing(tmp_path: Path, opened: str) -> None:
     engine = OPENERS[opened](table, tmp_path)
     for words in REPEATS:
         assert found(engine, "x", **words) == {"York": 1, "Caf\u00e9": 1, None: 3}, words
-        counted = engine.count(Question(axes=(parse("x=York,null,other"),), **words), ScriptedSource((7,) * 99))
+        counted = engine.count(CountQuery(axes=(parse("x=York,null,other"),), **words), ScriptedSource((7,) * 99))
         assert counted.counts[counted.codes.argsort()].tolist() == [1, 3, 1]
 
 
@@ -137,7 +141,7 @@ def test_objects_of_python_that_have_no_utf_8_are_missing() -> None:
 def test_other_columns_are_the_same_in_the_copy(tmp_path: Path, column: pa.Array) -> None:
     """A person's column of any type beside the one that is mended, and its own counts before and after."""
     good, bad = times("ms", None, 0, 0, 0), times("ms", None, 0, 10**16, 0)
-    people = [{"person": "x", "repeats": repeats} for repeats in (Repeats.ONE_ROW, Repeats.DISTINCT)]
+    people = [{"person": "x", "repeats": repeats} for repeats in (MultiRowPolicy.ONE_ROW, MultiRowPolicy.DISTINCT)]
     before = from_parquet(pa.table({"x": column, "t": good}), tmp_path)
     kinds, counts = before.columns(), [sum(found(before, "t:year", **words).values()) for words in people]
     after = from_parquet(pa.table({"x": column, "t": bad}), tmp_path)

@@ -29,10 +29,10 @@ from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import Source, SystemSource
 from hubbub.publication.recovery import finish
 from hubbub.publication.staging import CERTIFICATE, unfinished
-from hubbub.release import perform, save
-from hubbub.tables.engine import Counted, Question
+from hubbub.release import execute, save
+from hubbub.tables.engine import CountQuery, ExactCounts
 from hubbub.tables.identity import Identity
-from hubbub.tables.schema import Holds
+from hubbub.tables.schema import ColumnType
 from hubbub.verification import verify
 
 PROTOCOL = ("release.py", "opening.py", "publication/", "certificate/", "ledger/")
@@ -46,11 +46,11 @@ class Few:
     def identity(self) -> Identity:
         return Identity()
 
-    def columns(self) -> dict[str, Holds]:
-        return {"a": Holds.TEXT}
+    def columns(self) -> dict[str, ColumnType]:
+        return {"a": ColumnType.TEXT}
 
-    def count(self, question: Question, source: Source) -> Counted:
-        return Counted(np.arange(3), np.array([5, 30, 400]))
+    def count(self, question: CountQuery, source: Source) -> ExactCounts:
+        return ExactCounts(np.arange(3), np.array([5, 30, 400]))
 
 
 def release(home: Path) -> None:
@@ -63,7 +63,7 @@ def release(home: Path) -> None:
 
     histogram_mechanism.through = marked  # type: ignore[assignment]
     spec = histogram(["a=x,y,z"], epsilon=1)
-    save(perform(spec, Few(), Ledger(home / "ledger" / "ledger.db"), "town"), home / "out")
+    save(execute(spec, Few(), Ledger(home / "ledger" / "ledger.db"), "town"), home / "out")
 
 
 def watched(code_file: str) -> bool:

@@ -118,7 +118,7 @@ def test_other_kinds_are_judged_by_the_same_measure() -> None:
     assert not weaknesses(statistic("mean", of="s:0..10:1", zero_knowledge=5, rows=100, people=1000))
     assert weaknesses(statistics(["edges"], vertices=60, max_degree=4, samples=20, epsilon=7))
     schema = hubbub.open(pa.table({"a": ["x"], "b": ["p"]}), rows_are_people=True).engine.columns()
-    assert weaknesses(cube(["a=x,y", "b=p,q"], margins="1", epsilon=6).resolved(schema))
+    assert weaknesses(cube(["a=x,y", "b=p,q"], margins="1", epsilon=6).bind(schema))
 
 
 def test_several_weaknesses_are_one_sentence() -> None:

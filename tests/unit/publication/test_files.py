@@ -103,7 +103,7 @@ def test_columns_that_collide_with_ours_get_another_name() -> None:
     done = enter(table).histogram([f"{name}=x" for name in names], crowd=4)
     ours = ["count", "low", "high", "status"]
     assert done.sheet.schema.names == ["by_count", "by_by_count", "by_low", "by_high", "by_status", "town", *ours]
-    assert list(done.result.grid(1).keys) == done.sheet.schema.names[:6]
+    assert list(done.result.display(1).keys) == done.sheet.schema.names[:6]
 
 
 def test_labels_that_differ_stay_different_when_made_safe(tmp_path: Path) -> None:

@@ -280,7 +280,7 @@ def test_45_a_key_that_others_own_stops_a_release_before_it_is_paid_for(
 def test_45_a_key_that_goes_while_the_release_is_drawn_loses_nothing(
     town: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole, file, away = release.perform, key.place(default_path()), tmp_path / "away"
+    whole, file, away = release.execute, key.place(default_path()), tmp_path / "away"
 
     def drawing(*given: Any, **words: Any) -> Release:
         done = whole(*given, **words)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hubbub.errors import WrongUse
 from hubbub.tables.condition import Both, Compare, Condition, Either, Missing, Node, Not, OneOf, parse, resolved
-from hubbub.tables.schema import Holds, Schema
+from hubbub.tables.schema import ColumnType, Schema
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,14 @@ def test_what_is_too_long_or_too_deep_is_refused() -> None:
 
 
 SCHEMA = Schema(
-    {"n": Holds.INTEGER, "t": Holds.TEXT, "d": Holds.DATE, "b": Holds.BOOLEAN, "f": Holds.FLOAT, "o": Holds.OTHER}
+    {
+        "n": ColumnType.INTEGER,
+        "t": ColumnType.TEXT,
+        "d": ColumnType.DATE,
+        "b": ColumnType.BOOLEAN,
+        "f": ColumnType.FLOAT,
+        "o": ColumnType.OTHER,
+    }
 )
 
 

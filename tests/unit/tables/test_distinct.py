@@ -76,7 +76,7 @@ def test_with_fewer_it_is_said_who_is_missing_and_nothing_of_how_many() -> None:
 def test_bins_that_a_column_declares_itself_bound_it_too() -> None:
     spec = histogram(["member"], epsilon=1, unit=unit(9))
     with pytest.raises(WrongUse, match="nobody is in more of them; lower"):
-        spec.resolved(open(pa.table({"id": [1], "member": [True]})).engine.columns())
+        spec.bind(open(pa.table({"id": [1], "member": [True]})).engine.columns())
 
 
 def test_file_and_screen_call_the_number_the_same(tmp_path: Path) -> None:

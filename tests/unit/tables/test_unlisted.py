@@ -74,7 +74,7 @@ def test_one_person_alone_never_refuses(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("id,town\n" + "a,York\n" * 60 + "b,Bath\n")
     table = open_table(tmp_path / "people.csv", person="id")
     made = table.histogram(["town=Bath"], epsilon=1, one_row_per_person=True, unlisted=0)
-    assert made.spec.described()["unlisted"] == "0"
+    assert made.spec.to_json()["unlisted"] == "0"
 
 
 def test_python_refuses_with_the_same_words(people: Path) -> None:
@@ -114,11 +114,11 @@ def test_bins_that_nobody_can_be_outside_of_need_no_share() -> None:
 
 
 def test_a_description_with_another_share_is_checked() -> None:
-    told = histogram(["town=Bath"], epsilon=1, unlisted="0.1").described()
-    assert KIND.read(told).described() == told
-    mean = statistic("mean", of="pay:0..9:1", by=["town=Bath"], epsilon=1, unlisted="0.1").described()
-    assert MEAN.read(mean).described() == mean
-    for read, given in ((KIND.read, told), (MEAN.read, mean)):
+    told = histogram(["town=Bath"], epsilon=1, unlisted="0.1").to_json()
+    assert KIND.from_json(told).to_json() == told
+    mean = statistic("mean", of="pay:0..9:1", by=["town=Bath"], epsilon=1, unlisted="0.1").to_json()
+    assert MEAN.from_json(mean).to_json() == mean
+    for read, given in ((KIND.from_json, told), (MEAN.from_json, mean)):
         for wrong in ("1.5", "-1", None, 0.1):
             with pytest.raises(CheckFailed):
                 read(given | {"unlisted": wrong})

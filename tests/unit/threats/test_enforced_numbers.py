@@ -212,7 +212,7 @@ def test_several_releases_with_an_enforced_number_are_audited_together(tmp_path:
 
 def test_ballots_beside_a_record_say_that_the_record_is_enforced_and_left_out() -> None:
     record = {"rounds": [{"counts": {"a": 60, "b": 40}, "exhausted": 0}], "winner": "a"}
-    spec = BALLOTS.ask(official=record)
+    spec = BALLOTS.from_options(official=record)
     assert isinstance(spec, PublishedBallots)
     fewer = Ballots.of("ab", {("a",): 59, ("b",): 40})
     with pytest.raises(Refused, match="do not add up to the official totals"):

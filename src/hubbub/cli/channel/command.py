@@ -27,7 +27,7 @@ MOST_COUNTS: Final = 100_000
 
 def channel_options(command: Command) -> Command:
     """``--channel`` and all of its options."""
-    named = click.option("--channel", "channel_name", metavar=CHANNEL.takes, required=True, help=CHANNEL.help)
+    named = click.option("--channel", "channel_name", metavar=CHANNEL.metavar, required=True, help=CHANNEL.help)
     return named(options(command, OPTIONS))
 
 

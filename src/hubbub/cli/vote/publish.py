@@ -82,7 +82,7 @@ def publish(file: str, out: str, form: str, yes: bool, as_json: bool, **words: A
         say(f"Note: {remark}.")
     path = None if file == council.NAME else file
     dataset = words["dataset"] or (council.NAME if path is None else None)
-    with prepared(Path(out), spec.room()), waiting("Counting"):
+    with prepared(Path(out), spec.size_hint()), waiting("Counting"):
         done = publish_ballots(spec, read, path, dataset=dataset, ledger=words["ledger"], accept_weak=True)
         written = save(done, out, form=form)
     answer(done, written, as_json=as_json)

@@ -17,13 +17,13 @@ from hubbub.tables.bins import Dates, Discovered, Edges, Steps, Values
 from hubbub.tables.cell_format import BOOLEAN
 from hubbub.tables.generalization import WIDEST, Prefix, Ranges
 from hubbub.tables.lattice import Lattice
-from hubbub.tables.schema import Holds, in_whole_numbers
+from hubbub.tables.schema import ColumnType, in_whole_numbers
 
 
 def text(column: Column) -> str:
     """A cell as text, compared sign by sign whatever the collation; not-a-number is missing and -0.0 is 0.0."""
     cell = sound(column)
-    if column.kind is Holds.FLOAT:
+    if column.kind is ColumnType.FLOAT:
         cell = f"CASE WHEN {_not_a_number(cell)} THEN NULL WHEN {cell} = 0 THEN 0 ELSE {cell} END"
     return f"TRY_CAST({cell} AS VARCHAR) COLLATE C"
 
@@ -40,8 +40,8 @@ def key(axis: Discovered, column: Column) -> str:
 
 def _range(width: int, column: Column) -> str:
     """[a,b) around a number, in whole numbers; whoever has none, or one beyond all sense, is missing."""
-    cell = number_of(column, "") if column.kind is Holds.TEXT else sound(column)
-    value = f"TRY_CAST({cell if column.kind is Holds.INTEGER else f'floor({cell})'} AS HUGEINT)"
+    cell = number_of(column, "") if column.kind is ColumnType.TEXT else sound(column)
+    value = f"TRY_CAST({cell if column.kind is ColumnType.INTEGER else f'floor({cell})'} AS HUGEINT)"
     start = f"({value} - (({value} % {width}) + {width}) % {width})"
     label = f"'[' || CAST({start} AS VARCHAR) || ',' || CAST({start} + {width} AS VARCHAR) || ')'"
     return f"CASE WHEN {value} BETWEEN -{WIDEST} AND {WIDEST} THEN {label} END COLLATE C"
@@ -56,7 +56,7 @@ def code(axis: Edges | Steps | Dates | Lattice, column: Column) -> str:
     """The number of a row's bin on an axis of numbers or dates; -1 if it has none: a case that gives NULL is dearer."""
     number, inside = code_where(axis, column)
     other = str(len(axis) + axis.null) if axis.other else "-1"
-    if not axis.null and column.kind is not Holds.DECIMAL:  # nothing that is missing is inside
+    if not axis.null and column.kind is not ColumnType.DECIMAL:  # nothing that is missing is inside
         return f"CASE WHEN {inside} THEN {number} ELSE {other} END"
     null = str(len(axis)) if axis.null else other
     missing = f"{sound(column)} IS NULL"
@@ -73,7 +73,7 @@ def code_where(axis: Edges | Steps | Dates | Lattice, column: Column) -> tuple[s
     if isinstance(axis, Dates):
         return _date_number(axis, moment(column, axis.reads))
     if isinstance(axis, Lattice):
-        value = sound(column) if column.kind is Holds.DECIMAL else number_of(column, axis.reads)
+        value = sound(column) if column.kind is ColumnType.DECIMAL else number_of(column, axis.reads)
         return _position(axis, f"CAST({value} AS DOUBLE)")
     number = column.number
     assert number is not None  # check() let it through
@@ -85,7 +85,7 @@ def code_where(axis: Edges | Steps | Dates | Lattice, column: Column) -> tuple[s
     if _is_float(column):
         tests.append(f"isfinite({value})")
     inside = " AND ".join(tests) or f"{value} IS NOT NULL"
-    if isinstance(axis, Steps) and column.kind is Holds.INTEGER and in_whole_numbers(axis):
+    if isinstance(axis, Steps) and column.kind is ColumnType.INTEGER and in_whole_numbers(axis):
         return _stepped(axis, value, number), inside
     return _tree(value, inner_edges(axis), 0, number), inside
 
@@ -121,12 +121,12 @@ def _not_a_number(value: str) -> str:
 
 def missing_number(column: Column) -> str:
     """Whether a cell has no number in it, as SQL that is never NULL: missing, not-a-number, or text that is none."""
-    value = number_of(column, "") if column.kind is Holds.TEXT else sound(column)
+    value = number_of(column, "") if column.kind is ColumnType.TEXT else sound(column)
     return f"({value} IS NULL OR {_not_a_number(value)})" if _is_float(column) else f"({value} IS NULL)"
 
 
 def _is_float(column: Column) -> bool:
-    return column.kind in (Holds.FLOAT, Holds.TEXT)
+    return column.kind in (ColumnType.FLOAT, ColumnType.TEXT)
 
 
 def _stepped(axis: Steps, value: str, number: Number) -> str:

@@ -13,7 +13,7 @@ from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps
 from hubbub.tables.cell_format import BOOLEAN, DATE, FALSE, MONEY, TRUE
 from hubbub.tables.generalization import Ranges
 from hubbub.tables.lattice import Lattice
-from hubbub.tables.schema import Holds
+from hubbub.tables.schema import ColumnType
 
 _FIRST_MOMENT, _LAST_MOMENT = "290309-12-22 (BC) 00:00:00", "294247-01-10 04:00:54"  # that microseconds can hold
 _SIGNS: Final = "$€£¥"
@@ -38,7 +38,7 @@ def sound(column: Column) -> str:
             f"CAST('{end}' AS {column.moment})" for end in (_FIRST_MOMENT, _LAST_MOMENT, "infinity", "-infinity")
         )
         return f"CASE WHEN {cell} BETWEEN {first} AND {last} OR {cell} IN ({', '.join(ends)}) THEN {cell} END"
-    return f"CASE WHEN {has_digits(column)} THEN {cell} END" if column.kind is Holds.DECIMAL else cell
+    return f"CASE WHEN {has_digits(column)} THEN {cell} END" if column.kind is ColumnType.DECIMAL else cell
 
 
 def unknown(cell: str) -> str:
@@ -56,7 +56,7 @@ def has_digits(column: Column) -> str:
 def number(column: Column, reads: str) -> str:
     """The cell as a number of the type that the column is compared in; NULL if it is none."""
     cell = identifier(column.name)
-    if column.kind is not Holds.TEXT:
+    if column.kind is not ColumnType.TEXT:
         return cell
     if not reads:
         return f"TRY_CAST({_read(cell)} AS DOUBLE)"
@@ -75,7 +75,7 @@ def moment(column: Column, reads: str = "") -> str:
     if reads.startswith(DATE):
         return f"try_strptime({identifier(column.name)}, {literal(reads.removeprefix(DATE))})"
     cell = sound(column)
-    return f"TRY_CAST({_read(cell) if column.kind is Holds.TEXT else cell} AS TIMESTAMP)"
+    return f"TRY_CAST({_read(cell) if column.kind is ColumnType.TEXT else cell} AS TIMESTAMP)"
 
 
 def _read(cell: str) -> str:
@@ -99,7 +99,7 @@ def unreadable(axis: Countable, column: Column) -> str | None:
     cell = identifier(column.name)
     if axis.reads == BOOLEAN:
         return f"coalesce({boolean(column)} = {_NEITHER}, FALSE)"
-    if column.kind is not Holds.TEXT:
+    if column.kind is not ColumnType.TEXT:
         return None
     if isinstance(axis, Edges | Steps | Lattice) or (isinstance(axis, Discovered) and isinstance(axis.coarser, Ranges)):
         value = number(column, axis.reads)

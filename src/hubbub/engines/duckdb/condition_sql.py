@@ -19,10 +19,10 @@ from hubbub.engines.duckdb.bin_sql import missing_number, text
 from hubbub.engines.duckdb.cell_sql import identifier, literal, moment, number, sound
 from hubbub.numeric.exact import rational, to_text
 from hubbub.tables.condition import Both, Compare, Condition, Either, Leaf, Missing, Node, Not, OneOf
-from hubbub.tables.schema import Holds
+from hubbub.tables.schema import ColumnType
 
 Columns = Mapping[str, Column]
-_NUMBERS = (Holds.INTEGER, Holds.DECIMAL, Holds.FLOAT)
+_NUMBERS = (ColumnType.INTEGER, ColumnType.DECIMAL, ColumnType.FLOAT)
 
 
 def holds(condition: Condition, columns: Columns) -> str:
@@ -35,7 +35,7 @@ def unreadable_leaves(condition: Condition, columns: Columns) -> list[str]:
     tests = []
     for leaf in condition.leaves():
         column = columns[leaf.column]
-        if isinstance(leaf, Compare) and column.kind is Holds.TEXT:
+        if isinstance(leaf, Compare) and column.kind is ColumnType.TEXT:
             cell = identifier(column.name)
             value = moment(column) if isinstance(leaf.than, datetime.date) else number(column, "")
             tests.append(f"({cell} IS NOT NULL AND trim({cell}) <> '' AND {value} IS NULL)")
@@ -57,7 +57,7 @@ def _node(node: Node, columns: Columns) -> str:
 def _leaf(leaf: Leaf, column: Column) -> str:
     match leaf:
         case Missing():
-            return missing_number(column) if column.kind is Holds.FLOAT else f"({sound(column)} IS NULL)"
+            return missing_number(column) if column.kind is ColumnType.FLOAT else f"({sound(column)} IS NULL)"
         case Compare(_, sign, than):
             if isinstance(than, datetime.date):
                 return _by_date(column, sign, than)
@@ -68,7 +68,7 @@ def _leaf(leaf: Leaf, column: Column) -> str:
 
 def _there(column: Column, test: str) -> str:
     """A comparison of numbers; not-a-number is a number for DuckDB, and none here."""
-    if column.kind in (Holds.INTEGER, Holds.DECIMAL) and test not in ("TRUE", "FALSE"):
+    if column.kind in (ColumnType.INTEGER, ColumnType.DECIMAL) and test not in ("TRUE", "FALSE"):
         return f"({test})"
     return f"(NOT {missing_number(column)} AND ({test}))"
 
@@ -101,9 +101,9 @@ def _one_of(column: Column, values: Sequence[str]) -> str:
     if column.kind in _NUMBERS:
         tests = [_equals(column, rational(value)) for value in values]
         return _there(column, " OR ".join(tests))
-    if column.kind is Holds.BOOLEAN:
+    if column.kind is ColumnType.BOOLEAN:
         return f"({' OR '.join(f'{identifier(column.name)} = {value.upper()}' for value in values)})"
-    if column.kind is Holds.DATE:
+    if column.kind is ColumnType.DATE:
         days = ", ".join(f"DATE '{datetime.date.fromisoformat(value).isoformat()}'" for value in values)
         value = moment(column)
         return f"(isfinite({value}) AND CAST({value} AS DATE) IN ({days}))"

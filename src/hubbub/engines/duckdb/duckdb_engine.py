@@ -39,10 +39,10 @@ from hubbub.tables.engine import (
     OTHER_NUMBER,
     SEVERAL_ROWS,
     Choice,
-    Counted,
+    CountQuery,
+    ExactCounts,
     Joint,
-    Question,
-    Repeats,
+    MultiRowPolicy,
     of_any_row,
 )
 from hubbub.tables.identity import Identity
@@ -109,7 +109,7 @@ class DuckDB:
             return of_relation(ask, self._whole.sql, self._catalog)
         return of_files(self._files)
 
-    def noticing(self, notice: Notice) -> DuckDB:
+    def observing_ids(self, notice: Notice) -> DuckDB:
         """The same table, which tells who is in it before it counts."""
         other = copied(self)
         other._notice = notice
@@ -119,16 +119,16 @@ class DuckDB:
         known = {name: column.kind for name, column in self._columns.items()}
         return Schema(known, public=self._columns_are_public)
 
-    def count(self, question: Question, source: Source) -> Counted:
+    def count(self, question: CountQuery, source: Source) -> ExactCounts:
         if question.measure is not None and self._doubting is not None:
             return self._doubtful(self._doubting()).count(question, source)
         axes = resolved(question.axes, self.columns())
         used = self._used(replace(question, axes=axes))
         return self._read(used, lambda people: self._count(question, axes, source, people, used))
 
-    def together(self, questions: tuple[Question, ...], source: Source) -> Joint:
+    def joint_count(self, questions: tuple[CountQuery, ...], source: Source) -> Joint:
         if self._doubting is not None:
-            return self._doubtful(self._doubting()).together(questions, source)
+            return self._doubtful(self._doubting()).joint_count(questions, source)
         asked = tuple(replace(each, axes=resolved(each.axes, self.columns())) for each in questions)
         used = self._used(*asked)
         return self._read(used, lambda people: self._together(asked, source, people, used))
@@ -141,10 +141,10 @@ class DuckDB:
         return other
 
     def _together(
-        self, questions: tuple[Question, ...], source: Source, people: Relation, used: Sequence[str]
+        self, questions: tuple[CountQuery, ...], source: Source, people: Relation, used: Sequence[str]
     ) -> Joint:
         person = questions[0].person
-        if person is not None and questions[0].repeats is Repeats.ONE_ROW:
+        if person is not None and questions[0].repeats is MultiRowPolicy.ONE_ROW:
             query = asked_together(questions, people.columns, KEPT, None, told=False)
             wrong = unreadable(questions, people.columns)
             found = self._of_kept(query, questions[0], source, people, used, wrong)
@@ -168,7 +168,7 @@ class DuckDB:
             outside, everybody = self._ask(sql, *values)[0]
             return int(outside), int(everybody)
 
-        return self._read(self._used(Question(axes=axes, person=person)), asked)
+        return self._read(self._used(CountQuery(axes=axes, person=person)), asked)
 
     def rows(self, columns: Sequence[str], person: str | None, chosen: Choice) -> pa.Table:
         used = list(dict.fromkeys([*columns, *([] if person is None else [person])]))
@@ -191,7 +191,7 @@ class DuckDB:
             raise Refused(rows_sql.MOVED)
         return found.rename_columns(list(columns))
 
-    def _used(self, *questions: Question) -> list[str]:
+    def _used(self, *questions: CountQuery) -> list[str]:
         """The columns that are read, or one sentence if one of them cannot be."""
         names: list[str] = []
         for question in questions:
@@ -217,20 +217,20 @@ class DuckDB:
         return read(self._mended(used))
 
     def _count(
-        self, question: Question, axes: tuple[Countable, ...], source: Source, people: Relation, used: Sequence[str]
-    ) -> Counted:
+        self, question: CountQuery, axes: tuple[Countable, ...], source: Source, people: Relation, used: Sequence[str]
+    ) -> ExactCounts:
         if question.person is None:
             return self._rows(question, axes, people, None)
         person, who = identifier(question.person), people.columns[question.person]
-        if question.repeats is Repeats.REFUSE:
+        if question.repeats is MultiRowPolicy.REFUSE:
             self._one_row_each(who, people, SEVERAL_ROWS if question.plain else ONE_ROW_OF_SEVERAL)
             return self._rows(question, axes, people, person)
         bad = bad_cells(question, axes, people.columns)
-        if question.repeats is Repeats.ANY_ROW:
+        if question.repeats is MultiRowPolicy.ANY_ROW:
             self._count_rows(bad, who, used, people)
             many, met = self._ask(count_sql.any_row(holds(question.rule, people.columns), people.sql, person))[0]
             return of_any_row(question, int(many), int(met))
-        if question.repeats is Repeats.ONE_ROW and not (question.plain and axes):
+        if question.repeats is MultiRowPolicy.ONE_ROW and not (question.plain and axes):
             if question.plain:
                 query = count_sql.every_row(axes, people.columns, KEPT)
             else:
@@ -238,7 +238,7 @@ class DuckDB:
             found = self._of_kept(query, question, source, people, used, bad)
             return answer(found, question, told=False)[0]
         joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
-        if question.repeats is Repeats.ONE_ROW:
+        if question.repeats is MultiRowPolicy.ONE_ROW:
             query = count_sql.one_row_each(axes, people.columns, joined, person, self._word)
         else:
             query = count_sql.distinct_bins(axes, people.columns, joined, person, self._word, question.most_bins)
@@ -246,7 +246,7 @@ class DuckDB:
             return self._collect(query)
 
     def _of_kept(
-        self, query: Query, question: Question, source: Source, people: Relation, used: Sequence[str], bad: str
+        self, query: Query, question: CountQuery, source: Source, people: Relation, used: Sequence[str], bad: str
     ) -> pa.Table:
         """What a query about the kept rows says, one row of each person being chosen now."""
         assert question.person is not None
@@ -270,7 +270,9 @@ class DuckDB:
             with suppress(*TROUBLE):  # after an error that is fatal to DuckDB nothing can be unregistered
                 self._connection.unregister(_WORDS)
 
-    def _rows(self, question: Question, axes: tuple[Countable, ...], people: Relation, person: str | None) -> Counted:
+    def _rows(
+        self, question: CountQuery, axes: tuple[Countable, ...], people: Relation, person: str | None
+    ) -> ExactCounts:
         """Each row is a person."""
         if question.plain:
             return self._every_row(axes, people, question.person)
@@ -285,7 +287,7 @@ class DuckDB:
             counted, _, _ = answer(self.arrow(ask(very_many=True)), question, told=told)
         return counted
 
-    def _every_row(self, axes: tuple[Countable, ...], people: Relation, name: str | None) -> Counted:
+    def _every_row(self, axes: tuple[Countable, ...], people: Relation, name: str | None) -> ExactCounts:
         """Where every cell can be read, the plain query; else one that tells in the same pass how many cannot."""
         person = None if name is None else identifier(name)
         if not axes or not self._unread.told(count_sql.bad_row(axes, people.columns)):
@@ -296,7 +298,7 @@ class DuckDB:
         self._unread.check(int(people_in.sum()), int(bad.sum()), name)
         binned = codes >= 0
         kept = np.flatnonzero(binned).tolist()
-        return Counted(codes[binned], people_in[binned], tuple([labels[i] for i in kept] for labels in found))
+        return ExactCounts(codes[binned], people_in[binned], tuple([labels[i] for i in kept] for labels in found))
 
     # --- looking --------------------------------------------------------------------------------------------------
 
@@ -357,9 +359,9 @@ class DuckDB:
         if self._notice and chosen:
             self._notice.tell(chosen)
 
-    def _collect(self, query: Query) -> Counted:
+    def _collect(self, query: Query) -> ExactCounts:
         (codes, counts), found = self._fetched(query, 1)
-        return Counted(codes, counts, found)
+        return ExactCounts(codes, counts, found)
 
     def _fetched(self, query: Query, numbers: int) -> tuple[list[NDArray[np.int64]], tuple[list[str | None], ...]]:
         """The code and the last so many columns as numbers, and the labels in between."""

@@ -17,7 +17,7 @@ from hubbub.tables.bins import Axis, Edges, Values, declared_size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
 from hubbub.tables.condition import resolved as resolved_condition
-from hubbub.tables.engine import Counted, Question, Repeats
+from hubbub.tables.engine import CountQuery, ExactCounts, MultiRowPolicy
 from hubbub.tables.inspection import Cells, Fare, Look, Persons, fares
 from hubbub.tables.schema import Schema, resolved
 from hubbub.tables.schema import column as known
@@ -51,7 +51,7 @@ class Place(Protocol):
         ...
 
     @property
-    def count(self) -> Callable[[Question, Source], Counted]: ...
+    def count(self) -> Callable[[CountQuery, Source], ExactCounts]: ...
 
 
 class Seen(Protocol):
@@ -95,9 +95,9 @@ def look(
         if axes:
             cells = tuple(place.cells(spec, axis, rows) for spec, axis in zip(specs, axes, strict=True))
             several = persons is not None and not persons.once
-            repeats = Repeats.ONE_ROW if several else Repeats.REFUSE
+            repeats = MultiRowPolicy.ONE_ROW if several else MultiRowPolicy.REFUSE
             told = tuple(_told(axis, each) for axis, each in zip(axes, cells, strict=True))
-            found = place.count(Question(axes=told, person=person, repeats=repeats), source)
+            found = place.count(CountQuery(axes=told, person=person, repeats=repeats), source)
             bins = declared_size(axes) or len(found.counts)
             shown = fares(found.counts, bins) if found.counts.any() else ()
         else:
@@ -124,8 +124,8 @@ def _range(measure: Measure) -> Edges:
 
 def _met(place: Place, where: Condition, persons: Persons | None, source: Source) -> int:
     """How many people meet a condition, by any of their rows."""
-    person, repeats = (None, Repeats.REFUSE) if persons is None else (persons.column, Repeats.ANY_ROW)
-    found = place.count(Question(axes=(), where=where, person=person, repeats=repeats), source)
+    person, repeats = (None, MultiRowPolicy.REFUSE) if persons is None else (persons.column, MultiRowPolicy.ANY_ROW)
+    found = place.count(CountQuery(axes=(), where=where, person=person, repeats=repeats), source)
     return int(found.counts.sum())
 
 

@@ -9,7 +9,7 @@ from hubbub.engines.duckdb.bin_sql import code_where, missing_number, value
 from hubbub.engines.duckdb.cell_sql import boolean, identifier, moment, number, unreadable
 from hubbub.tables.bins import Axis, Dates, Discovered, Edges, Steps, Values
 from hubbub.tables.cell_format import BOOLEAN, COMMA, DATE, MONEY
-from hubbub.tables.schema import Holds
+from hubbub.tables.schema import ColumnType
 
 SHAPES: Final = 5
 _LONGEST: Final = 40  # signs of a shape
@@ -48,9 +48,9 @@ def listed(axis: Values, column: Column, people: str, many: str) -> tuple[str, l
 
 def _missing(column: Column) -> str:
     cell = identifier(column.name)
-    if column.kind is Holds.FLOAT:  # not-a-number is missing
+    if column.kind is ColumnType.FLOAT:  # not-a-number is missing
         return missing_number(column)
-    return f"({cell} IS NULL OR trim({cell}) = '')" if column.kind is Holds.TEXT else f"({cell} IS NULL)"
+    return f"({cell} IS NULL OR trim({cell}) = '')" if column.kind is ColumnType.TEXT else f"({cell} IS NULL)"
 
 
 def shapes(axis: Axis, column: Column, people: str, many: str) -> str | None:
@@ -70,7 +70,7 @@ def shapes(axis: Axis, column: Column, people: str, many: str) -> str | None:
 
 def ways(axis: Axis | None, column: Column) -> dict[str, str]:
     """Ways in which a text column could be read for such bins, each with the condition that a cell can be."""
-    if column.kind is not Holds.TEXT:
+    if column.kind is not ColumnType.TEXT:
         return {}
     found = {}
     if axis is None or isinstance(axis, Edges | Steps):

@@ -17,17 +17,17 @@ from hubbub.engines.duckdb.count_sql import ROW, Columns, Query, Weight, parts_o
 from hubbub.engines.duckdb.measured_sql import bad_cells, value_of
 from hubbub.engines.duckdb.step_sql import present, with_steps
 from hubbub.tables.bounded_column import Measure
-from hubbub.tables.engine import Joint, Question
+from hubbub.tables.engine import CountQuery, Joint
 
 
-def unreadable(questions: Sequence[Question], columns: Columns) -> str:
+def unreadable(questions: Sequence[CountQuery], columns: Columns) -> str:
     """Whether a row has a cell that a question reads and that cannot be read as declared."""
     tests = dict.fromkeys(bad_cells(question, question.axes, columns) for question in questions)
     return " OR ".join(f"({test})" for test in tests if test != "FALSE") or "FALSE"
 
 
 def asked_together(
-    questions: Sequence[Question],
+    questions: Sequence[CountQuery],
     columns: Columns,
     people: str,
     person: str | None,

@@ -33,14 +33,14 @@ from hubbub.engines.duckdb.step_sql import EXACT, present, steps, twice, with_st
 from hubbub.tables.bins import Countable, Dates, Edges, Steps
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
-from hubbub.tables.engine import Counted, Question
-from hubbub.tables.schema import Holds
+from hubbub.tables.engine import CountQuery, ExactCounts
+from hubbub.tables.schema import ColumnType
 
 
-def bad_cells(question: Question, axes: Sequence[Countable], columns: Columns) -> str:
+def bad_cells(question: CountQuery, axes: Sequence[Countable], columns: Columns) -> str:
     """Whether a row has a cell that is read and cannot be read as declared."""
     tests = [bad_row(axes, columns)]
-    if isinstance(question.measure, Measure) and columns[question.measure.column].kind is Holds.TEXT:
+    if isinstance(question.measure, Measure) and columns[question.measure.column].kind is ColumnType.TEXT:
         column = columns[question.measure.column]
         cell, value = identifier(column.name), number(column, question.measure.reads)
         tests.append(f"({cell} IS NOT NULL AND trim({cell}) <> '' AND {value} IS NULL)")
@@ -51,7 +51,7 @@ def bad_cells(question: Question, axes: Sequence[Countable], columns: Columns) -
 
 
 def asked(
-    question: Question,
+    question: CountQuery,
     axes: Sequence[Countable],
     columns: Columns,
     people: str,
@@ -73,7 +73,7 @@ def asked(
     if isinstance(measure, Measure):
         column = columns[measure.column]
         people, (x,) = with_steps([measure], columns, people, kept=apart)
-        if apart or question.by_value or weight is not ROW or column.kind not in (Holds.FLOAT, Holds.TEXT):
+        if apart or question.by_value or weight is not ROW or column.kind not in (ColumnType.FLOAT, ColumnType.TEXT):
             tests.append(present(measure, column, x))
         else:  # a condition on what was worked out is dearer
             many = f"count({twice(measure, column, x)})"
@@ -116,7 +116,7 @@ def asked(
     return f"SELECT {keys}, {', '.join(sums)} FROM ({every}) WHERE {BINNED} GROUP BY {keys}{order(axes)}", parameters
 
 
-def answer(table: pa.Table, question: Question, *, told: bool) -> tuple[Counted, int, int]:
+def answer(table: pa.Table, question: CountQuery, *, told: bool) -> tuple[ExactCounts, int, int]:
     """What the query said; with `told`, also how many rows it saw and how many of them cannot be read."""
     summed = question.measure is not None and not question.by_value
     last = table.num_columns - summed
@@ -125,7 +125,7 @@ def answer(table: pa.Table, question: Question, *, told: bool) -> tuple[Counted,
     kept = (np.arange(codes.size) if question.everybody else np.flatnonzero(codes >= 0)).tolist()
     labels = [table.column(i).to_pylist() for i in range(1, last - 1 - told)]
     sums = table.column(last).to_pylist() if summed else None
-    found = Counted(
+    found = ExactCounts(
         codes[kept],
         counts[kept],
         tuple([each[i] for i in kept] for each in labels),
@@ -134,7 +134,7 @@ def answer(table: pa.Table, question: Question, *, told: bool) -> tuple[Counted,
     return found, int(counts.sum()), unreadable
 
 
-def are_very_many(question: Question, rows: int) -> bool:
+def are_very_many(question: CountQuery, rows: int) -> bool:
     """Whether so many people may have a sum that doubles cannot hold; else all sums on the way to it are exact."""
     measure = question.measure
     return isinstance(measure, Measure) and not question.by_value and rows * measure.steps >= EXACT

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from hubbub.engines.column import Column
 from hubbub.engines.duckdb.cell_sql import identifier
-from hubbub.tables.schema import Holds
+from hubbub.tables.schema import ColumnType
 from hubbub.tables.sketch import EVERYBODY, Chosen, Notice
 
 Ask: TypeAlias = Callable[..., list[tuple[Any, ...]]]
@@ -123,13 +123,13 @@ def _number(cell: str, column: Column) -> str | None:
     """The id as a whole number, NULL if it is none."""
     text, whole = f"CAST({cell} AS VARCHAR)", f"TRY_CAST({cell} AS BIGINT)"
     match column.kind:
-        case Holds.INTEGER:
+        case ColumnType.INTEGER:
             return whole
-        case Holds.TEXT:  # looked at only if it begins like a number: to try and fail is dear
+        case ColumnType.TEXT:  # looked at only if it begins like a number: to try and fail is dear
             return f"CASE WHEN {text} BETWEEN '-' AND ':' THEN TRY_CAST({text} AS BIGINT) END"
-        case Holds.FLOAT:
+        case ColumnType.FLOAT:
             return f"CASE WHEN abs({cell}) < {_SAFE} AND {cell} = trunc({cell}) THEN {whole} END"
-        case Holds.DECIMAL:
+        case ColumnType.DECIMAL:
             return f"CASE WHEN {cell} = trunc({cell}) THEN {whole} END"
         case _:
             return None

@@ -26,7 +26,7 @@ from hubbub.engines.column import Column, Number
 from hubbub.engines.duckdb.cell_sql import has_digits, identifier, number, sound, unknown
 from hubbub.numeric.exact import to_text
 from hubbub.tables.bounded_column import Measure
-from hubbub.tables.schema import Holds
+from hubbub.tables.schema import ColumnType
 
 EXACT: Final = 2**53
 """Whole numbers up to here are doubles."""
@@ -48,16 +48,18 @@ def with_steps(
     more = []
     for measure, x in zip(measures, names, strict=True):
         column = columns[measure.column]
-        cell = unknown(sound(column) if kept and column.kind is Holds.DECIMAL else number(column, measure.reads))
+        cell = unknown(sound(column) if kept and column.kind is ColumnType.DECIMAL else number(column, measure.reads))
         more.append(f"{nearest(measure, column, cell)} AS {x}")
     return f"(SELECT *, {', '.join(more)} FROM {people})" if measures else people, names
 
 
 def present(measure: Measure, column: Column, x: str) -> str:
     """Whether a row has a value, x being its nearest step; NULL says no."""
-    if column.kind is Holds.DECIMAL:
+    if column.kind is ColumnType.DECIMAL:
         return f"({has_digits(column)})"
-    return f"({identifier(column.name) if column.kind is Holds.INTEGER else twice(measure, column, x)} IS NOT NULL)"
+    return (
+        f"({identifier(column.name) if column.kind is ColumnType.INTEGER else twice(measure, column, x)} IS NOT NULL)"
+    )
 
 
 def steps(measure: Measure, column: Column, x: str) -> str:
@@ -89,7 +91,7 @@ def nearest(measure: Measure, column: Column, cell: str) -> str:
         moved = f"({moved} - {_double(measure.low)})" if measure.low else moved
         return f"floor({moved} / {_double(measure.step)} + {_double(Fraction(1, 2))})"
     whole = cell
-    if column.kind is Holds.DECIMAL:
+    if column.kind is ColumnType.DECIMAL:
         if rounded := _rounded(measure, known, cell):
             return rounded
         whole = _last_places(known, cell)
@@ -162,7 +164,7 @@ def _farthest(column: Column) -> Fraction:
     """The largest number that may be stored in a column of the type; of decimals, whatever their digits."""
     known = column.number
     assert known is not None  # resolved
-    if column.kind is not Holds.DECIMAL or known.grid is None:
+    if column.kind is not ColumnType.DECIMAL or known.grid is None:
         return max(-known.least, known.most)
     digits, _ = _digits(known)
     return known.grid * (1 << (31 if digits <= 9 else 63 if digits <= 18 else 127))

@@ -35,7 +35,7 @@ from hubbub.engines.sql.queries import hashed, order, picked
 from hubbub.engines.sql.sql_engine import UNCOUNTABLE, Portable
 from hubbub.errors import WrongUse
 from hubbub.tables.identity import Identity, Part
-from hubbub.tables.schema import Holds
+from hubbub.tables.schema import ColumnType
 
 _DAY: Final = 86_400_000_000  # microseconds
 _FIRST: Final = -9_223_372_022_400_000_000  # the first moment that files can hold
@@ -167,19 +167,19 @@ def field(name: str, kind: str) -> Field:
     """The column of such a type."""
     if kind in _BITS:
         end = Fraction(2 ** (_BITS[kind] - 1))
-        return Field(name, Holds.INTEGER, Number(kind, -end, end - 1, Fraction(1)))
+        return Field(name, ColumnType.INTEGER, Number(kind, -end, end - 1, Fraction(1)))
     if kind in _FLOATS:
-        return Field(name, Holds.FLOAT, *_FLOATS[kind])
+        return Field(name, ColumnType.FLOAT, *_FLOATS[kind])
     if kind in _MOMENTS:
-        return Field(name, Holds.DATE, moment=_MOMENTS[kind])
+        return Field(name, ColumnType.DATE, moment=_MOMENTS[kind])
     if decimal := re.fullmatch(r"decimal\((\d+),(\d+)\)", kind):
         grid = Fraction(1, 10 ** int(decimal[2]))
         most = (10 ** int(decimal[1]) - 1) * grid
         type_ = pa.decimal128(int(decimal[1]), int(decimal[2]))
-        return Field(name, Holds.DECIMAL, Number(kind, -most, most, grid), type_)
+        return Field(name, ColumnType.DECIMAL, Number(kind, -most, most, grid), type_)
     if kind == "boolean":
-        return Field(name, Holds.BOOLEAN)
-    return Field(name, Holds.TEXT if re.match(r"(string|char|varchar)\b", kind) else Holds.OTHER)
+        return Field(name, ColumnType.BOOLEAN)
+    return Field(name, ColumnType.TEXT if re.match(r"(string|char|varchar)\b", kind) else ColumnType.OTHER)
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from hubbub.kinds.histogram.parts import Cut, Listed, Sparse
 from hubbub.noise.source import SystemSource
 from hubbub.serialization.arrow import texts, whole
 from hubbub.tables.bins import Countable, Discovered
-from hubbub.tables.engine import Counted, Question
+from hubbub.tables.engine import CountQuery, ExactCounts
 
 _AT_ONCE: Final = 1 << 20  # groups that become bins together
 _REPORTS: Final = "part int, name string, sha256 string, rows bigint, shown bigint, size bigint, state string"
@@ -126,7 +126,7 @@ def _coding(forms: Mapping[str, Form], parts: Mapping[str, Part], axes: tuple[Co
 
         for table in _gathered(batches):
             engine = groups.registered(received(table, columns), parts, weight=groups.WEIGHT)
-            counted = engine.count(Question(axes=axes), SystemSource())
+            counted = engine.count(CountQuery(axes=axes), SystemSource())
             arrays = [whole(counted.codes), whole(counted.counts), *map(texts, counted.found)]
             names = ["code", "n", *(f"f{i}" for i in range(len(counted.found)))]
             yield pa.record_batch(arrays, names=names)
@@ -179,7 +179,7 @@ def _arrow_schema() -> pa.Schema:
     return pa.schema([(name, kinds[kind]) for name, kind in (each.split() for each in _REPORTS.split(", "))])
 
 
-def by_part(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Counted]]:
+def by_part(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, ExactCounts]]:
     """The bins of each part; the rows of a part come one after the other."""
     waiting: list[pa.RecordBatch] = []
     part = -1
@@ -201,11 +201,11 @@ def _runs(places: Any) -> list[tuple[int, int]]:
     return [(a, b) for a, b in pairwise(cuts) if a < b]
 
 
-def _counted(batches: list[pa.RecordBatch]) -> Counted:
+def _counted(batches: list[pa.RecordBatch]) -> ExactCounts:
     table = pa.Table.from_batches(batches)
     codes, counts = (numbers(table.column(name)) for name in ("code", "n"))
     real = codes >= 0
     if table.num_columns == 3:
-        return Counted(codes[real], counts[real])
+        return ExactCounts(codes[real], counts[real])
     kept = table.filter(pa.array(real))
-    return Counted(codes[real], counts[real], tuple(column.to_pylist() for column in kept.columns[3:]))
+    return ExactCounts(codes[real], counts[real], tuple(column.to_pylist() for column in kept.columns[3:]))

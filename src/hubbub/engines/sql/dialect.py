@@ -16,7 +16,7 @@ from typing import Final
 import pyarrow as pa
 
 from hubbub.engines.column import Number
-from hubbub.tables.schema import Holds
+from hubbub.tables.schema import ColumnType
 
 KEY: Final = "hubbub_key"
 """The relation with one row and one column `word`, the secret key of a choice in 64 hexadecimal digits."""
@@ -46,7 +46,7 @@ class Field:
     """A column as the database describes it; `number` has the database's own name of the type."""
 
     name: str
-    kind: Holds
+    kind: ColumnType
     number: Number | None = None
     type: pa.DataType | None = None  # of decimals and floats; None for a decimal without limits
     moment: str | None = None  # "date", "local" for a time without a zone, "instant" for one with

@@ -22,7 +22,7 @@ from hubbub.engines.sql.single_use_stream import Once
 from hubbub.errors import WrongUse
 from hubbub.noise.source import Source
 from hubbub.tables.bins import Countable, Declared, Discovered, Steps, size
-from hubbub.tables.engine import Counted, Joint, Question
+from hubbub.tables.engine import CountQuery, ExactCounts, Joint
 from hubbub.tables.lattice import Lattice
 
 WEIGHT: Final = Weight("sum(n)", "sum(s)")
@@ -34,16 +34,16 @@ _GROUPS: Final = "hubbub_groups"
 _STRANGE: Final = "the table could not be counted; a column holds what is no value of its type: leave it out"
 
 
-def counted(groups: Once, parts: Mapping[str, Part], question: Question, source: Source, **words: Any) -> Counted:
+def counted(groups: Once, parts: Mapping[str, Part], question: CountQuery, source: Source, **words: Any) -> ExactCounts:
     """The bins of groups: the question is about their columns, and `n` says how many people a group has."""
     return _answered(groups, parts, lambda engine: engine.count(question, source), **{"weight": WEIGHT, **words})
 
 
 def together(
-    groups: Once, parts: Mapping[str, Part], questions: tuple[Question, ...], source: Source, **words: Any
+    groups: Once, parts: Mapping[str, Part], questions: tuple[CountQuery, ...], source: Source, **words: Any
 ) -> Joint:
     """The same of several questions at once."""
-    return _answered(groups, parts, lambda engine: engine.together(questions, source), **words)
+    return _answered(groups, parts, lambda engine: engine.joint_count(questions, source), **words)
 
 
 def _answered(groups: Once, parts: Mapping[str, Part], ask: Callable[[DuckDB], _T], **words: Any) -> _T:
@@ -84,7 +84,7 @@ def words(table: pa.Table, axis: Countable, part: Part) -> pa.Table:
     return kept.filter(kept.column("v").is_valid())
 
 
-def unreadable(table: pa.Table, question: Question, part: Part) -> pa.Table:
+def unreadable(table: pa.Table, question: CountQuery, part: Part) -> pa.Table:
     """Of values in a column g those (`v`, as they travelled) that cannot be read as a question about it declares."""
     engine = registered(table.append_column("cell", table.column("g")), {"g": part})
     bad = bad_cells(question, question.axes, engine.described())

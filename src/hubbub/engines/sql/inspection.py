@@ -22,9 +22,9 @@ from hubbub.engines.sql.queries import groups as grouped
 from hubbub.engines.sql.queries import in_database, part, people_of
 from hubbub.noise.source import Source
 from hubbub.tables.bins import Axis, Edges, Steps, Values
-from hubbub.tables.engine import Counted, Question
+from hubbub.tables.engine import CountQuery, ExactCounts
 from hubbub.tables.inspection import Cells, Persons
-from hubbub.tables.schema import Holds
+from hubbub.tables.schema import ColumnType
 
 _TEXTS: Final = 100_000
 _COLUMNS: Final = 200  # of one query
@@ -45,7 +45,7 @@ class InDatabase:
 
     database: Database
     fields: Mapping[str, Field]
-    count: Callable[[Question, Source], Counted]
+    count: Callable[[CountQuery, Source], ExactCounts]
     left_out: tuple[tuple[str, int], ...] = ()
 
     def rows(self) -> int:
@@ -99,7 +99,7 @@ class InDatabase:
         for i, field in enumerate(fields):
             each, name = part(dialect, field), f"g{i}"
             there = f"{name} IS NOT NULL"
-            if field.kind is Holds.TEXT:
+            if field.kind is ColumnType.TEXT:
                 broken = dialect.broken(name)
                 there += f" AND {dialect.trimmed(name)} <> ''" + ("" if broken is None else f" AND NOT ({broken})")
             parts.append(f"{each.sql} AS {name}")
@@ -114,7 +114,7 @@ class InDatabase:
         ]
 
     def _way(self, field: Field) -> str | None:
-        if field.kind is not Holds.TEXT:
+        if field.kind is not ColumnType.TEXT:
             return None
         dialect = self.database.dialect
         text = part(dialect, field)

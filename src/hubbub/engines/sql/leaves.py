@@ -21,15 +21,15 @@ from hubbub.tables.cell_format import BOOLEAN
 from hubbub.tables.condition import Both, Compare, Condition, Either, Leaf, Missing, Node, Not, OneOf
 from hubbub.tables.generalization import Ranges
 from hubbub.tables.lattice import Lattice
-from hubbub.tables.schema import Holds
+from hubbub.tables.schema import ColumnType
 
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
-_NUMBERS = (Holds.INTEGER, Holds.DECIMAL, Holds.FLOAT)
+_NUMBERS = (ColumnType.INTEGER, ColumnType.DECIMAL, ColumnType.FLOAT)
 
 
 def is_read_here(leaf: Leaf, field: Field) -> bool:
     """Whether the text itself is handed over."""
-    return isinstance(leaf, Compare) and field.kind is Holds.TEXT
+    return isinstance(leaf, Compare) and field.kind is ColumnType.TEXT
 
 
 def leaf_part(dialect: Dialect, field: Field, leaf: Leaf) -> Part:
@@ -88,9 +88,9 @@ def _leaf(dialect: Dialect, field: Field, leaf: Leaf) -> str:
             if field.kind in _NUMBERS:
                 tests = [_equals(dialect, field, cell, rational(value)) for value in values]
                 return _unless(missing(dialect, field), f"({' OR '.join(tests)})")
-            if field.kind is Holds.BOOLEAN:
+            if field.kind is ColumnType.BOOLEAN:
                 return f"{dialect.flag(cell)} IN ({', '.join('1' if value == 'true' else '0' for value in values)})"
-            if field.kind is Holds.DATE:
+            if field.kind is ColumnType.DATE:
                 days = (datetime.date.fromisoformat(value).toordinal() - _EPOCH for value in values)
                 return _on_days(dialect, field, f"IN ({', '.join(map(str, days))})")
             return f"{dialect.bytes(cell)} IN ({', '.join(map(dialect.literal, values))})"
@@ -101,7 +101,7 @@ def missing(dialect: Dialect, field: Field) -> str:
     cell = dialect.name(field.name)
     if field.number is not None and field.number.grid is None:
         return f"{cell} IS NULL OR {dialect.not_a_number(cell)}"
-    broken = dialect.broken(cell) if field.kind is Holds.TEXT else None
+    broken = dialect.broken(cell) if field.kind is ColumnType.TEXT else None
     return f"{cell} IS NULL" if broken is None else f"{cell} IS NULL OR {broken}"
 
 
@@ -142,7 +142,7 @@ def _equals(dialect: Dialect, field: Field, cell: str, value: Fraction) -> str:
 
 def steps(dialect: Dialect, field: Field, measure: Measure) -> Part:
     """The number of steps, NULL where there is no value; or the text that has to be read."""
-    if field.kind is Holds.TEXT:
+    if field.kind is ColumnType.TEXT:
         return part(dialect, field)
     cell, number = dialect.name(field.name), field.number
     assert number is not None  # resolved
@@ -151,7 +151,7 @@ def steps(dialect: Dialect, field: Field, measure: Measure) -> Part:
         (compared(dialect, field, cell, "<", measure.low), "0"),
         (compared(dialect, field, cell, ">=", measure.high), str(measure.steps)),
     ]
-    is_float = field.kind is Holds.FLOAT
+    is_float = field.kind is ColumnType.FLOAT
     inside = _rounded(dialect, cell, measure) if is_float else dialect.nearest(field, measure.low, measure.step)
     tests = " ".join(f"WHEN {test} THEN {then}" for test, then in cases)
     return Part(f"CASE {tests} ELSE {inside} END", Form.WHOLE, pa.int64())
@@ -165,10 +165,10 @@ def _rounded(dialect: Dialect, cell: str, measure: Measure) -> str:
     return f"CASE WHEN {moved} < {tiny} THEN 0 WHEN {whole} > {measure.steps} THEN {measure.steps} ELSE {whole} END"
 
 
-def may_be_unreadable(axis: Countable, kind: Holds) -> bool:
+def may_be_unreadable(axis: Countable, kind: ColumnType) -> bool:
     """Whether cells of the kind may be no value of the axis."""
     if axis.reads == BOOLEAN:
         return True
     if isinstance(axis, Discovered):
-        return kind is Holds.TEXT and (axis.unit is not None or isinstance(axis.coarser, Ranges))
-    return kind is Holds.TEXT and isinstance(axis, Dates | Edges | Steps | Lattice)
+        return kind is ColumnType.TEXT and (axis.unit is not None or isinstance(axis.coarser, Ranges))
+    return kind is ColumnType.TEXT and isinstance(axis, Dates | Edges | Steps | Lattice)

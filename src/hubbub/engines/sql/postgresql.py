@@ -31,7 +31,7 @@ from hubbub.engines.sql.sql_engine import UNCOUNTABLE, Portable
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import to_text
 from hubbub.tables.identity import Identity, Part
-from hubbub.tables.schema import Holds
+from hubbub.tables.schema import ColumnType
 
 _ARRAYS: Final = {Form.TEXT: "text[]", Form.WHOLE: "bigint[]", Form.FLOAT: "float8[]"}
 _FIRST, _LAST = "DATE '4000-01-01 BC'", "DATE '290000-01-01'"
@@ -160,20 +160,23 @@ _MOST: Final = Fraction(10) ** 131072
 def field(name: str, oid: int, precision: int | None, scale: int | None, texts: Mapping[int, bool]) -> Field:
     """The column that the server describes so."""
     if oid in _INTEGERS:
-        return Field(name, Holds.INTEGER, _INTEGERS[oid])
+        return Field(name, ColumnType.INTEGER, _INTEGERS[oid])
     if oid in _FLOATS:
-        return Field(name, Holds.FLOAT, *_FLOATS[oid])
+        return Field(name, ColumnType.FLOAT, *_FLOATS[oid])
     if oid in _MOMENTS:
-        return Field(name, Holds.DATE, moment=_MOMENTS[oid])
+        return Field(name, ColumnType.DATE, moment=_MOMENTS[oid])
     if oid == _BOOLEAN:
-        return Field(name, Holds.BOOLEAN)
+        return Field(name, ColumnType.BOOLEAN)
     if oid == _NUMERIC:
         # Without a grid even where the type has one: not-a-number is a value of it.
         fits = precision is not None and scale is not None and 0 <= scale <= precision <= 38
         return Field(
-            name, Holds.DECIMAL, Number("numeric", -_MOST, _MOST), pa.decimal128(precision, scale) if fits else None
+            name,
+            ColumnType.DECIMAL,
+            Number("numeric", -_MOST, _MOST),
+            pa.decimal128(precision, scale) if fits else None,
         )
-    return Field(name, Holds.TEXT if oid in _TEXTS or texts.get(oid) else Holds.OTHER)
+    return Field(name, ColumnType.TEXT if oid in _TEXTS or texts.get(oid) else ColumnType.OTHER)
 
 
 class _Raw(Loader):  # type: ignore[misc]  # psycopg is not looked into

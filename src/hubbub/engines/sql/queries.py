@@ -22,7 +22,7 @@ from hubbub.engines.sql.dialect import Dialect, Field, Form, Part
 from hubbub.engines.sql.packed import Packed, packed
 from hubbub.numeric.exact import to_text
 from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Steps, Values, size
-from hubbub.tables.schema import Holds, in_whole_numbers
+from hubbub.tables.schema import ColumnType, in_whole_numbers
 
 _FEW: Final = 100  # listed values: so many are looked for in the database, of more all values come back
 _NARROW: Final = 2**62
@@ -36,20 +36,20 @@ def part(dialect: Dialect, field: Field, axis: Countable | None = None) -> Part:
         return Part(_code(dialect, field, axis), Form.WHOLE, pa.int64(), size(axis))
     cell = dialect.name(field.name)
     match field.kind:
-        case Holds.INTEGER:
+        case ColumnType.INTEGER:
             return Part(dialect.whole(cell), Form.WHOLE, pa.int64())
-        case Holds.BOOLEAN:
+        case ColumnType.BOOLEAN:
             return Part(dialect.flag(cell), Form.WHOLE, pa.bool_(), 2)
-        case Holds.FLOAT:
+        case ColumnType.FLOAT:
             return Part(_plain_float(dialect, cell), Form.FLOAT, field.type or pa.float64())
-        case Holds.DECIMAL:
+        case ColumnType.DECIMAL:
             return Part(dialect.decimal(field), Form.TEXT, field.type or pa.string())
-        case Holds.DATE:
+        case ColumnType.DATE:
             unit = axis.unit if isinstance(axis, Dates | Discovered) else None
             if unit is None and field.moment != "date":
                 return Part(dialect.micros(field), Form.WHOLE, pa.timestamp("us"))
             return Part(dialect.days(field, unit), Form.WHOLE, pa.date32())
-        case Holds.TEXT:
+        case ColumnType.TEXT:
             return Part(_listed(dialect, dialect.bytes(cell), axis), Form.TEXT, pa.string())
         case _:
             return Part(dialect.bytes(dialect.text(cell)), Form.TEXT, pa.string())
@@ -57,7 +57,7 @@ def part(dialect: Dialect, field: Field, axis: Countable | None = None) -> Part:
 
 def in_database(field: Field, axis: Countable) -> bool:
     """Whether the database itself makes the number of the bin: of numbers that are cut at edges, where it can."""
-    if not isinstance(axis, Edges | Steps) or field.number is None or field.kind is Holds.TEXT:
+    if not isinstance(axis, Edges | Steps) or field.number is None or field.kind is ColumnType.TEXT:
         return False
     return not _stepped(field, axis) or axis.steps * axis.width + abs(axis.low) < _NARROW  # type: ignore[union-attr]
 
@@ -263,7 +263,7 @@ def _code(dialect: Dialect, field: Field, axis: Edges | Steps) -> str:
 
 
 def _stepped(field: Field, axis: Edges | Steps) -> bool:
-    return isinstance(axis, Steps) and field.kind is Holds.INTEGER and in_whole_numbers(axis)
+    return isinstance(axis, Steps) and field.kind is ColumnType.INTEGER and in_whole_numbers(axis)
 
 
 def compared(dialect: Dialect, field: Field, cell: str, sign: str, edge: Fraction) -> str:

@@ -36,14 +36,14 @@ from hubbub.tables.engine import (
     OTHER_NUMBER,
     SEVERAL_ROWS,
     Choice,
-    Counted,
+    CountQuery,
+    ExactCounts,
     Joint,
-    Question,
-    Repeats,
+    MultiRowPolicy,
     of_any_row,
 )
 from hubbub.tables.identity import Identity
-from hubbub.tables.schema import Holds, Schema, resolved
+from hubbub.tables.schema import ColumnType, Schema, resolved
 from hubbub.tables.schema import column as known
 from hubbub.tables.sketch import Notice
 
@@ -70,13 +70,13 @@ class Portable:
         """What the table is, whatever it is called."""
         return self._database.identity()
 
-    def noticing(self, notice: Notice) -> Portable:
+    def observing_ids(self, notice: Notice) -> Portable:
         """The same table, which tells who is in it before it counts."""
         other = copied(self)
         other._notice = notice
         return other
 
-    def count(self, question: Question, source: Source) -> Counted:
+    def count(self, question: CountQuery, source: Source) -> ExactCounts:
         axes = resolved(question.axes, self.columns())
         if question.person is not None:
             known(self.columns(), question.person)
@@ -102,7 +102,7 @@ class Portable:
         with self._database.snapshot():
             yield InDatabase(self._database, self._fields, here._count)
 
-    def together(self, questions: tuple[Question, ...], source: Source) -> Joint:
+    def joint_count(self, questions: tuple[CountQuery, ...], source: Source) -> Joint:
         """The database counts groups of all that the questions look at; their places are read off here."""
         person, columns = questions[0].person, self.columns()
         axes = tuple(dict.fromkeys(axis for each in questions for axis in resolved(each.axes, columns)))
@@ -122,13 +122,13 @@ class Portable:
                 each,
                 axes=tuple(bins[axis] for axis in resolved(each.axes, columns)),
                 person=None,
-                repeats=Repeats.REFUSE,
+                repeats=MultiRowPolicy.REFUSE,
                 where=None if each.where is None else here[each.where],
                 measure=None if each.measure is None else here[each.measure],
             )
             for each in questions
         )
-        chooses = questions[0].repeats is Repeats.ONE_ROW
+        chooses = questions[0].repeats is MultiRowPolicy.ONE_ROW
         with self._database.snapshot():
             if chooses:
                 self._readable(replace(questions[0], axes=axes, where=None, measure=None), source, rules)
@@ -159,24 +159,24 @@ class Portable:
             return self._tested(rule, parts)
         field, name = self._fields[rule.column], f"x{len(parts)}"
         parts[name] = leaves.steps(self._dialect, field, rule)
-        return replace(rule, column=name) if field.kind is Holds.TEXT else _whole_steps(name, rule)
+        return replace(rule, column=name) if field.kind is ColumnType.TEXT else _whole_steps(name, rule)
 
-    def _count(self, question: Question, source: Source) -> Counted:
+    def _count(self, question: CountQuery, source: Source) -> ExactCounts:
         if question.person is None:
             return self._every_row(question, source)
         who = queries.part(self._dialect, self._fields[question.person])
-        if question.repeats is Repeats.REFUSE:
+        if question.repeats is MultiRowPolicy.REFUSE:
             self._one_row_each(who, SEVERAL_ROWS if question.plain else ONE_ROW_OF_SEVERAL)
             return self._every_row(question, source)
         self._readable(question, source)
         self._told_of(who)
-        if question.repeats is Repeats.DISTINCT:
+        if question.repeats is MultiRowPolicy.DISTINCT:
             return self._distinct(question, who, source)
-        if question.repeats is Repeats.ANY_ROW:
+        if question.repeats is MultiRowPolicy.ANY_ROW:
             return self._any_row(question, who, source)
         return self._every_row(question, source)
 
-    def far(self, question: Question, source: Source) -> Any:
+    def far(self, question: CountQuery, source: Source) -> Any:
         """The same counts, which stay where they are (:class:`hubbub.engines.spark.spark_publish.FarCounts`): what is
         refused because of the data is refused now, and nothing is counted yet."""
         far = getattr(self._database, "far", None)
@@ -192,12 +192,12 @@ class Portable:
             sql = queries.groups(parts, self._people)
         else:
             who = queries.part(self._dialect, self._fields[question.person])
-            if question.repeats is Repeats.REFUSE:
+            if question.repeats is MultiRowPolicy.REFUSE:
                 self._one_row_each(who, SEVERAL_ROWS)
                 sql = queries.groups(parts, self._people)
             else:
                 self._told_of(who)
-                if question.repeats is Repeats.DISTINCT:
+                if question.repeats is MultiRowPolicy.DISTINCT:
                     sql, parts, bins, words = self._distinct_asked(question, who)
                     numbered = not any(isinstance(axis, Discovered) for axis in axes)
                 else:
@@ -241,12 +241,14 @@ class Portable:
 
     # --- each row is a person, or one of each is kept ----------------------------------------------------------------
 
-    def _groups(self, question: Question, parts: Mapping[str, Part], source: Source, total: Part | None = None) -> Once:
+    def _groups(
+        self, question: CountQuery, parts: Mapping[str, Part], source: Source, total: Part | None = None
+    ) -> Once:
         """Groups of all rows, or of the row that is kept of each person, with the sum of a part if that is asked."""
         forms = {name: part.form for name, part in parts.items()}
         forms |= {"n": Form.WHOLE} if total is None else {_HAS: Form.WHOLE, "n": Form.WHOLE, "s": Form.WHOLE}
         every, name = (parts, None) if total is None else ({**parts, _STEPS: total}, _STEPS)
-        if question.repeats is not Repeats.ONE_ROW or question.person is None:
+        if question.repeats is not MultiRowPolicy.ONE_ROW or question.person is None:
             return self._once(queries.groups(every, self._people, name), forms)
         who = queries.part(self._dialect, self._fields[question.person])
         sql = queries.one_row_each(self._dialect, every, who, self._people, name)
@@ -256,16 +258,16 @@ class Portable:
                 raise Refused(OTHER_NUMBER)
         return self._once(sql, forms, key=_drawn(source))
 
-    def _every_row(self, question: Question, source: Source) -> Counted:
+    def _every_row(self, question: CountQuery, source: Source) -> ExactCounts:
         if question.plain and not question.axes:
             total = numbers(self._groups(question, {}, source).table().column("n"))
-            return Counted(np.zeros(int(total[0] > 0), np.int64), total[total > 0])
+            return ExactCounts(np.zeros(int(total[0] > 0), np.int64), total[total > 0])
         parts = self._parts(question.axes)
-        about = replace(question, axes=self._bins(question.axes), person=None, repeats=Repeats.REFUSE)
+        about = replace(question, axes=self._bins(question.axes), person=None, repeats=MultiRowPolicy.REFUSE)
         if question.where is not None:
             about = replace(about, where=self._tested(question.where, parts))
         # Of kept rows it was looked at before they were chosen how many cannot be read.
-        words: dict[str, Any] = {} if question.repeats is Repeats.ONE_ROW else {"allowed": self._allowed}
+        words: dict[str, Any] = {} if question.repeats is MultiRowPolicy.ONE_ROW else {"allowed": self._allowed}
         if isinstance(question.measure, condition.Condition):
             about, words["weight"] = replace(about, measure=self._tested(question.measure, parts)), groups.READ
         if not isinstance(question.measure, Measure):
@@ -287,30 +289,30 @@ class Portable:
         return leaves.renamed(where, names, here)
 
     def _measured(
-        self, question: Question, measure: Measure, parts: dict[str, Part], source: Source
+        self, question: CountQuery, measure: Measure, parts: dict[str, Part], source: Source
     ) -> tuple[Once, Measure]:
         """Groups with a measure, and what that is about them: the database adds it up unless it is text, or groups by
         its value."""
         field = self._fields[measure.column]
         steps = leaves.steps(self._dialect, field, measure)
-        if question.by_value or field.kind is Holds.TEXT:
+        if question.by_value or field.kind is ColumnType.TEXT:
             parts[_STEPS] = steps
             here = replace(measure, column=_STEPS)
             there = _whole_steps(_STEPS, measure)
-            return self._groups(question, parts, source), here if field.kind is Holds.TEXT else there
+            return self._groups(question, parts, source), here if field.kind is ColumnType.TEXT else there
         found = self._groups(question, parts, source, total=steps)
         parts[_HAS] = replace(steps, sql="")
         return found, Measure(_HAS, Fraction(0), Fraction(1), 1)
 
     # --- people with several rows ---------------------------------------------------------------------------------
 
-    def _distinct(self, question: Question, who: Part, source: Source) -> Counted:
+    def _distinct(self, question: CountQuery, who: Part, source: Source) -> ExactCounts:
         sql, bins, ready, words = self._distinct_asked(question, who)
         found = self._once(sql, _forms(bins), key=_drawn(source), words=words)
-        return groups.counted(found, bins, Question(axes=ready), source)
+        return groups.counted(found, bins, CountQuery(axes=ready), source)
 
     def _distinct_asked(
-        self, question: Question, who: Part
+        self, question: CountQuery, who: Part
     ) -> tuple[str, dict[str, Part], tuple[Countable, ...], dict[int, pa.Table]]:
         """The query, what it hands over, the axes of that, and the words that it looks up: the bins of what is told
         apart by its values are worked out here, and handed to the database."""
@@ -325,7 +327,7 @@ class Portable:
         )
         return sql, bins, ready, words
 
-    def _any_row(self, question: Question, who: Part, source: Source) -> Counted:
+    def _any_row(self, question: CountQuery, who: Part, source: Source) -> ExactCounts:
         """The database looks at the rows of each person; where text has to be read, what differs of them comes here."""
         parts: dict[str, Part] = {}
         rule = self._tested(question.rule, parts)
@@ -340,17 +342,19 @@ class Portable:
         people, met = int(told.counts.sum()), int(told.counts[told.codes == 0].sum())
         return of_any_row(question, people, met)
 
-    def _readable(self, question: Question, source: Source, rules: Sequence[Any] = ()) -> None:
+    def _readable(self, question: CountQuery, source: Source, rules: Sequence[Any] = ()) -> None:
         """Refuse if too many people cannot be read as declared, before anything is chosen; `rules` are conditions and
         measures beside those of the question."""
         rules = [rule for rule in (question.where, question.measure, *rules) if rule is not None]
         if self._allowed >= 1:
             return
-        if question.person is not None and question.repeats is not Repeats.REFUSE:
+        if question.person is not None and question.repeats is not MultiRowPolicy.REFUSE:
             check_people(self._database, self._fields, question.person, question.axes, rules, self._allowed)
         elif is_doubtful(self._fields, question):
             doubted = tuple(axis for axis in question.axes if is_doubted(self._fields, axis))
-            every = replace(question, axes=doubted, person=None, repeats=Repeats.REFUSE, everybody=not question.plain)
+            every = replace(
+                question, axes=doubted, person=None, repeats=MultiRowPolicy.REFUSE, everybody=not question.plain
+            )
             self._every_row(every, source)
 
     def _told_of(self, who: Part) -> None:

@@ -32,7 +32,7 @@ from hubbub.engines.sql.sql_engine import UNCOUNTABLE, Portable
 from hubbub.errors import WrongUse
 from hubbub.tables.bins import period_start
 from hubbub.tables.identity import Identity
-from hubbub.tables.schema import Holds
+from hubbub.tables.schema import ColumnType
 
 _WHOLE: Final = Number("INTEGER", Fraction(-(2**63)), Fraction(2**63 - 1), Fraction(1))
 _REAL: Final = Number("REAL", -Fraction(2**53 - 1) * 2**971, Fraction(2**53 - 1) * 2**971)
@@ -108,19 +108,23 @@ def field(name: str, declared: str) -> tuple[Field, str]:
         grid = Fraction(1, 10 ** int(decimal[2]))
         most = (10 ** int(decimal[1]) - 1) * grid
         type_ = pa.decimal128(int(decimal[1]), int(decimal[2]))
-        return Field(name, Holds.DECIMAL, Number("", -most, most, grid), type_), f"hubbub_scaled({cell}, {decimal[2]})"
+        return Field(
+            name, ColumnType.DECIMAL, Number("", -most, most, grid), type_
+        ), f"hubbub_scaled({cell}, {decimal[2]})"
     if "BOOL" in kind:
-        return Field(name, Holds.BOOLEAN), f"CASE WHEN typeof({cell}) = 'integer' AND {cell} IN (0, 1) THEN {cell} END"
+        return Field(
+            name, ColumnType.BOOLEAN
+        ), f"CASE WHEN typeof({cell}) = 'integer' AND {cell} IN (0, 1) THEN {cell} END"
     if kind.startswith(("DATE", "TIMESTAMP")):
-        return Field(name, Holds.DATE, moment="date" if kind == "DATE" else "local"), _text_of(cell)
+        return Field(name, ColumnType.DATE, moment="date" if kind == "DATE" else "local"), _text_of(cell)
     if "INT" in kind:
-        return Field(name, Holds.INTEGER, _WHOLE), f"CASE WHEN typeof({cell}) = 'integer' THEN {cell} END"
+        return Field(name, ColumnType.INTEGER, _WHOLE), f"CASE WHEN typeof({cell}) = 'integer' THEN {cell} END"
     if any(word in kind for word in ("REAL", "FLOA", "DOUB", "DECIMAL", "NUMERIC")):
         number = f"CASE WHEN typeof({cell}) IN ('integer', 'real') THEN CAST({cell} AS REAL) END"
-        return Field(name, Holds.FLOAT, _REAL, pa.float64()), number
+        return Field(name, ColumnType.FLOAT, _REAL, pa.float64()), number
     if "BLOB" in kind:
-        return Field(name, Holds.OTHER), cell
-    return Field(name, Holds.TEXT), _text_of(cell)
+        return Field(name, ColumnType.OTHER), cell
+    return Field(name, ColumnType.TEXT), _text_of(cell)
 
 
 def _text_of(cell: str) -> str:

@@ -22,8 +22,8 @@ from hubbub.engines.sql.queries import part, people_with, values
 from hubbub.tables.bins import Countable
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
-from hubbub.tables.engine import Question
-from hubbub.tables.schema import Holds
+from hubbub.tables.engine import CountQuery
+from hubbub.tables.schema import ColumnType
 
 
 def is_doubted(fields: Mapping[str, Field], axis: Countable) -> bool:
@@ -31,7 +31,7 @@ def is_doubted(fields: Mapping[str, Field], axis: Countable) -> bool:
     return may_be_unreadable(axis, fields[axis.column].kind)
 
 
-def is_doubtful(fields: Mapping[str, Field], question: Question) -> bool:
+def is_doubtful(fields: Mapping[str, Field], question: CountQuery) -> bool:
     """The same of all that a question reads."""
     rules = (question.where, question.measure)
     leaves = [leaf for rule in rules if isinstance(rule, Condition) for leaf in rule.leaves()]
@@ -39,7 +39,7 @@ def is_doubtful(fields: Mapping[str, Field], question: Question) -> bool:
     return (
         any(is_doubted(fields, axis) for axis in question.axes)
         or any(is_read_here(leaf, fields[leaf.column]) for leaf in leaves)
-        or (measure is not None and fields[measure.column].kind is Holds.TEXT)
+        or (measure is not None and fields[measure.column].kind is ColumnType.TEXT)
     )
 
 
@@ -71,18 +71,18 @@ def check_people(
 
 def _doubts(
     dialect: Dialect, fields: Mapping[str, Field], axes: Sequence[Countable], rules: Sequence[Measure | Condition]
-) -> Iterator[tuple[Question, Part]]:
+) -> Iterator[tuple[CountQuery, Part]]:
     """What may be unreadable: the question that reads it, in a column g, and what is handed over."""
     for axis in axes:
         if is_doubted(fields, axis):
-            yield Question(axes=(replace(axis, column="g"),)), part(dialect, fields[axis.column], axis)
+            yield CountQuery(axes=(replace(axis, column="g"),)), part(dialect, fields[axis.column], axis)
     for rule in dict.fromkeys(rules):
         if isinstance(rule, Measure):
             field = fields[rule.column]
-            if field.kind is Holds.TEXT:
-                yield Question(axes=(), measure=replace(rule, column="g")), steps(dialect, field, rule)
+            if field.kind is ColumnType.TEXT:
+                yield CountQuery(axes=(), measure=replace(rule, column="g")), steps(dialect, field, rule)
             continue
         for leaf in dict.fromkeys(rule.leaves()):
             if is_read_here(leaf, fields[leaf.column]):
                 about = Condition(replace(leaf, column="g"))
-                yield Question(axes=(), where=about), leaf_part(dialect, fields[leaf.column], leaf)
+                yield CountQuery(axes=(), where=about), leaf_part(dialect, fields[leaf.column], leaf)

@@ -90,7 +90,7 @@ def read(given: Mapping[str, Any]) -> PublishedBallots:
 KIND: Final = Kind(
     name="ballots",
     wire="ballots/1",
-    about="""Publish ballots beside the official record, so that each voter stays lost in the crowd.
+    help="""Publish ballots beside the official record, so that each voter stays lost in the crowd.
 
 Each ballot counts for its way through the official rounds: the candidates it sits with until a finalist has it or it is
 exhausted. A fresh secret half of the ballots is drawn, and ways with at least k of them are shown. The recount of the
@@ -98,19 +98,19 @@ ballots must give every official total, else nothing is published. Choose k, sam
 once: a table that is drawn again until it looks right promises nothing.""",
     examples=("hubbub vote publish millbrook --official hubbub-demo/council-count.json --out out/",),
     options=(
-        Option(name="official", takes="FILE", help="The official record: rounds with their totals, and who won."),
-        Option(name="k", takes="K", default="30", help="Ways with fewer ballots are hidden."),
-        Option(name="sample", takes="P", help="The share of a fresh secret sample; if not given, one half."),
-        Option(name="full_count", takes=None, help="Exact counts of all ballots: can be subtracted from totals."),
-        Option(name="prefix", takes=None, help="The first ranks of ballots, by a tree that first choices predict."),
-        Option(name="noisy", takes=None, help="The first ranks of ballots, with noise on every number."),
-        Option(name="epsilon", takes="E", help="With `noisy`: the privacy loss, all ranks together (1)."),
-        Option(name="depth", takes="D", help="With `noisy`: how many ranks, 2 to 6 (3)."),
-        Option(name="at_delta", takes="D", default="1e-6", help="The delta of what the sample buys."),
-        Option(name="coverage", takes="C", default="0.95", help="How often an interval is right."),
+        Option(name="official", metavar="FILE", help="The official record: rounds with their totals, and who won."),
+        Option(name="k", metavar="K", default="30", help="Ways with fewer ballots are hidden."),
+        Option(name="sample", metavar="P", help="The share of a fresh secret sample; if not given, one half."),
+        Option(name="full_count", metavar=None, help="Exact counts of all ballots: can be subtracted from totals."),
+        Option(name="prefix", metavar=None, help="The first ranks of ballots, by a tree that first choices predict."),
+        Option(name="noisy", metavar=None, help="The first ranks of ballots, with noise on every number."),
+        Option(name="epsilon", metavar="E", help="With `noisy`: the privacy loss, all ranks together (1)."),
+        Option(name="depth", metavar="D", help="With `noisy`: how many ranks, 2 to 6 (3)."),
+        Option(name="at_delta", metavar="D", default="1e-6", help="The delta of what the sample buys."),
+        Option(name="coverage", metavar="C", default="0.95", help="How often an interval is right."),
     ),
-    ask=ask,
-    read=read,
+    from_options=ask,
+    from_json=read,
     data=BALLOTS,
 )
 PublishedBallots.kind = KIND

@@ -20,7 +20,7 @@ from hubbub.kinds.ballots.round_bounds import RoundTotal, round_totals
 from hubbub.kinds.ballots.tally_paths import Path, is_finished
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Drawing
-from hubbub.protocol.result import Grid, Result, Sheet
+from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.serialization.arrow import texts, whole
 from hubbub.voting.count.official import ARROW, BLANK
 
@@ -104,7 +104,7 @@ class PathTable(Result):
         ways = texts([ends(row.path, self.spec) for row in self.rows])
         yield pa.record_batch([paths, ways, *map(_numbers, numbers)], schema=MAIN)
 
-    def told(self) -> Mapping[str, Any]:
+    def facts(self) -> Mapping[str, Any]:
         spec = self.spec
         noisy = spec.method == "noisy"
         return {
@@ -149,7 +149,7 @@ class PathTable(Result):
             )
         return tuple(said)
 
-    def grid(self, first: int) -> Grid:
+    def display(self, first: int) -> DisplayTable:
         exact = self._exact or (self.spec.method == "prefix" and self.spec.sample is None)
         rows = tuple(
             (
@@ -160,7 +160,7 @@ class PathTable(Result):
             for row in self.rows[:first]
         )
         counted = "with noise" if self.spec.method == "noisy" else "ballots" if exact else "in the sample"
-        return Grid(("path", "ends"), (counted, *(() if exact else ("ballots",))), rows, self._notes())
+        return DisplayTable(("path", "ends"), (counted, *(() if exact else ("ballots",))), rows, self._notes())
 
     def _notes(self) -> tuple[str, ...]:
         percent = to_text(100 * self.spec.coverage)

@@ -33,7 +33,7 @@ from hubbub.numeric.exact import to_text
 from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
 from hubbub.protocol.measurement import LABELS, Measurement, release
-from hubbub.protocol.spec import Kind, Spec, Together, Words
+from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
 from hubbub.serialization.arrow import labelled, whole
 from hubbub.serialization.canonical import Plain, digest
 from hubbub.serialization.exact_json import plain
@@ -112,20 +112,20 @@ class PublishedBallots(Spec):
         (:mod:`hubbub.kinds.ballots.promises`)."""
         return None
 
-    def resolved(self, schema: Any) -> Self:
+    def bind(self, schema: Any) -> Self:
         return self
 
     def promises(self) -> tuple[Derivation, ...]:
         """Guarantee: each is a theorem applied to the one before, or the call is refused."""
         return ballots_promises.promises(self)
 
-    def together(self) -> Together:
+    def composition(self) -> CompositionInfo:
         if self.method == "noisy":
-            return Together()
+            return CompositionInfo()
         public: dict[str, Plain] = {"official": self.official.as_json(), "method": self.method}
         if self.method == "prefix":
             public["k"] = self.k
-        return Together(partition=digest(public), at_delta=self.at_delta, exact_crowds=True)
+        return CompositionInfo(partition=digest(public), at_delta=self.at_delta, exact_crowds=True)
 
     def checks(self) -> Iterator[Check]:
         return laws(level_channel(self.k, self.level_epsilon) if self.method == "noisy" else ExactOrSuppressed(self.k))
@@ -142,7 +142,7 @@ class PublishedBallots(Spec):
         found = "is the one that was given, round by round" if same else "is another than the one that was given"
         return Check("the official record", same, found)
 
-    def free(self) -> tuple[str, ...]:
+    def unverified_fields(self) -> tuple[str, ...]:
         told = [f"how often an interval is right, {to_text(self.coverage)}: no promise to voters rests on it"]
         told.append("the official record, as long as nobody compares it with the one that the office published")
         if self.method != "noisy" and self.sample is None:
@@ -151,10 +151,10 @@ class PublishedBallots(Spec):
             told.append("depth and epsilon: they are about a noisy tree")
         return tuple(told)
 
-    def words(self) -> Words:
+    def describe(self) -> Description:
         return text.words(self)
 
-    def described(self) -> dict[str, Plain]:
+    def to_json(self) -> dict[str, Plain]:
         return {
             "official": self.official.as_json(),
             "method": self.method,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hubbub.numeric.exact import to_text
-from hubbub.protocol.spec import Words
+from hubbub.protocol.spec import Description
 
 if TYPE_CHECKING:
     from hubbub.kinds.ballots.spec import PublishedBallots
@@ -22,13 +22,13 @@ _RULE = {
 }
 
 
-def words(spec: PublishedBallots) -> Words:
+def words(spec: PublishedBallots) -> Description:
     """Title, what is published, who is who."""
     way, percent = _WAY[spec.method], to_text(100 * spec.coverage)
     sampled = spec.sample is not None
     shown = f"noisy counts above {spec.shown_above}" if spec.method == "noisy" else f"exact counts of at least {spec.k}"
     whose = "the ballots of a fresh secret sample" if sampled else "all ballots"
-    return Words(
+    return Description(
         title=f"Ballots by {way}",
         published=f"Counts of {whose} by {way}: {shown}, the others hidden, beside the official record",
         entry=f"ballots by {way}",

@@ -25,7 +25,7 @@ from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Drawn, Measurement, release
 from hubbub.serialization.arrow import whole
 from hubbub.tables.bins import Discovered, declared_size, size
-from hubbub.tables.engine import Counted
+from hubbub.tables.engine import ExactCounts
 
 if TYPE_CHECKING:
     from hubbub.kinds.cube.spec import Cube
@@ -52,7 +52,7 @@ class Levels:
         """The tables one after the other, the cells first, each with all of its bins in order."""
         return pa.schema([(TABLE, pa.int64()), (histogram_mechanism.VALUE, pa.int64())])
 
-    def draw(self, exact: Counted, source: Source) -> pa.RecordBatch:
+    def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
         total = declared_size(self.spec.axes)
         assert total is not None
         counts = histogram_mechanism.sampled(self.spec.cells, histogram_mechanism.every_bin(exact, total), source)

@@ -59,7 +59,7 @@ def ask(*, person: str | None = None, one_row_per_person: bool = False, by: Sequ
 KIND: Final = Kind(
     name="cube",
     wire="cube/1",
-    about="""Count people by several columns at once, and by fewer of them: a table and its margins under one promise.
+    help="""Count people by several columns at once, and by fewer of them: a table and its margins under one promise.
 
 SPEC is a column with its bins, as for a histogram, or with a function: age:10 (ranges that occur), zip/3 (first signs),
 diagnosis@icd.csv/1 (a level of a hierarchy). MARGINS lists sums by fewer columns, like "A,B; B,C; A"; a number alone,
@@ -76,16 +76,16 @@ Before, and without the data: hubbub plan cube says which refinements survive.""
         "--by hired:year --crowd 10 --out c/",
     ),
     options=(
-        Option(name="by", takes="SPEC", many=True, help="A column and its bins; repeat it for every column."),
-        Option(name="margins", takes="MARGINS", help='Sums by fewer columns, like "A,B; A".'),
-        Option(name="crowd", takes="K", help="Exact cells of at least K, the others hidden (with `epsilon`: noisy)."),
-        Option(name="epsilon", takes="EPS", help="The loss: of cells below K, or of all tables together."),
-        Option(name="consistent", takes=None, help="Also whole numbers of at least 0 that add up."),
+        Option(name="by", metavar="SPEC", many=True, help="A column and its bins; repeat it for every column."),
+        Option(name="margins", metavar="MARGINS", help='Sums by fewer columns, like "A,B; A".'),
+        Option(name="crowd", metavar="K", help="Exact cells of at least K, the others hidden (with `epsilon`: noisy)."),
+        Option(name="epsilon", metavar="EPS", help="The loss: of cells below K, or of all tables together."),
+        Option(name="consistent", metavar=None, help="Also whole numbers of at least 0 that add up."),
         *SAMPLING,
-        Option(name="coverage", takes="C", default="0.95", help="How often an interval is right."),
+        Option(name="coverage", metavar="C", default="0.95", help="How often an interval is right."),
         UNLISTED,
     ),
-    ask=ask,
-    read=read,
+    from_options=ask,
+    from_json=read,
 )
 Cube.kind = KIND

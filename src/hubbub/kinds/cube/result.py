@@ -19,7 +19,7 @@ from hubbub.kinds.histogram import chart as histogram_chart
 from hubbub.kinds.histogram.result import Counts
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Bar, Drawing
-from hubbub.protocol.result import Grid, Result, Sheet
+from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.serialization.arrow import whole
 
 if TYPE_CHECKING:
@@ -87,13 +87,13 @@ class Tables(Result):
         # What was found is shown, exact and no less than k, so the sums are the published ones.
         return next(counts.published.values for _, counts, each in self._all if each == margin)
 
-    def told(self) -> Mapping[str, Any]:
+    def facts(self) -> Mapping[str, Any]:
         more: dict[str, Any] = {}
         if self.fit is not None:
             tables = zip(self.spec.shares, self.spec.reaches, strict=True)
             more["shares"] = [{"epsilon": to_text(share), "reach": reach} for share, reach in tables]
         return {
-            **self.cells.told(),
+            **self.cells.facts(),
             "intervals": "simultaneous" if self.spec.levelled else "each",
             "margins": [
                 {"file": name, "by": list(margin), "rows": counts.bins, "rows_shown": int(counts.shown.sum())}
@@ -112,8 +112,8 @@ class Tables(Result):
             *((f"{whom[0].upper()}{whom[1:]}.",) if whom else ()),
         )
 
-    def grid(self, first: int) -> Grid:
-        grid = self.cells.grid(first)
+    def display(self, first: int) -> DisplayTable:
+        grid = self.cells.display(first)
         notes = tuple(note for note in grid.notes if not note.startswith(("The interval", "Of a bin")))
         if self.fit is None:
             return replace(grid, notes=notes)

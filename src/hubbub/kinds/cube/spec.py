@@ -34,7 +34,7 @@ from hubbub.numeric.exact import to_text
 from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
 from hubbub.protocol.measurement import Measurement
-from hubbub.protocol.spec import Kind, Spec, Together, Words
+from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import restored
 from hubbub.serialization.published_files import Files
@@ -107,8 +107,8 @@ class Cube(Spec):
     def people(self) -> People:
         return self.cells.people
 
-    def resolved(self, schema: Schema) -> Self:
-        known = replace(self, cells=self.cells.resolved(schema))
+    def bind(self, schema: Schema) -> Self:
+        known = replace(self, cells=self.cells.bind(schema))
         if not isinstance(known.cells.channel, Geometric):
             return known
         check_levels(known.cells)
@@ -119,12 +119,12 @@ class Cube(Spec):
         """Guarantee: each is a theorem applied to the one before, or the call is refused."""
         return _levelled(self) if self.levelled else self.cells.promises()
 
-    def alone(self) -> tuple[Derivation, ...]:
+    def table_promises(self) -> tuple[Derivation, ...]:
         """Guarantee: that of the cells, or of all tables with their noise, whatever was declared about collecting."""
         return replace(self, cells=replace(self.cells, collected=None)).promises()
 
-    def together(self) -> Together:
-        found = self.cells.together()
+    def composition(self) -> CompositionInfo:
+        found = self.cells.composition()
         return replace(found, partition=None, exact_crowds=False) if self.levelled else found
 
     def checks(self) -> Iterator[Check]:
@@ -140,13 +140,13 @@ class Cube(Spec):
         found = f"{worst:,}; the best split of epsilon has {least:,}"
         yield Check("the worst error of all numbers", worst >= least, found)
 
-    def free(self) -> tuple[str, ...]:
-        return self.cells.free()
+    def unverified_fields(self) -> tuple[str, ...]:
+        return self.cells.unverified_fields()
 
-    def words(self) -> Words:
+    def describe(self) -> Description:
         return text.words(self)
 
-    def described(self) -> dict[str, Plain]:
+    def to_json(self) -> dict[str, Plain]:
         return {
             "cells": histogram_wire.described(self.cells),
             "margins": [list(margin) for margin in self.margins],
@@ -154,8 +154,8 @@ class Cube(Spec):
             "shares": [to_text(share) for share in self.shares],
         }
 
-    def room(self) -> int:
-        return self.cells.room() + _BYTES_PER_BIN * sum(self.sizes[1:])
+    def size_hint(self) -> int:
+        return self.cells.size_hint() + _BYTES_PER_BIN * sum(self.sizes[1:])
 
     def measure(self, data: Engine, source: Source) -> Measurement:
         from hubbub.kinds.cube import mechanism

@@ -11,7 +11,7 @@ from hubbub.kinds.cube.margins import Margin, inside
 from hubbub.kinds.histogram import text as histogram_text
 from hubbub.kinds.histogram.text import listed
 from hubbub.numeric.exact import to_text
-from hubbub.protocol.spec import Words
+from hubbub.protocol.spec import Description
 from hubbub.tables.bins import Discovered
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _NAMED = 6  # margins that are named in a sentence
 
 
-def words(spec: Cube) -> Words:
+def words(spec: Cube) -> Description:
     """Everything that has to be said about it."""
     cells = histogram_text.words(spec.cells)
     columns = listed([axis.column for axis in spec.axes])

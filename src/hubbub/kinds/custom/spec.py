@@ -47,7 +47,7 @@ from hubbub.numeric.exact import Exact, loss, rational, to_text, whole
 from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.release import Reservation
 from hubbub.protocol.result import Result, Sheet
-from hubbub.protocol.spec import Kind, Spec, Words
+from hubbub.protocol.spec import Description, Kind, Spec
 from hubbub.sampling.ranks import LARGEST, ranks
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.published_files import Files
@@ -92,7 +92,7 @@ class OwnMechanism(Spec):
     def enforced_number(self) -> int | None:
         return self.of_people
 
-    def resolved(self, schema: Schema) -> Self:
+    def bind(self, schema: Schema) -> Self:
         for name in (*self.columns, *([] if self.unit.person is None else [self.unit.person])):
             column(schema, name)
         return self
@@ -121,9 +121,9 @@ class OwnMechanism(Spec):
         )
         return knows, private
 
-    def words(self) -> Words:
+    def describe(self) -> Description:
         sample = f"{self.rows:,} of {self.of_people:,} people"
-        return Words(
+        return Description(
             title=f"A mechanism of the publisher's own on {sample}",
             published=f"The value of a mechanism of the publisher's own on {sample}, drawn in secret",
             entry=f"a mechanism of your own on {sample}, epsilon {to_text(self.claim.epsilon)} by {self.claim.whose}",
@@ -135,7 +135,7 @@ class OwnMechanism(Spec):
             counts="whatever the mechanism tells of the people in the sample",
         )
 
-    def described(self) -> dict[str, Plain]:
+    def to_json(self) -> dict[str, Plain]:
         raise WrongUse(NO_CERTIFICATE)
 
     def measure(self, data: Engine, source: Source) -> Measurement:
@@ -295,9 +295,9 @@ def _cannot(*_: Any, **__: Any) -> NoReturn:
 OwnMechanism.kind = Kind(
     name="mechanism",
     wire="mechanism/1",
-    about="A mechanism of your own, from Python.",
+    help="A mechanism of your own, from Python.",
     examples=(),
     options=(),
-    ask=_cannot,
-    read=_cannot,
+    from_options=_cannot,
+    from_json=_cannot,
 )

@@ -11,7 +11,7 @@ from hubbub.kinds.graph.noise_scale import scale_for, spread
 from hubbub.kinds.graph.paper_scale import Paper, proposition_12
 from hubbub.numeric.exact import rounded, to_float
 from hubbub.numeric.format import short
-from hubbub.protocol.result import Comparison, Grid
+from hubbub.protocol.result import Comparison, DisplayTable
 
 if TYPE_CHECKING:
     from hubbub.kinds.graph.spec import GraphSpec
@@ -102,7 +102,7 @@ def compared(spec: GraphSpec) -> Comparison:
     how = spec.sampling if spec.zero_knowledge else None
     found = plan(spec.size, spec.of, spec.epsilon, how, spec.average_at_most)
     rows = [replace(row, scale=spec.scale(row.of.count)) for row in found.rows]
-    grid = Grid(("noise, in edges",), HEADINGS, tuple(((row.of.value,), row.cells(), False) for row in rows))
+    grid = DisplayTable(("noise, in edges",), HEADINGS, tuple(((row.of.value,), row.cells(), False) for row in rows))
     return Comparison(grid, tuple(row.as_json() for row in rows))
 
 

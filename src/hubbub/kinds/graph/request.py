@@ -80,21 +80,21 @@ def ask(*, of: str, vertices: Exact | None, max_degree: Exact | None, epsilon: E
 
 
 OPTIONS: Final = (
-    Option(name="of", takes="A,B,..", default="connectivity,average-degree", help="What is published."),
-    Option(name="vertices", takes="N", help="How many people there are, those without friends too; public."),
-    Option(name="max_degree", takes="D", help="How many friends nobody exceeds; public."),
-    Option(name="average_at_most", takes="L", help="A public bound on the average degree: less noise on the edges."),
-    Option(name="epsilon", takes="E", help="The loss of each published count."),
-    Option(name="samples", takes="K", help="Zero-knowledge with respect to K random people."),
-    Option(name="explore", takes="S", help="How many people a walk from each may see; without it 2 sqrt(K)."),
-    Option(name="per_edge", takes=None, help="Protect single edges only (degree-histogram, triangles)."),
-    Option(name="coverage", takes="C", default="0.95", help="How often an interval is right."),
+    Option(name="of", metavar="A,B,..", default="connectivity,average-degree", help="What is published."),
+    Option(name="vertices", metavar="N", help="How many people there are, those without friends too; public."),
+    Option(name="max_degree", metavar="D", help="How many friends nobody exceeds; public."),
+    Option(name="average_at_most", metavar="L", help="A public bound on the average degree: less noise on the edges."),
+    Option(name="epsilon", metavar="E", help="The loss of each published count."),
+    Option(name="samples", metavar="K", help="Zero-knowledge with respect to K random people."),
+    Option(name="explore", metavar="S", help="How many people a walk from each may see; without it 2 sqrt(K)."),
+    Option(name="per_edge", metavar=None, help="Protect single edges only (degree-histogram, triangles)."),
+    Option(name="coverage", metavar="C", default="0.95", help="How often an interval is right."),
 )
 
 KIND: Final = Kind(
     name="graph",
     wire="graph/1",
-    about="""Publish counts of a social network so that nobody's friends are given away.
+    help="""Publish counts of a social network so that nobody's friends are given away.
 
 FILE is a list of links (.csv, .tsv, .txt, .parquet), a .gml or a .graphml; millbrook is an invented network. The
 direction of a link is ignored, links between the same two are one edge, links from one to itself are dropped.
@@ -113,8 +113,8 @@ might be. What is released about the same people under one name adds up in the l
         "hubbub graph release millbrook --of degree-histogram --vertices 6000 --max-degree 40 --epsilon 2 --out out2/",
     ),
     options=OPTIONS,
-    ask=ask,
-    read=read,
+    from_options=ask,
+    from_json=read,
     data=GRAPH,
     compare=compared,
 )

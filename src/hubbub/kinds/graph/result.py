@@ -26,7 +26,7 @@ from hubbub.noise.source import Source
 from hubbub.numeric.exact import to_float, to_text
 from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.measurement import Drawn, Measurement, release
-from hubbub.protocol.result import Grid, Result, Sheet
+from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.serialization.arrow import floats, texts, whole
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Answers(Result):
             columns["fitted"] = floats([None if each.fitted is None else float(each.fitted) for each in found])
         return pa.record_batch(list(columns.values()), names=list(columns))
 
-    def told(self) -> Mapping[str, Any]:
+    def facts(self) -> Mapping[str, Any]:
         spec = self.spec
         return {
             "vertices": spec.size.vertices,
@@ -129,17 +129,17 @@ class Answers(Result):
     def sentences(self) -> tuple[str, ...]:
         return ("Nothing is hidden: every number that was asked for is shown, with noise.",)
 
-    def grid(self, first: int) -> Grid:
+    def display(self, first: int) -> DisplayTable:
         titles = ("published", "interval", "as a distance", "scale of the noise")
         if not self.of_degrees:
             rows = tuple(((each.of.value,), each.cells(), False) for each in self.answers[:first])
-            return Grid(("of",), titles, rows, text.notes(self.spec))
+            return DisplayTable(("of",), titles, rows, text.notes(self.spec))
         by_degree = []
         for each in self.answers[:first]:
             degree = "" if each.degree is None else f"{each.degree:,}"
             fitted = "" if each.fitted is None else _said(each.fitted)
             by_degree.append(((each.of.value,), (degree, *each.cells(), fitted), False))
-        return Grid(("of",), ("friends, at least", *titles, "fitted"), tuple(by_degree), text.notes(self.spec))
+        return DisplayTable(("of",), ("friends, at least", *titles, "fitted"), tuple(by_degree), text.notes(self.spec))
 
     def drawing(self) -> Drawing | None:
         return chart.bars(self)

@@ -19,7 +19,7 @@ from hubbub.numeric.exact import rounded
 from hubbub.protocol.check import Check
 from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.result import Result
-from hubbub.protocol.spec import Kind, Spec, Words
+from hubbub.protocol.spec import Description, Kind, Spec
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.published_files import Files
 
@@ -153,7 +153,7 @@ class GraphSpec(Spec):
         """Of vertices, who are the people; where what is protected is one edge, edges come and go."""
         return None if self.per_edge else self.size.vertices
 
-    def resolved(self, schema: object) -> Self:
+    def bind(self, schema: object) -> Self:
         """A graph has no columns: everything is declared."""
         return self
 
@@ -166,13 +166,13 @@ class GraphSpec(Spec):
             moved = f"one {self.people.unit} moves it by at most {self.sensitivity(of):,}"
             yield Check(f"the noise of {of.value}", self.suffices(of), f"is enough for epsilon: {moved}")
 
-    def words(self) -> Words:
+    def describe(self) -> Description:
         return text.words(self)
 
-    def described(self) -> dict[str, Plain]:
+    def to_json(self) -> dict[str, Plain]:
         return wire.described(self)
 
-    def room(self) -> int:
+    def size_hint(self) -> int:
         rows = self.size.max_degree if Statistic.DEGREE_COUNTS in self.of else 0
         return (1 << 20) + _BYTES_PER_ROW * rows
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from hubbub.graphs.statistics import Statistic
 from hubbub.numeric.exact import to_text
-from hubbub.protocol.spec import Words
+from hubbub.protocol.spec import Description
 
 if TYPE_CHECKING:
     from hubbub.kinds.graph.spec import GraphSpec
@@ -23,12 +23,12 @@ SAYS: Final = {
 """What the number of each statistic counts."""
 
 
-def words(spec: GraphSpec) -> Words:
+def words(spec: GraphSpec) -> Description:
     """Everything that has to be said about it."""
     names = ", ".join(each.value for each in spec.of)
     about = f"a graph of {spec.size.vertices:,} people with at most {spec.size.max_degree:,} friends each"
     samples = "" if spec.samples is None else f", {spec.samples:,} samples"
-    return Words(
+    return Description(
         title=f"A social network: {names}",
         published=f"Of {about}: {names}. Each is an exact count with whole-number noise added",
         entry=f"graph: {names}{samples}",

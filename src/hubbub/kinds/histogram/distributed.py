@@ -37,11 +37,11 @@ from hubbub.kinds.histogram.mechanism import question
 from hubbub.kinds.histogram.parts import Cut, cut, published_part
 from hubbub.kinds.histogram.result import Line, disjoint_counts, facts, hidden_words, is_exact, lined, schema
 from hubbub.noise.source import BlockKeys, Source, SystemSource
-from hubbub.protocol.result import Grid, Result, Sheet, Write
+from hubbub.protocol.result import DisplayTable, Result, Sheet, Write
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import canonical, read
 from hubbub.serialization.manifest import Part
-from hubbub.tables.engine import Counted, Engine, Question
+from hubbub.tables.engine import CountQuery, Engine, ExactCounts
 from hubbub.tables.key_columns import key_columns
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Report(NamedTuple):
     state: str = WRITTEN
 
 
-Task = Callable[[int, Counted], Report]
+Task = Callable[[int, ExactCounts], Report]
 
 
 class Far(Protocol):
@@ -79,7 +79,7 @@ class Far(Protocol):
 
 def prepared(spec: Histogram, engine: Engine, source: Source) -> Spread:
     """Ask what has to be known before anything is published, and draw the secret; nothing is counted yet."""
-    asked: Callable[[Question, Source], Far] | None = getattr(engine, "far", None)
+    asked: Callable[[CountQuery, Source], Far] | None = getattr(engine, "far", None)
     if asked is None:
         raise WrongUse("only Spark can write a release in parts; leave out `parts`, or open the table with Spark")
     counts = asked(question(spec), source)
@@ -114,7 +114,7 @@ class Spread(Result):
         for folder in (work, home):
             folder.mkdir(mode=0o700)
         try:
-            (work / _SPEC).write_bytes(canonical(self.spec.described()))
+            (work / _SPEC).write_bytes(canonical(self.spec.to_json()))
             reports = self.counts.reports(self.cut, going(self.cut, self.keys, write, work))
         finally:
             self.keys.forget()
@@ -134,7 +134,7 @@ class Spread(Result):
     def sheets(self) -> tuple[Sheet, ...]:
         return (Sheet("release", schema(self.spec), self._batches, sum(report.rows for report in self._reports())),)
 
-    def told(self) -> Mapping[str, Any]:
+    def facts(self) -> Mapping[str, Any]:
         return {**facts(self.spec, self._shown()), "parts": len(self.done)}
 
     def disjoint_counts(self) -> str | None:
@@ -147,7 +147,7 @@ class Spread(Result):
         )
         return hidden_words(self.spec, self._shown()), where
 
-    def grid(self, first: int) -> Grid:
+    def display(self, first: int) -> DisplayTable:
         self._reports()
         return lined(self.spec, self.head[:first], {line.status for line in self.head})
 
@@ -224,14 +224,14 @@ def going(cut: Cut, keys: BlockKeys, write: Write, work: Path) -> Task:
     """The task that goes to the machines: small, whatever the release."""
     version, folder = hubbub.__version__, os.path.abspath(work)  # wherever the machines work
 
-    def task(part: int, counted: Counted) -> Report:
+    def task(part: int, counted: ExactCounts) -> Report:
         return write_part(cut, keys, write, folder, part, counted, version)
 
     return task
 
 
 def write_part(
-    cut: Cut, keys: BlockKeys, write: Write, folder: str, part: int, counted: Counted, version: str
+    cut: Cut, keys: BlockKeys, write: Write, folder: str, part: int, counted: ExactCounts, version: str
 ) -> Report:
     """Publish a part of the release that the folder describes into a file of a name that no other attempt has; runs on
     the machines of the cluster."""

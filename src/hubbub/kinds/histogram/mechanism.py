@@ -20,7 +20,7 @@ from hubbub.noise.source import Source
 from hubbub.protocol.measurement import LABELS, Drawn, Measurement, release
 from hubbub.serialization.arrow import labelled, whole
 from hubbub.tables.bins import Discovered, declared_size
-from hubbub.tables.engine import Counted, Engine, Question, Repeats
+from hubbub.tables.engine import CountQuery, Engine, ExactCounts, MultiRowPolicy
 
 if TYPE_CHECKING:
     from hubbub.kinds.histogram.spec import Histogram
@@ -59,7 +59,7 @@ class Bins:
         """The columns of what is drawn for a bin."""
         return [(VALUE, pa.int64()), (TAG, LABELS)]
 
-    def draw(self, exact: Counted, source: Source) -> pa.RecordBatch:
+    def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
         total = declared_size(self.spec.axes)
         if total is None:
             return self._found(exact, source)
@@ -67,7 +67,7 @@ class Bins:
             return self._sparse(exact, total, source)
         return in_columns(self.schema, through(self.spec, sampled(self.spec, every_bin(exact, total), source), source))
 
-    def _found(self, exact: Counted, source: Source) -> pa.RecordBatch:
+    def _found(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
         """Of bins that were found in the data, those that show a number."""
         counts = sampled(self.spec, exact.counts, source)
         # Bins are those found in the sample: one that nobody of the sample is in must not reach the channel.
@@ -79,7 +79,7 @@ class Bins:
         found = tuple([labels[i] for i in keep.tolist()] for labels in exact.found)
         return in_columns(self.schema, published.at(shown), exact.codes[keep], found)
 
-    def _sparse(self, exact: Counted, total: int, source: Source) -> pa.RecordBatch:
+    def _sparse(self, exact: ExactCounts, total: int, source: Source) -> pa.RecordBatch:
         """Of a domain too big to list, the bins that show a number.
 
         Guarantee: that of :func:`hubbub.kinds.histogram.sparse.shown_bins`. A bin that the secret sample leaves empty
@@ -128,16 +128,16 @@ def present(spec: Histogram, drawn: Drawn) -> Counts:
     return Counts(spec, published, *of_published(spec, published), found, codes)
 
 
-def question(spec: Histogram) -> Question:
+def question(spec: Histogram) -> CountQuery:
     unit = spec.unit
     if unit.one_row_per_person:
-        return Question(axes=spec.axes, person=unit.person, repeats=Repeats.ONE_ROW)
+        return CountQuery(axes=spec.axes, person=unit.person, repeats=MultiRowPolicy.ONE_ROW)
     if unit.distinct is not None:
-        return Question(axes=spec.axes, person=unit.person, repeats=Repeats.DISTINCT, most_bins=unit.distinct)
-    return Question(axes=spec.axes, person=unit.person)
+        return CountQuery(axes=spec.axes, person=unit.person, repeats=MultiRowPolicy.DISTINCT, most_bins=unit.distinct)
+    return CountQuery(axes=spec.axes, person=unit.person)
 
 
-def every_bin(counted: Counted, total: int) -> NDArray[np.int64]:
+def every_bin(counted: ExactCounts, total: int) -> NDArray[np.int64]:
     """Empty bins are bins: a count for every declared one."""
     if counted.codes.size and not 0 <= counted.codes.min() <= counted.codes.max() < total:
         raise WrongUse(BEYOND)

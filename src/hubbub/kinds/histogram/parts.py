@@ -29,7 +29,7 @@ from hubbub.kinds.histogram.spec import Histogram
 from hubbub.noise.source import BlockKeys, Source
 from hubbub.protocol.measurement import release
 from hubbub.tables.bins import declared_size
-from hubbub.tables.engine import Counted
+from hubbub.tables.engine import ExactCounts
 
 BLOCK: Final = 1 << 20  # bins
 
@@ -73,7 +73,7 @@ def cut(spec: Histogram) -> Cut:
     return Sparse(total, min(parts, total)) if is_sparse(spec) else Listed(total, -(-total // parts))
 
 
-def published_part(spec: Histogram, cut: Cut, keys: BlockKeys, part: int, counted: Counted) -> Iterator[Counts]:
+def published_part(spec: Histogram, cut: Cut, keys: BlockKeys, part: int, counted: ExactCounts) -> Iterator[Counts]:
     """What a part publishes, some of its bins at a time; `counted` has those of its bins that are not empty.
 
     Guarantee: over the parts of a cut, each bin goes through the channel once, after the secret sample if there is one,
@@ -92,25 +92,25 @@ def published_part(spec: Histogram, cut: Cut, keys: BlockKeys, part: int, counte
         case Found():
             source, order = keys.stream(part), np.array(_order(counted), dtype=np.intp)
             found = tuple([labels[i] for i in order.tolist()] for labels in counted.found)
-            exact = Counted(counted.codes[order], counted.counts[order], found)
+            exact = ExactCounts(counted.codes[order], counted.counts[order], found)
             yield present(spec, release(Bins(spec), exact, source))
 
 
-def _listed(spec: Histogram, cut: Listed, keys: BlockKeys, part: int, counted: Counted) -> Iterator[Counts]:
+def _listed(spec: Histogram, cut: Listed, keys: BlockKeys, part: int, counted: ExactCounts) -> Iterator[Counts]:
     start = part * cut.width
     counts = np.zeros(min(cut.width, cut.total - start), dtype=np.int64)
     counts[counted.codes - start] = counted.counts
     _once(np.count_nonzero(counts) == counted.codes.size)
     for block, first in enumerate(range(0, counts.size, BLOCK)):
-        exact = Counted(
+        exact = ExactCounts(
             np.arange(start + first, min(start + first + BLOCK, start + counts.size)), counts[first : first + BLOCK]
         )
         yield present(spec, release(Block(spec), exact, keys.stream(part, block)))
 
 
-def _sparse(spec: Histogram, cut: Sparse, keys: BlockKeys, part: int, counted: Counted) -> Counts:
+def _sparse(spec: Histogram, cut: Sparse, keys: BlockKeys, part: int, counted: ExactCounts) -> Counts:
     order = np.argsort(counted.codes)
-    exact = Counted(counted.codes[order], counted.counts[order])
+    exact = ExactCounts(counted.codes[order], counted.counts[order])
     _once(bool((np.diff(exact.codes // cut.parts) > 0).all()))
     return present(spec, release(SparseBlock(spec, cut, part), exact, keys.stream(part)))
 
@@ -125,7 +125,7 @@ class Block:
     def schema(self) -> pa.Schema:
         return pa.schema([(CODE, pa.int64()), *Bins(self.spec).outcome])
 
-    def draw(self, exact: Counted, source: Source) -> pa.RecordBatch:
+    def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
         published = through(self.spec, sampled(self.spec, exact.counts, source), source)
         return in_columns(self.schema, published, exact.codes)
 
@@ -142,7 +142,7 @@ class SparseBlock:
     def schema(self) -> pa.Schema:
         return Bins(self.spec).schema
 
-    def draw(self, exact: Counted, source: Source) -> pa.RecordBatch:
+    def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
         empty = self.spec.channel.empty_bins()
         assert empty is not None
         places: NDArray[np.int64] = exact.codes // self.cut.parts
@@ -157,7 +157,7 @@ def _once(right: bool) -> None:
         raise CheckFailed("a bin was counted twice")
 
 
-def _order(counted: Counted) -> list[int]:
+def _order(counted: ExactCounts) -> list[int]:
     """The order of found bins: by their labels as bytes, the missing last, then by their declared part."""
 
     def key(i: int) -> tuple[object, ...]:

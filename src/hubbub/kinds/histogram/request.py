@@ -200,37 +200,39 @@ def _collected(rate: Exact | None, between: tuple[Exact, Exact] | None, exempt: 
 
 
 _ONE_ROW: Final = Option(
-    name="one_row_per_person", takes=None, help="Keep one row of each person, chosen secretly and uniformly."
+    name="one_row_per_person", metavar=None, help="Keep one row of each person, chosen secretly and uniformly."
 )
-_SAMPLE: Final = Option(name="sample", takes="P", help="Use a fresh secret sample: each person with probability P.")
+_SAMPLE: Final = Option(name="sample", metavar="P", help="Use a fresh secret sample: each person with probability P.")
 _COLLECTED: Final = (
-    Option(name="collected", takes="P", help="Declare that people came into the table with probability P."),
-    Option(name="collected_between", takes="LOW HIGH", parts=2, help="The same with rates between LOW and HIGH."),
-    Option(name="exempt", takes="N", default="0", help="How many people may have been collected in any other way."),
-    Option(name="at_delta", takes="D", default="1e-9", help="The delta of what sampling buys."),
+    Option(name="collected", metavar="P", help="Declare that people came into the table with probability P."),
+    Option(name="collected_between", metavar="LOW HIGH", parts=2, help="The same with rates between LOW and HIGH."),
+    Option(name="exempt", metavar="N", default="0", help="How many people may have been collected in any other way."),
+    Option(name="at_delta", metavar="D", default="1e-9", help="The delta of what sampling buys."),
 )
 SAMPLING: Final = (_ONE_ROW, _SAMPLE, *_COLLECTED)
 """Whom a release counts: asked of everything that is counted once, by bins."""
 
 _OWN: Final = (
-    Option(name="by", takes="SPEC", many=True, help="A column and its bins; repeat it for several columns."),
-    Option(name="crowd", takes="K", help="Exact counts of at least K, the others hidden (with `epsilon`: noisy)."),
-    Option(name="outlier", takes="CURVE", help="A loss for each crowd size, like 1:0.01,101:1 (warped noise)."),
+    Option(name="by", metavar="SPEC", many=True, help="A column and its bins; repeat it for several columns."),
+    Option(name="crowd", metavar="K", help="Exact counts of at least K, the others hidden (with `epsilon`: noisy)."),
+    Option(name="outlier", metavar="CURVE", help="A loss for each crowd size, like 1:0.01,101:1 (warped noise)."),
     _ONE_ROW,
     Option(
         name="distinct",
-        takes="B",
+        metavar="B",
         help="Count each person in at most B bins, chosen secretly; EPS is for all.",
     ),
-    Option(name="expected_rows", takes=None, help="Intervals for what is kept on average, not for what was kept now."),
+    Option(
+        name="expected_rows", metavar=None, help="Intervals for what is kept on average, not for what was kept now."
+    ),
     _SAMPLE,
-    Option(name="scale_up", takes=None, help="With `sample`: estimates and intervals for everybody."),
+    Option(name="scale_up", metavar=None, help="With `sample`: estimates and intervals for everybody."),
     *_COLLECTED,
-    Option(name="coverage", takes="C", default="0.95", help="How often an interval is right."),
+    Option(name="coverage", metavar="C", default="0.95", help="How often an interval is right."),
     UNLISTED,
     Option(
         name="parts",
-        takes="N",
+        metavar="N",
         help="With Spark: its executors draw the noise and write N Parquet files, for bins by the billion.",
         for_cluster=True,
     ),
@@ -261,7 +263,7 @@ def ask(
 KIND: Final = Kind(
     name="histogram",
     wire="histogram/1",
-    about="""Count people by some columns, and publish the counts so that each person stays lost in the crowd.
+    help="""Count people by some columns, and publish the counts so that each person stays lost in the crowd.
 
 SPEC is a column alone (its values are found in the data, where hidden bins may be absent), column=a,b,null,other
 (these values), column:0..100:10 (a range in steps), column:[0,20000,50000,inf) (edges) or
@@ -283,8 +285,8 @@ alone. What is released about the same people under one name adds up in the ledg
         "--by cell:0..10000000:1 --by age:0..100:1 --epsilon 1 --parts 256 --out /shared/release",
     ),
     options=(*_OWN, CHANNEL, *OPTIONS),
-    ask=ask,
-    read=read,
+    from_options=ask,
+    from_json=read,
     earlier={"histogram": lambda given: read(upgraded(given))},
 )
 Histogram.kind = KIND

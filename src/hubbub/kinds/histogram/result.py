@@ -23,7 +23,7 @@ from hubbub.kinds.histogram.intervals import of_published
 from hubbub.kinds.histogram.sparse import is_sparse
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Drawing
-from hubbub.protocol.result import Grid, Result, Sheet
+from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.serialization.arrow import labelled, whole
 from hubbub.tables.bins import Axis, Discovered, all_labels, declared_size, size
 from hubbub.tables.key_columns import STATUS, key_columns, number_columns
@@ -127,13 +127,13 @@ class Counts(Result):
             arrays.append(labelled(self.published.tags[start:stop], statuses))
             yield pa.record_batch(arrays, names=names)
 
-    def told(self) -> Mapping[str, Any]:
+    def facts(self) -> Mapping[str, Any]:
         return facts(self.spec, int(self.shown.sum()))
 
     def sentences(self) -> tuple[str, ...]:
         return (hidden_words(self.spec, int(self.shown.sum())),)
 
-    def grid(self, first: int) -> Grid:
+    def display(self, first: int) -> DisplayTable:
         rows = []
         for i, texts in enumerate(labels(self, np.arange(min(self.bins, first)))):
             value, tag = self.published.outcome(i)
@@ -210,7 +210,7 @@ def hidden_words(spec: Histogram, shown: int) -> str:
     return f"{told} A hidden bin may well be empty: its interval says how many people there can be."
 
 
-def lined(spec: Histogram, rows: Sequence[Line], statuses: Iterable[str]) -> Grid:
+def lined(spec: Histogram, rows: Sequence[Line], statuses: Iterable[str]) -> DisplayTable:
     """Rows to read; `statuses` are all that a bin can have."""
     beside = has_estimates(spec)
     tagged = any(text != "shown" and not text.startswith(SUPPRESSED) for text in statuses)
@@ -225,7 +225,7 @@ def lined(spec: Histogram, rows: Sequence[Line], statuses: Iterable[str]) -> Gri
     whose = f" for {_FOR[of_interval(spec)]}" if other else ""
     titles = [_head(spec), *([f"estimate{whose}"] if beside else []), f"interval{whose}"]
     titles += ["note"] if tagged else []
-    return Grid(
+    return DisplayTable(
         tuple(key_columns(spec.axes)), tuple(titles), tuple(told), histogram_text.notes(spec, exact=is_exact(spec))
     )
 

@@ -22,11 +22,12 @@ from hubbub.guarantees.people import People
 from hubbub.kinds.histogram import promises, sparse, text, wire
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import to_text
+from hubbub.protocol.capabilities import Deferred
 from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
 from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.result import Result
-from hubbub.protocol.spec import Deferred, Kind, Spec, Together, Words
+from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.published_files import Files
 from hubbub.tables import unlisted
@@ -82,7 +83,7 @@ class Histogram(Spec):
         curve = getattr(self.channel, "curve", None)
         return curve if self.lowered and isinstance(curve, Curve) else None
 
-    def resolved(self, schema: Schema) -> Self:
+    def bind(self, schema: Schema) -> Self:
         if self.unit.person is not None:
             column(schema, self.unit.person)
         axes = resolved(self.axes, schema)
@@ -100,7 +101,7 @@ class Histogram(Spec):
         """Guarantee: each is a theorem applied to the one before, or the call is refused."""
         return promises.promises(self)
 
-    def alone(self) -> tuple[Derivation, ...]:
+    def table_promises(self) -> tuple[Derivation, ...]:
         """Guarantee: every promise in it holds for adding or removing one person of the table (those to crowds of kept
         rows for the table of kept rows), whatever was declared about how the table was collected. The channel's own
         promise is one of them even where people are sampled first: of two samples that differ by one person of a bin,
@@ -108,9 +109,9 @@ class Histogram(Spec):
         the count."""
         return promises.promises(replace(self, collected=None))
 
-    def together(self) -> Together:
+    def composition(self) -> CompositionInfo:
         partition = wire.partition(self)
-        return Together(
+        return CompositionInfo(
             partition=partition,
             collected=None if self.collected is None else self.collected.sample,
             at_delta=self.at_delta,
@@ -120,7 +121,7 @@ class Histogram(Spec):
     def checks(self) -> Iterator[Check]:
         return laws(self.channel)
 
-    def free(self) -> tuple[str, ...]:
+    def unverified_fields(self) -> tuple[str, ...]:
         told = [f"how often an interval is right, {to_text(self.coverage)}: no promise to people rests on it"]
         if self.sample is None and self.collected is None:
             told.append("at_delta: without a sample no promise rests on it")
@@ -134,13 +135,13 @@ class Histogram(Spec):
             told.append("the lowest rate at which people were collected: no promise rests on it")
         return tuple(told)
 
-    def words(self) -> Words:
+    def describe(self) -> Description:
         return text.words(self)
 
-    def described(self) -> dict[str, Plain]:
+    def to_json(self) -> dict[str, Plain]:
         return wire.described(self)
 
-    def room(self) -> int:
+    def size_hint(self) -> int:
         bins = declared_size(self.axes) or 0
         if sparse.is_sparse(self):
             empty = self.channel.empty_bins()

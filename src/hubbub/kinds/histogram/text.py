@@ -14,7 +14,7 @@ from hubbub.guarantees.curve import Reading
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.kinds.histogram.estimands import in_words, of_interval, of_number
 from hubbub.numeric.exact import Infinite, to_text
-from hubbub.protocol.spec import Words
+from hubbub.protocol.spec import Description
 from hubbub.tables.bins import declared_size, rule
 from hubbub.tables.labels import is_ranges
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from hubbub.kinds.histogram.spec import Histogram
 
 
-def words(spec: Histogram) -> Words:
+def words(spec: Histogram) -> Description:
     """Everything that has to be said about it."""
     columns = listed([axis.column for axis in spec.axes])
     sampled = "" if spec.sample is None else f", on a fresh secret sample at rate {to_text(spec.sample)}"
     about = of_interval(spec)
     scaled = "" if about is of_number(spec) else f"; estimates and intervals are for {in_words(spec, about)}"
-    return Words(
+    return Description(
         title=f"People by {columns}",
         published=f"Counts of {_whose(spec)}, by {columns}: {method(spec)}{scaled}",
         entry=f"histogram by {', '.join(axis.column for axis in spec.axes)}{sampled}",

@@ -16,7 +16,7 @@ from hubbub.noise.sampler import two_sided_geometric, two_sided_geometric_each
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Drawn, Measurement, release
 from hubbub.serialization.arrow import whole
-from hubbub.tables.engine import Counted, Engine, Question, Repeats
+from hubbub.tables.engine import CountQuery, Engine, ExactCounts, MultiRowPolicy
 
 if TYPE_CHECKING:
     from hubbub.kinds.points.spec import NoisyPoints
@@ -38,7 +38,7 @@ class Moves:
         """A position on the lattice along each column, for every point."""
         return pa.schema([(f"{i}", pa.int64()) for i in range(len(self.spec.space.axes))])
 
-    def draw(self, exact: Counted, source: Source) -> pa.RecordBatch:
+    def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
         order = np.argsort(exact.codes)
         return in_columns(self, moved(self.spec, exact.codes[order], exact.counts[order], source))
 
@@ -50,8 +50,8 @@ def in_columns(mechanism: Moves, positions: Sequence[Positions]) -> pa.RecordBat
 
 def measure(spec: NoisyPoints, engine: Engine, source: Source) -> Measurement:
     """The engine hands over how many people are at each position, so that nothing tells in which order rows were."""
-    repeats = Repeats.ONE_ROW if spec.unit.one_row_per_person else Repeats.REFUSE
-    counted = engine.count(Question(axes=spec.space.axes, person=spec.unit.person, repeats=repeats), source)
+    repeats = MultiRowPolicy.ONE_ROW if spec.unit.one_row_per_person else MultiRowPolicy.REFUSE
+    counted = engine.count(CountQuery(axes=spec.space.axes, person=spec.unit.person, repeats=repeats), source)
     return Measurement(points=release(Moves(spec), counted, source))
 
 

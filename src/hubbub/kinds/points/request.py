@@ -144,23 +144,25 @@ def ask(
 
 
 OPTIONS: Final = (
-    Option(name="columns", takes="A,B", help="The columns of a point's coordinates, 1 to 10 of them."),
-    Option(name="box", takes="L..H,..", help="From where to where along each column; public. Beyond is left out."),
-    Option(name="grid", takes="W,..", help="How wide a cell is along each column; public."),
-    Option(name="regions", takes="FILE", help="In place of a grid: the polygons of a GeoJSON file, public, as cells."),
-    Option(name="quadtree", takes="Q,..", help="In place of a grid: quarters of the box, and which are cut again."),
-    Option(name="lattice", takes="S,..", help="Steps that points move by; if not given, a hundredth of a cell."),
-    Option(name="crowd", takes="K", help="Delete points in cells with fewer than K people."),
-    Option(name="epsilon", takes="E", help="The others move by noise as wide as a cell divided by E."),
-    Option(name="one_row_per_person", takes=None, help="Keep one row of each person, chosen secretly and uniformly."),
-    Option(name="within", takes="M", help="Say how often no point is further than M from its own, in L1."),
-    Option(name="clamp", takes=None, help="Put points that leave the box back on its edge."),
+    Option(name="columns", metavar="A,B", help="The columns of a point's coordinates, 1 to 10 of them."),
+    Option(name="box", metavar="L..H,..", help="From where to where along each column; public. Beyond is left out."),
+    Option(name="grid", metavar="W,..", help="How wide a cell is along each column; public."),
+    Option(
+        name="regions", metavar="FILE", help="In place of a grid: the polygons of a GeoJSON file, public, as cells."
+    ),
+    Option(name="quadtree", metavar="Q,..", help="In place of a grid: quarters of the box, and which are cut again."),
+    Option(name="lattice", metavar="S,..", help="Steps that points move by; if not given, a hundredth of a cell."),
+    Option(name="crowd", metavar="K", help="Delete points in cells with fewer than K people."),
+    Option(name="epsilon", metavar="E", help="The others move by noise as wide as a cell divided by E."),
+    Option(name="one_row_per_person", metavar=None, help="Keep one row of each person, chosen secretly and uniformly."),
+    Option(name="within", metavar="M", help="Say how often no point is further than M from its own, in L1."),
+    Option(name="clamp", metavar=None, help="Put points that leave the box back on its edge."),
 )
 
 KIND: Final = Kind(
     name="points",
     wire="points/1",
-    about="""Publish points of people: those of small cells deleted, the others moved by noise as wide as a cell.
+    help="""Publish points of people: those of small cells deleted, the others moved by noise as wide as a cell.
 
 Each person is one point, like a place. The box and the grid of cells are public and not chosen by the data. In a cell
 with fewer than K people everybody is deleted; everybody else moves, on a lattice of whole steps, so that their point
@@ -179,7 +181,7 @@ alone.""",
         "--box 0..100,0..250000 --grid 10,10000 --crowd 20 --epsilon 1 --out places/",
     ),
     options=OPTIONS,
-    ask=ask,
-    read=read,
+    from_options=ask,
+    from_json=read,
 )
 NoisyPoints.kind = KIND

@@ -18,7 +18,7 @@ from hubbub.kinds.points.space import Positions
 from hubbub.kinds.points.utility import each_within, mean_within, missed, paper_missed, reach
 from hubbub.numeric.exact import to_float, to_text
 from hubbub.protocol.drawing import Drawing
-from hubbub.protocol.result import Grid, Result, Sheet
+from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.tables.key_columns import key_columns
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class PublishedPoints(Result):
             arrays = [pa.Array.from_buffers(pa.float64(), at.size, [None, pa.py_buffer(at)]) for at in columns]
             yield pa.record_batch(arrays, schema=schema)
 
-    def told(self) -> Mapping[str, Any]:
+    def facts(self) -> Mapping[str, Any]:
         spec, space, many = self.spec, self.spec.space, len(self)
         within = {} if spec.within is None else {"within": self._smooth(spec.within)}
         return {
@@ -128,12 +128,12 @@ class PublishedPoints(Result):
             )
         return tuple(told)
 
-    def grid(self, first: int) -> Grid:
+    def display(self, first: int) -> DisplayTable:
         first = min(first, len(self))
         columns = [self.spec.space.coordinates(i, at[:first]).tolist() for i, at in enumerate(self.positions)]
         rows = tuple(((), tuple(map(repr, row)), False) for row in zip(*columns, strict=True))
         notes = (f"Each row is a person, {text.put(self.spec)}; rows are in the order of these numbers.",)
-        return Grid((), tuple(key_columns(self.spec.space.axes)), rows, notes)
+        return DisplayTable((), tuple(key_columns(self.spec.space.axes)), rows, notes)
 
     def drawing(self) -> Drawing | None:
         return chart.drawn(self)

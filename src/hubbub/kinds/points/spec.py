@@ -27,7 +27,7 @@ from hubbub.numeric.exact import INFINITY, Infinite, Loss, to_text, whole
 from hubbub.protocol.check import Check
 from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.result import Result
-from hubbub.protocol.spec import Kind, Spec, Words
+from hubbub.protocol.spec import Description, Kind, Spec
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.published_files import Files
 from hubbub.tables.privacy_unit import EACH_ROW, Unit
@@ -87,7 +87,7 @@ class NoisyPoints(Spec):
     def people(self) -> People:
         return self.unit.people
 
-    def resolved(self, schema: Schema) -> Self:
+    def bind(self, schema: Schema) -> Self:
         if self.unit.person is not None:
             column(schema, self.unit.person)
         resolved(self.space.axes, schema)
@@ -130,7 +130,7 @@ class NoisyPoints(Spec):
             found = f"positions {steps:,} steps apart are {to_text(self.epsilon if steps else Fraction(0))}-close"
             yield Check(f"the noise in {name[:60]}", close, found)
 
-    def free(self) -> tuple[str, ...]:
+    def unverified_fields(self) -> tuple[str, ...]:
         told = ["within: no promise to people rests on how far points may move"]
         if not self.clamp:
             told.append("clamp: whether points beyond the box were put back on its edge, if none lies beyond")
@@ -142,13 +142,13 @@ class NoisyPoints(Spec):
             told.append("epsilon: where a cell is one position, points do not move")
         return tuple(told)
 
-    def words(self) -> Words:
+    def describe(self) -> Description:
         return text.words(self)
 
-    def described(self) -> dict[str, Plain]:
+    def to_json(self) -> dict[str, Plain]:
         return wire.described(self)
 
-    def room(self) -> int:
+    def size_hint(self) -> int:
         return _ROOM
 
     def measure(self, data: Engine, source: Source) -> Measurement:

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 from hubbub.kinds.histogram.text import listed
 from hubbub.kinds.points.regions import Regions
 from hubbub.numeric.exact import to_text
-from hubbub.protocol.spec import Words
+from hubbub.protocol.spec import Description
 
 if TYPE_CHECKING:
     from hubbub.kinds.points.spec import NoisyPoints
 
 
-def words(spec: NoisyPoints) -> Words:
+def words(spec: NoisyPoints) -> Description:
     """Everything that has to be said about it."""
     columns = listed(list(spec.space.columns))
     kept = "kept rows" if spec.unit.one_row_per_person else "people"
     cell = kept_in(spec).removesuffix("s")
     moved = f"each moved by noise as wide as its {cell}" if spec.space.diameter else f"each at the middle of its {cell}"
-    return Words(
+    return Description(
         title=f"Points of people by {columns}",
         published=f"A point for each of the {kept} whose {cell} has at least {spec.crowd}, by {columns}: {moved}",
         entry=f"points by {', '.join(spec.space.columns)}",

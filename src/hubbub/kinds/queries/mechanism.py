@@ -21,7 +21,7 @@ from hubbub.query_classes.setting import Drawn as Numbers
 from hubbub.query_classes.weights import Weights
 from hubbub.sampling.ranks import sample_counts
 from hubbub.serialization.arrow import whole
-from hubbub.tables.engine import Counted, Engine, Question
+from hubbub.tables.engine import CountQuery, Engine, ExactCounts
 
 if TYPE_CHECKING:
     from hubbub.kinds.queries.spec import Queries
@@ -50,7 +50,7 @@ class Answering:
         names = (ROUND, PLACE, MEASURED) if in_rounds(self.spec) else (NUMBER,)
         return pa.schema([(name, pa.int64()) for name in names])
 
-    def draw(self, exact: Counted, source: Source) -> pa.RecordBatch:
+    def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
         spec, inside = self.spec, exact.codes >= 0
         codes, counts, outside = exact.codes[inside], exact.counts[inside], int(exact.counts[~inside].sum())
         if spec.asked.rows is not None:
@@ -79,7 +79,7 @@ def in_columns(mechanism: Answering, *columns: ArrayLike) -> pa.RecordBatch:
 def measure(spec: Queries, engine: Engine, source: Source) -> Measurement:
     """Count the cells, and draw. A table of another number of people is refused before a word is drawn."""
     people = spec.asked.people
-    question = Question(axes=spec.asked.axes, person=spec.unit.person, everybody=people is not None)
+    question = CountQuery(axes=spec.asked.axes, person=spec.unit.person, everybody=people is not None)
     counted = engine.count(question, source)
     if people is not None and int(counted.counts.sum()) != people:
         raise Refused(OTHER_NUMBER)

@@ -146,24 +146,24 @@ def ask(
 
 
 OPTIONS: Final = (
-    Option(name="columns", takes="SPEC,..", many=True, help="The columns and their declared bins."),
-    Option(name="class", takes="CLASS", help="marginals:W, conjunctions:W, intervals, boxes or halfspaces."),
-    Option(name="epsilon", takes="E", help="Differential privacy: what may be lost, all answers together."),
-    Option(name="zero_knowledge", takes="E", help="Zero-knowledge privacy with respect to `rows` of `people`."),
-    Option(name="rows", takes="K", help="How many people are drawn in secret."),
+    Option(name="columns", metavar="SPEC,..", many=True, help="The columns and their declared bins."),
+    Option(name="class", metavar="CLASS", help="marginals:W, conjunctions:W, intervals, boxes or halfspaces."),
+    Option(name="epsilon", metavar="E", help="Differential privacy: what may be lost, all answers together."),
+    Option(name="zero_knowledge", metavar="E", help="Zero-knowledge privacy with respect to `rows` of `people`."),
+    Option(name="rows", metavar="K", help="How many people are drawn in secret."),
     Option(
         name="people",
-        takes="N",
+        metavar="N",
         help="How many people there are: public and enforced, so that the promise is for one replaced by another.",
     ),
-    Option(name="method", takes="NAME", help=f"{', '.join(MAKERS)}; if not given, the best proved."),
-    Option(name="coverage", takes="C", default="0.95", help="How often all answers are within the bound."),
+    Option(name="method", metavar="NAME", help=f"{', '.join(MAKERS)}; if not given, the best proved."),
+    Option(name="coverage", metavar="C", default="0.95", help="How often all answers are within the bound."),
 )
 
 KIND: Final = Kind(
     name="queries",
     wire="queries/1",
-    about="""Answer a whole class of questions at once, every one within a proved bound.
+    help="""Answer a whole class of questions at once, every one within a proved bound.
 
 SPEC declares the bins of a column, as for a histogram: sex=F,M or age:0..100:10. CLASS is marginals:2 (every cell of
 every table by two columns), conjunctions:3 (every condition on up to three columns), intervals (of one column), boxes
@@ -182,7 +182,7 @@ What is released about the same people under one name adds up in the ledger.""",
         "--class intervals --epsilon 1 --out q/",
     ),
     options=OPTIONS,
-    ask=ask,
-    read=read,
+    from_options=ask,
+    from_json=read,
 )
 Queries.kind = KIND

@@ -276,7 +276,7 @@ class Synopsis(Result):
 
     # --- words --------------------------------------------------------------------------------------------------------
 
-    def told(self) -> Mapping[str, Any]:
+    def facts(self) -> Mapping[str, Any]:
         from hubbub.kinds.queries.spec import all_offers
 
         asked, queries = self.spec.asked, self.spec.queries

@@ -27,7 +27,7 @@ from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
 from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.result import Result
-from hubbub.protocol.spec import Kind, Spec, Words
+from hubbub.protocol.spec import Description, Kind, Spec
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.choice import Offer, offers
 from hubbub.query_classes.classes import Class, Halfspaces, Query, cells_of, parse
@@ -181,7 +181,7 @@ class Queries(Spec):
         """
         return self.loss * (2 if self.method.blank is Blank.HALF_WAY else 1)
 
-    def resolved(self, schema: Schema) -> Self:
+    def bind(self, schema: Schema) -> Self:
         if self.unit.person is not None:
             column(schema, self.unit.person)
         resolved(self.asked.axes, schema)
@@ -223,23 +223,23 @@ class Queries(Spec):
         found = f"{ceil(again):,} people" if again <= self.bound else "the proof gives a larger one"
         yield Check("the bound on every answer", again <= self.bound, found)
 
-    def free(self) -> tuple[str, ...]:
+    def unverified_fields(self) -> tuple[str, ...]:
         told = [f"how often all answers are right, {to_text(self.asked.coverage)}: no promise to people rests on it"]
         told.append("the bound, if it is larger than the proved one")
         if self.unit.person is not None:
             told.append(f"the name of the column that says who is who, {self.unit.person}")
         return tuple(told)
 
-    def words(self) -> Words:
+    def describe(self) -> Description:
         return text.words(self)
 
     def duration_note(self) -> str:
         return text.ahead(self)
 
-    def described(self) -> dict[str, Plain]:
+    def to_json(self) -> dict[str, Plain]:
         return wire.described(self)
 
-    def room(self) -> int:
+    def size_hint(self) -> int:
         return (1 << 20) + _BYTES_PER_ROW * self.rows_published
 
     def measure(self, data: Engine, source: Source) -> Measurement:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from hubbub.kinds.histogram.text import listed as listed
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import short
-from hubbub.protocol.spec import Words
+from hubbub.protocol.spec import Description
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.classes import Halfspaces, cells_of
 from hubbub.query_classes.small_databases import SmallDatabase
@@ -30,11 +30,11 @@ _WRITING: Final = 8e-6  # seconds for each row of the file
 _LONG: Final = 2.0  # seconds from which it is worth saying how long it takes
 
 
-def words(spec: Queries) -> Words:
+def words(spec: Queries) -> Description:
     """Everything that has to be said about it."""
     columns = [axis.column for axis in spec.asked.axes]
     sampled = "" if spec.asked.rows is None else f", {spec.asked.rows:,} of {spec.asked.people:,} people"
-    return Words(
+    return Description(
         title=f"Answers to {spec.asked.of} of {listed(columns)}",
         published=f"A synopsis that answers, of the columns {listed(columns)}, {_class(spec)}: {how(spec)}",
         entry=f"queries {spec.asked.of} of {', '.join(columns)}{sampled}",

@@ -21,7 +21,7 @@ from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Drawn, Measurement, release
 from hubbub.sampling.ranks import choose
 from hubbub.serialization.arrow import whole
-from hubbub.tables.engine import OTHER_NUMBER, Counted, Engine, Joint
+from hubbub.tables.engine import OTHER_NUMBER, Engine, ExactCounts, Joint
 
 if TYPE_CHECKING:
     from hubbub.kinds.questions.spec import Questions
@@ -58,7 +58,7 @@ def measure(spec: Questions, engine: Engine, source: Source) -> Measurement:
     Guarantee: a table of another number of people than was declared is refused before a word is drawn.
     """
     asked = tuple(question(each, by_value=each.measured is not None) for each in spec.statistics)
-    exact = engine.together(asked, source)
+    exact = engine.joint_count(asked, source)
     if int(exact.counts.sum()) != spec.of_people:
         raise Refused(OTHER_NUMBER)
     return Measurement(answers=release(OneSample(spec), exact, source))
@@ -82,9 +82,9 @@ def in_one(rows: Sequence[Sequence[Row]]) -> pa.RecordBatch:
     return pa.record_batch([whole(np.array(every, dtype=np.int64))], schema=_SCHEMA)
 
 
-def _added(codes: NDArray[np.int64], counts: NDArray[np.int64]) -> Counted:
+def _added(codes: NDArray[np.int64], counts: NDArray[np.int64]) -> ExactCounts:
     """Cells that one question does not tell apart, as one."""
     different, place = np.unique(codes, return_inverse=True)
     sums = np.zeros(different.size, dtype=np.int64)
     np.add.at(sums, place, counts)
-    return Counted(different, sums)
+    return ExactCounts(different, sums)

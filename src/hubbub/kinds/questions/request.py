@@ -179,7 +179,7 @@ def ask(
 KIND: Final = Kind(
     name="questions",
     wire="questions/1",
-    about="""Answer several questions from one secret sample: counts, shares, means and quantiles.
+    help="""Answer several questions from one secret sample: counts, shares, means and quantiles.
 
 FILE is TOML: zero_knowledge = 0.5, rows = 1000 (K) and people = 40000 (N) for all of them, and a table
 [[question]] for each, with name, kind (count, fraction, mean or quantile), of, by, where and q as the
@@ -198,8 +198,8 @@ them, the same one for all questions (`one_row_per_person=True`).""",
         "hubbub release questions hubbub-demo/millbrook.parquet --person resident --spec hubbub-demo/questions.toml "
         "--out questions/",
     ),
-    options=(Option(name="spec", takes="FILE", help="The questions, in TOML."), ONE_ROW, EXPECTED),
-    ask=ask,
-    read=read,
+    options=(Option(name="spec", metavar="FILE", help="The questions, in TOML."), ONE_ROW, EXPECTED),
+    from_options=ask,
+    from_json=read,
 )
 Questions.kind = KIND

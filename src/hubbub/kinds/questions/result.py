@@ -16,7 +16,7 @@ from hubbub.kinds.statistic.result import ENDS, STATUSES, Answer, Answers, slack
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Bars, Drawing
 from hubbub.protocol.measurement import LABELS
-from hubbub.protocol.result import Grid, Result, Sheet
+from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.serialization.arrow import labelled, texts
 from hubbub.tables.key_columns import STATUS
 
@@ -83,11 +83,11 @@ class Replies(Result):
         ]
         return pa.record_batch(columns, schema=SCHEMA)
 
-    def told(self) -> Mapping[str, Any]:
+    def facts(self) -> Mapping[str, Any]:
         epsilon, rows = self.spec.fresh
         told = []
         for asked, answers in zip(self.spec.asked, self.answers, strict=True):
-            own = {name: value for name, value in answers.told().items() if name not in _COMMON}
+            own = {name: value for name, value in answers.facts().items() if name not in _COMMON}
             about = {"name": asked.name, "kind": asked.what, "file": file_name(asked.name)}
             told.append({**about, "epsilon_inside": to_text(asked.loss), **own})
         return {
@@ -110,14 +110,14 @@ class Replies(Result):
             f"Each question has a file of its own beside that of all answers: {files}.",
         )
 
-    def grid(self, first: int) -> Grid:
+    def display(self, first: int) -> DisplayTable:
         rows = []
         for name, answers, key, answer in list(self._all())[:first]:
             value = "-" if answer.estimate is None else answers.said(answer.estimate)
             high = "or more" if answer.high is None else f"to {answers.said(answer.high)}"
             numbers = (value, f"{answers.said(answer.low)} {high}")
             rows.append(((name, bin_name(key)), numbers, answer.estimate is None))
-        return Grid(("question", "bin"), ("estimate", "interval"), tuple(rows), text.notes(self.spec))
+        return DisplayTable(("question", "bin"), ("estimate", "interval"), tuple(rows), text.notes(self.spec))
 
     def drawing(self) -> Drawing | None:
         """That of the question with most bins: the questions have different units, and a picture has one."""

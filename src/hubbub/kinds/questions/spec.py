@@ -31,7 +31,7 @@ from hubbub.numeric.exact import Infinite
 from hubbub.protocol.check import Check
 from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.result import Result
-from hubbub.protocol.spec import Kind, Spec, Together, Words
+from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
 from hubbub.sampling.one_sample import together
 from hubbub.sampling.sanitize import Blank, outside
 from hubbub.serialization.canonical import Plain
@@ -153,36 +153,36 @@ class Questions(Spec):
     def enforced_number(self) -> int | None:
         return self.of_people
 
-    def resolved(self, schema: Schema) -> Self:
+    def bind(self, schema: Schema) -> Self:
         for each in self.statistics:
-            each.resolved(schema)
+            each.bind(schema)
         return self
 
     def promises(self) -> tuple[Derivation, ...]:
         """Guarantee: each is a theorem applied to the one before, or the call is refused."""
         return questions_promises.promises(self)
 
-    def together(self) -> Together:
-        return Together()
+    def composition(self) -> CompositionInfo:
+        return CompositionInfo()
 
     def checks(self) -> Iterator[Check]:
         return questions_promises.checks(self)
 
-    def free(self) -> tuple[str, ...]:
+    def unverified_fields(self) -> tuple[str, ...]:
         told = ["how often an interval is right: no promise to people rests on it"]
         if self.unit.person is not None:
             told.append(f"the name of the column that says who is who, {self.unit.person}")
         return tuple(told)
 
-    def words(self) -> Words:
+    def describe(self) -> Description:
         return text.words(self)
 
-    def described(self) -> dict[str, Plain]:
+    def to_json(self) -> dict[str, Plain]:
         told = plain(self)
         assert isinstance(told, dict)
         return {name: value for name, value in told.items() if name != "is"}
 
-    def room(self) -> int:
+    def size_hint(self) -> int:
         return (1 << 20) + _BYTES_PER_ROW * sum(each.bins for each in self.statistics)
 
     def measure(self, data: Engine, source: Source) -> Measurement:
@@ -249,7 +249,7 @@ def read(given: Any) -> Questions:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, HubbubError):
         raise CheckFailed("the description of the release is not one; get the original certificate") from None
-    if not agrees(given, spec.described()) or spec.described() != given:
+    if not agrees(given, spec.to_json()) or spec.to_json() != given:
         raise CheckFailed("the description of the release is not written as Hubbub writes it; get the original")
     if not all(is_partition(axis) for each in spec.asked for axis in each.axes):
         raise CheckFailed("the bins are no partition; get the original certificate")

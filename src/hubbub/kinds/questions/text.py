@@ -8,7 +8,7 @@ from hubbub.kinds.histogram.text import listed
 from hubbub.kinds.statistic import text as statistic_text
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import short
-from hubbub.protocol.spec import Words
+from hubbub.protocol.spec import Description
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.labels import is_ranges
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hubbub.kinds.questions.spec import Questions
 
 
-def words(spec: Questions) -> Words:
+def words(spec: Questions) -> Description:
     """Everything that has to be said about it."""
     names = [each.name for each in spec.asked]
     public: dict[str, str] = {}
@@ -30,7 +30,7 @@ def words(spec: Questions) -> Words:
             public[place] = rule
     many = f"{len(names):,} questions" if len(names) > 1 else "One question"
     sample = f"one secret sample of {spec.rows:,} of {spec.of_people:,} people"
-    return Words(
+    return Description(
         title=f"{many} on {sample}: {listed(names)}",
         published=f"{many} ({listed(names)}), answered from {sample}, with whole-number noise",
         entry=f"{many.lower()} on {sample}: {listed(names)}",

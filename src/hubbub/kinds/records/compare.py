@@ -10,7 +10,7 @@ from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.kinds.records.spec import Records
 from hubbub.numeric.exact import rational, to_text
 from hubbub.numeric.format import short
-from hubbub.protocol.result import Comparison, Grid
+from hubbub.protocol.result import Comparison, DisplayTable
 from hubbub.sampling.safepub import needed
 
 
@@ -42,7 +42,7 @@ def compare(spec: Records) -> Comparison:
             ]
             notes.append("SafePub's own formula, as ARX works it out; it takes the largest rate that it can.")
     told = tuple(((row["way"],), tuple(_told(row.get(name)) for name in _NUMBERS), False) for row in rows)
-    return Comparison(Grid(("to the same end",), _NUMBERS, told, tuple(notes)), tuple(rows))
+    return Comparison(DisplayTable(("to the same end",), _NUMBERS, told, tuple(notes)), tuple(rows))
 
 
 _NUMBERS = ("crowd", "rate", "epsilon", "delta")

@@ -53,7 +53,7 @@ def ask(
 KIND: Final = Kind(
     name="records",
     wire="records/1",
-    about="""Publish the records that a crowd shares: k-anonymity with a proof.
+    help="""Publish the records that a crowd shares: k-anonymity with a proof.
 
 Each record is made coarser by a public function, column by column; then every record that fewer than K people have is
 left out, and the others are published as they are, a row for each person. LIST names the columns, separated by commas:
@@ -68,12 +68,12 @@ is released about the same people under one name adds up in the ledger (hubbub l
         "--out r/",
     ),
     options=(
-        Option(name="columns", takes="LIST", help="The columns of a record, each with its function."),
-        Option(name="crowd", takes="K", help="Records that at least K people share; the others are left out."),
+        Option(name="columns", metavar="LIST", help="The columns of a record, each with its function."),
+        Option(name="crowd", metavar="K", help="Records that at least K people share; the others are left out."),
         *SAMPLING,
     ),
-    ask=ask,
-    read=read,
+    from_options=ask,
+    from_json=read,
     compare=compare,
 )
 Records.kind = KIND

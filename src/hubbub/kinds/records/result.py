@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hubbub.kinds.histogram import chart as histogram_chart
 from hubbub.kinds.histogram.result import Counts
 from hubbub.protocol.drawing import Drawing
-from hubbub.protocol.result import Grid, Result, Sheet
+from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.serialization.arrow import labelled
 from hubbub.tables.key_columns import key_columns
 from hubbub.tables.labels import is_ranges, labels
@@ -57,7 +57,7 @@ class Rows(Result):
             which = order[np.searchsorted(ends, places, side="right")] if places.size else order[:0]
             yield pa.record_batch([labelled(at[which], texts) for at, texts in columns], names=names)
 
-    def told(self) -> Mapping[str, Any]:
+    def facts(self) -> Mapping[str, Any]:
         return {
             "rows_published": self.rows,
             "distinct_records": self.counts.bins,
@@ -73,11 +73,11 @@ class Rows(Result):
             "is not told. The order of the rows follows from what they say.",
         )
 
-    def grid(self, first: int) -> Grid:
+    def display(self, first: int) -> DisplayTable:
         batch = next(self._batches()).slice(0, first)
         rows = tuple((tuple(row.values()), (), False) for row in batch.to_pylist())
         notes = ("[a,b) is from a up to, and not including, b.",) if any(map(is_ranges, self.counts.axes)) else ()
-        return Grid(tuple(batch.schema.names), (), rows, notes)
+        return DisplayTable(tuple(batch.schema.names), (), rows, notes)
 
     def drawing(self) -> Drawing | None:
         bars = histogram_chart.bars(self.counts)

@@ -22,12 +22,12 @@ from hubbub.kinds.histogram.spec import Histogram
 from hubbub.noise.source import Source
 from hubbub.protocol.check import Check
 from hubbub.protocol.measurement import Measurement
-from hubbub.protocol.spec import Kind, Spec, Together, Words
+from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.published_files import Files
 from hubbub.tables.bins import Axis, Discovered, rule
 from hubbub.tables.generalization import Unchanged
-from hubbub.tables.schema import Holds, Schema, check, column
+from hubbub.tables.schema import ColumnType, Schema, check, column
 
 if TYPE_CHECKING:
     from hubbub.kinds.records.result import Rows
@@ -55,7 +55,7 @@ class Records(Spec):
     def people(self) -> People:
         return self.cells.people
 
-    def resolved(self, schema: Schema) -> Self:
+    def bind(self, schema: Schema) -> Self:
         if self.cells.unit.person is not None:
             column(schema, self.cells.unit.person)
         axes = tuple(_found(axis, column(schema, axis.column)) for axis in self.cells.axes)
@@ -67,19 +67,19 @@ class Records(Spec):
         """Guarantee: those of the histogram of which the rows are a function."""
         return self.cells.promises()
 
-    def alone(self) -> tuple[Derivation, ...]:
-        return self.cells.alone()
+    def table_promises(self) -> tuple[Derivation, ...]:
+        return self.cells.table_promises()
 
-    def together(self) -> Together:
-        return self.cells.together()
+    def composition(self) -> CompositionInfo:
+        return self.cells.composition()
 
     def checks(self) -> Iterator[Check]:
         return self.cells.checks()
 
-    def free(self) -> tuple[str, ...]:
-        return tuple(text for text in self.cells.free() if " interval" not in text)
+    def unverified_fields(self) -> tuple[str, ...]:
+        return tuple(text for text in self.cells.unverified_fields() if " interval" not in text)
 
-    def words(self) -> Words:
+    def describe(self) -> Description:
         cells = histogram_text.words(self.cells)
         columns = histogram_text.listed([axis.column for axis in self.cells.axes])
         whose = "in a secret sample of the table" if self.cells.sample is not None else "in the table"
@@ -96,7 +96,7 @@ class Records(Spec):
             public=tuple((axis.column, str(rule(axis)).removeprefix(f"{axis.column}: ")) for axis in self.cells.axes),
         )
 
-    def described(self) -> dict[str, Plain]:
+    def to_json(self) -> dict[str, Plain]:
         return histogram_wire.described(self.cells)
 
     def measure(self, data: Engine, source: Source) -> Measurement:
@@ -114,9 +114,9 @@ class Records(Spec):
         return records_load.load(self, files)
 
 
-def _found(axis: Axis, holds: Holds) -> Axis:
+def _found(axis: Axis, holds: ColumnType) -> Axis:
     """A boolean that nobody has is no record, so its values are found like others and not declared by its type."""
-    if holds is Holds.BOOLEAN and isinstance(axis, Discovered) and axis.coarser is None:
+    if holds is ColumnType.BOOLEAN and isinstance(axis, Discovered) and axis.coarser is None:
         return replace(axis, coarser=Unchanged())
     return axis
 

@@ -28,7 +28,7 @@ from hubbub.serialization.arrow import labelled, whole
 from hubbub.tables.bins import Discovered
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
-from hubbub.tables.engine import OTHER_NUMBER, Counted, Question, Repeats
+from hubbub.tables.engine import OTHER_NUMBER, CountQuery, ExactCounts, MultiRowPolicy
 from hubbub.tables.key_columns import STATUS
 from hubbub.tables.protection import Crowd, Knowledge, Route
 
@@ -81,9 +81,9 @@ def answers_of(spec: Statistic, rows: Sequence[Row]) -> Answers:
         raise CheckFailed(NO_NUMBERS) from None
 
 
-def question(spec: Statistic, *, by_value: bool) -> Question:
+def question(spec: Statistic, *, by_value: bool) -> CountQuery:
     """What it asks of the table."""
-    return Question(
+    return CountQuery(
         axes=spec.axes,
         person=spec.unit.person,
         repeats=_repeats(spec),
@@ -100,10 +100,10 @@ def _by_value(spec: Statistic) -> bool:
     return isinstance(spec.measured, Measure) and (spec.sampled or spec.ranked is not None)
 
 
-def _repeats(spec: Statistic) -> Repeats:
+def _repeats(spec: Statistic) -> MultiRowPolicy:
     if spec.any_row:
-        return Repeats.ANY_ROW
-    return Repeats.ONE_ROW if spec.unit.one_row_per_person else Repeats.REFUSE
+        return MultiRowPolicy.ANY_ROW
+    return MultiRowPolicy.ONE_ROW if spec.unit.one_row_per_person else MultiRowPolicy.REFUSE
 
 
 # --- the mechanism ------------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ class Sums:
         numbers = [(name, pa.int64()) for name in drawn_columns(self.spec)]
         return pa.schema([*found, *numbers, *([(STATUS, LABELS)] if _may_hide(self.spec) else [])])
 
-    def draw(self, exact: Counted, source: Source) -> pa.RecordBatch:
+    def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
         check_size(self.spec, sum(exact.counts.tolist()))
         counted, by_value = exact, _by_value(self.spec)
         if isinstance(self.spec.measured, Condition) and self.spec.sampled:
@@ -155,7 +155,7 @@ def check_size(spec: Statistic, people: int) -> None:
         raise WrongUse(BEYOND_COUNTS)
 
 
-def drawn_rows(spec: Statistic, counted: Counted, source: Source) -> list[Row]:
+def drawn_rows(spec: Statistic, counted: ExactCounts, source: Source) -> list[Row]:
     """What is drawn for every declared bin from the exact counts of those who were sampled, by value.
 
     Guarantee: that of :class:`Sums`, inside the sample.
@@ -225,7 +225,7 @@ class _Cells:
     found: list[Place] | None = None  # which bins they are, where they are found in the data
 
 
-def _cells(spec: Statistic, counted: Counted, by_value: bool) -> _Cells:
+def _cells(spec: Statistic, counted: ExactCounts, by_value: bool) -> _Cells:
     """Who is in no bin is left out; bins that are found come in the order of their labels, the missing last."""
     steps = 1 if isinstance(spec.measured, Condition) else spec.measured.steps if spec.measured is not None else 0
     width = steps + 1 if by_value else 1
@@ -246,11 +246,11 @@ def _last(label: str | None) -> tuple[bool, str]:
     return label is None, label or ""
 
 
-def _sampled(spec: Statistic, counted: Counted, source: Source) -> Counted:
+def _sampled(spec: Statistic, counted: ExactCounts, source: Source) -> ExactCounts:
     """Those who are drawn, if there is to be a sample; whoever is in no bin takes part in the draw."""
     match spec.protection:
         case Knowledge(route=Route.SAMPLE) as knowledge:
-            return Counted(counted.codes, choose(knowledge.rows, knowledge.people, source).among(counted.counts))
+            return ExactCounts(counted.codes, choose(knowledge.rows, knowledge.people, source).among(counted.counts))
         case Crowd(sample=rate) if rate is not None:
             # The draw does not follow the order in which an engine found the cells.
             order = np.argsort(counted.codes, kind="stable").tolist()
@@ -258,18 +258,18 @@ def _sampled(spec: Statistic, counted: Counted, source: Source) -> Counted:
                 codes, labels = counted.codes.tolist(), counted.found
                 order = sorted(order, key=lambda i: (codes[i], *(_last(each[i]) for each in labels)))
             found = tuple([each[i] for i in order] for each in counted.found)
-            return Counted(counted.codes[order], binomial(counted.counts[order], rate, source), found)
+            return ExactCounts(counted.codes[order], binomial(counted.counts[order], rate, source), found)
         case _:
             return counted
 
 
-def _by_answer(counted: Counted) -> Counted:
+def _by_answer(counted: ExactCounts) -> ExactCounts:
     """Those of each bin who do not meet a condition, and those who do, as two cells."""
     codes, met = counted.codes, np.array(counted.sums, dtype=np.int64)
     inside = np.flatnonzero(codes >= 0)
     apart = np.flatnonzero(codes < 0)
     every = (*apart.tolist(), *inside.tolist(), *inside.tolist())
-    return Counted(
+    return ExactCounts(
         np.concatenate([codes[apart], 2 * codes[inside], 2 * codes[inside] + 1]),
         np.concatenate([counted.counts[apart], (counted.counts - met)[inside], met[inside]]),
         tuple([labels[i] for i in every] for labels in counted.found),

@@ -143,32 +143,32 @@ def _rate(value: Exact) -> Fraction:
 
 # --- the kinds ----------------------------------------------------------------------------------------------------
 
-_BY: Final = Option(name="by", takes="SPEC", many=True, help="A column and its bins; repeat it for several columns.")
+_BY: Final = Option(name="by", metavar="SPEC", many=True, help="A column and its bins; repeat it for several columns.")
 _OF: Final = Option(
-    name="of", takes="RANGE", help="What is measured: column:LOW..HIGH:STEP, like salary:0..300000:100."
+    name="of", metavar="RANGE", help="What is measured: column:LOW..HIGH:STEP, like salary:0..300000:100."
 )
-_WHERE: Final = Option(name="where", takes="CONDITION", help='Of whom, like "age >= 65 and sex = F".')
-_Q: Final = Option(name="q", takes="Q", default="0.5", help="Which quantile: 0.5 is the median.")
+_WHERE: Final = Option(name="where", metavar="CONDITION", help='Of whom, like "age >= 65 and sex = F".')
+_Q: Final = Option(name="q", metavar="Q", default="0.5", help="Which quantile: 0.5 is the median.")
 ONE_ROW: Final = Option(
     name="one_row_per_person",
-    takes=None,
+    metavar=None,
     help="Of people with several rows keep one, chosen secretly among all of theirs.",
 )
 EXPECTED: Final = Option(
-    name="expected_rows", takes=None, help="Intervals for what is kept on average, not for what was kept now."
+    name="expected_rows", metavar=None, help="Intervals for what is kept on average, not for what was kept now."
 )
 _ANY_ROW: Final = Option(
-    name="any_row", takes=None, help="A person of several rows counts if any of them meets the condition."
+    name="any_row", metavar=None, help="A person of several rows counts if any of them meets the condition."
 )
 _PROTECTED: Final = (
-    Option(name="zero_knowledge", takes="EPS", help="Tell no more than K random people do, up to EPS."),
-    Option(name="rows", takes="K", help="With zero-knowledge: how many random people may be known."),
-    Option(name="people", takes="N", help="With zero-knowledge: how many people the table is of; public."),
-    Option(name="crowd", takes="K", help="Show bins of at least K people, the others hidden."),
-    Option(name="epsilon", takes="E", help="The privacy loss: of the noise in crowds, or of everything."),
-    Option(name="sample", takes="P", help="With `crowd`: a fresh secret sample, each person with probability P."),
-    Option(name="at_delta", takes="D", default="1e-9", help="The delta of what that sample buys."),
-    Option(name="coverage", takes="C", default="0.95", help="How often an interval is right."),
+    Option(name="zero_knowledge", metavar="EPS", help="Tell no more than K random people do, up to EPS."),
+    Option(name="rows", metavar="K", help="With zero-knowledge: how many random people may be known."),
+    Option(name="people", metavar="N", help="With zero-knowledge: how many people the table is of; public."),
+    Option(name="crowd", metavar="K", help="Show bins of at least K people, the others hidden."),
+    Option(name="epsilon", metavar="E", help="The privacy loss: of the noise in crowds, or of everything."),
+    Option(name="sample", metavar="P", help="With `crowd`: a fresh secret sample, each person with probability P."),
+    Option(name="at_delta", metavar="D", default="1e-9", help="The delta of what that sample buys."),
+    Option(name="coverage", metavar="C", default="0.95", help="How often an interval is right."),
     UNLISTED,
 )
 
@@ -218,11 +218,11 @@ def _kind(name: str, made: type[Statistic], about: str, options: Sequence[Option
     found = Kind(
         name=name,
         wire=f"{name}/1",
-        about=f"{about}\n{_REST.format(any_row=_ANY if _ANY_ROW in options else '')}",
+        help=f"{about}\n{_REST.format(any_row=_ANY if _ANY_ROW in options else '')}",
         examples=tuple(f"hubbub release {name} {each}" for each in examples),
         options=(*options, *_PROTECTED),
-        ask=partial(ask, name),
-        read=partial(read, made),
+        from_options=partial(ask, name),
+        from_json=partial(read, made),
     )
     made.kind = found
     return found

@@ -16,7 +16,7 @@ from hubbub.kinds.statistic import text as statistic_text
 from hubbub.numeric.exact import to_float, to_text
 from hubbub.protocol.drawing import Bar, Bars, Drawing
 from hubbub.protocol.measurement import LABELS
-from hubbub.protocol.result import Grid, Result, Sheet
+from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.serialization.arrow import floats, labelled, texts, whole
 from hubbub.tables.bins import Axis, Discovered, all_labels, size
 from hubbub.tables.key_columns import STATUS, key_columns
@@ -149,7 +149,7 @@ class Answers(Result):
         arrays.append(labelled(told, STATUSES))
         return pa.record_batch(arrays, schema=schema(spec))
 
-    def told(self) -> Mapping[str, Any]:
+    def facts(self) -> Mapping[str, Any]:
         spec = self.spec
         names, is_count = [axis.column for axis in spec.axes], spec.kind.name == "count"
         rows = []
@@ -193,7 +193,7 @@ class Answers(Result):
         told += f"; {bins} hidden" if isinstance(self.spec.protection, Crowd) else ""
         return (f"{told}.", route)
 
-    def grid(self, first: int) -> Grid:
+    def display(self, first: int) -> DisplayTable:
         rows = []
         for key, answer in zip(self.keys(), self.answers[:first], strict=False):
             value = (
@@ -203,7 +203,7 @@ class Answers(Result):
             rows.append((key, (value, f"{self.said(answer.low)} {high}"), answer.estimate is None))
         heads = (statistic_text.heading(self.spec), "interval")
         names = tuple(key_columns(self.spec.axes, columns(self.spec)))
-        return Grid(names, heads, tuple(rows), statistic_text.notes(self.spec))
+        return DisplayTable(names, heads, tuple(rows), statistic_text.notes(self.spec))
 
     def said(self, value: Fraction) -> str:
         """A number as it is read."""

@@ -31,7 +31,7 @@ from hubbub.noise.source import Source
 from hubbub.protocol.check import Check
 from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.result import Result
-from hubbub.protocol.spec import Kind, Spec, Together, Words
+from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
 from hubbub.sampling.sanitize import Blank
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.exact_json import agrees, plain, restored
@@ -174,7 +174,7 @@ class Statistic(Spec):
     def enforced_number(self) -> int | None:
         return self.protection.people if isinstance(self.protection, Knowledge) else None
 
-    def resolved(self, schema: Schema) -> Self:
+    def bind(self, schema: Schema) -> Self:
         if self.unit.person is not None:
             column(schema, self.unit.person)
         if self.where is not None:
@@ -189,29 +189,29 @@ class Statistic(Spec):
         """Guarantee: each is a theorem applied to the one before, or the call is refused."""
         return statistic_promises.promises(self)
 
-    def together(self) -> Together:
+    def composition(self) -> CompositionInfo:
         at_delta = self.protection.at_delta if isinstance(self.protection, Crowd) else Fraction(1, 10**9)
-        return Together(at_delta=at_delta)
+        return CompositionInfo(at_delta=at_delta)
 
     def checks(self) -> Iterator[Check]:
         return statistic_promises.checks(self)
 
-    def free(self) -> tuple[str, ...]:
+    def unverified_fields(self) -> tuple[str, ...]:
         told = ["how often an interval is right: no promise to people rests on it"]
         if self.unit.person is not None:
             told.append(f"the name of the column that says who is who, {self.unit.person}")
         return tuple(told)
 
-    def words(self) -> Words:
+    def describe(self) -> Description:
         return replace(text.words(self), person=str(statistic_promises.who(self)))
 
-    def described(self) -> dict[str, Plain]:
+    def to_json(self) -> dict[str, Plain]:
         told = plain(self)
         assert isinstance(told, dict)
         unsaid = ("is", "unlisted") if self.unlisted is None else ("is",)
         return {name: value for name, value in told.items() if name not in unsaid}
 
-    def room(self) -> int:
+    def size_hint(self) -> int:
         return (1 << 20) + _BYTES_PER_BIN * self.bins
 
     def measure(self, data: Engine, source: Source) -> Measurement:
@@ -390,7 +390,7 @@ def read(kind: type[Statistic], given: Any) -> Statistic:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, HubbubError):
         raise CheckFailed("the description of the release is not one; get the original certificate") from None
-    if not agrees(given, spec.described()) or spec.described() != given:
+    if not agrees(given, spec.to_json()) or spec.to_json() != given:
         raise CheckFailed("the description of the release is not written as Hubbub writes it; get the original")
     if not all(map(is_partition, spec.axes)):
         raise CheckFailed("the bins are no partition; get the original certificate")

@@ -10,7 +10,7 @@ from hubbub.kinds.histogram.text import listed
 from hubbub.kinds.statistic.quantile import shares
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import short
-from hubbub.protocol.spec import Words
+from hubbub.protocol.spec import Description
 from hubbub.tables.bins import rule
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.labels import is_ranges
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _MEDIAN: Final = Fraction(1, 2)
 
 
-def words(spec: Statistic) -> Words:
+def words(spec: Statistic) -> Description:
     """Everything that has to be said about it."""
     by = "" if not spec.axes else f", by {listed([axis.column for axis in spec.axes])}"
     public = [(axis.column, str(rule(axis)).removeprefix(f"{axis.column}: ")) for axis in spec.axes]
@@ -30,7 +30,7 @@ def words(spec: Statistic) -> Words:
         public.append((spec.measured.column, str(spec.measured.rule).removeprefix(f"{spec.measured.column}: ")))
     if spec.where is not None:
         public.append(("the condition", f"{spec.where}; a comparison with a missing cell is false"))
-    return Words(
+    return Description(
         title=f"{capital(heading(spec))}{by}",
         published=f"{capital(estimand(spec))} of {_whom(spec)}{by}: {method(spec)}",
         entry=f"{spec.kind.name}{_of(spec)}{by}{_protected(spec)}",

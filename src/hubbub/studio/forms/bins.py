@@ -10,14 +10,14 @@ from typing import Final
 from hubbub.errors import WrongUse
 from hubbub.studio.forms.fields import no_file
 from hubbub.tables.bins import UNITS
-from hubbub.tables.schema import Holds
+from hubbub.tables.schema import ColumnType
 
-_NUMBERS: Final = (Holds.INTEGER, Holds.DECIMAL, Holds.FLOAT)
+_NUMBERS: Final = (ColumnType.INTEGER, ColumnType.DECIMAL, ColumnType.FLOAT)
 _FORMS: Final = {
-    Holds.TEXT: "values",
-    Holds.DATE: "dates",
-    Holds.BOOLEAN: "none",
-    Holds.OTHER: "never",
+    ColumnType.TEXT: "values",
+    ColumnType.DATE: "dates",
+    ColumnType.BOOLEAN: "none",
+    ColumnType.OTHER: "never",
 } | dict.fromkeys(_NUMBERS, "range")
 _PARTS: Final = ("use", "values", "low", "high", "step", "unit", "first", "last", "null", "other", "own")
 
@@ -42,7 +42,7 @@ class Column:
         return spec_text(self.name, self.form, self.given)
 
 
-def columns(schema: Mapping[str, Holds], form: Mapping[str, str]) -> tuple[Column, ...]:
+def columns(schema: Mapping[str, ColumnType], form: Mapping[str, str]) -> tuple[Column, ...]:
     """Every column of a table; at first, a missing value is a bin of its own."""
     asked = "asked" in form
     found = []

@@ -40,7 +40,7 @@ def _typed(option: Option, value: Any, folder: Folder) -> list[str]:
         return []
     if value is True:
         return [flag]
-    if option.takes == FILE:
+    if option.metavar == FILE:
         return [flag, _near(value, folder)]
     if option.many:
         return [part for each in value for part in (flag, each)]

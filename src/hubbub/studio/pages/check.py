@@ -140,7 +140,7 @@ def _seen(desk: Desk, certificate: Path, folder: Path, key: str, ballots: str) -
     done = verify(data, folder=folder, release=release, key=signed, known=known)
     if done.spec is None:
         return Seen(done=done)
-    words = done.spec.words()
+    words = done.spec.describe()
     chart, rows = _profile(done.spec)
     return Seen(
         done=done,

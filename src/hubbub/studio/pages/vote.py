@@ -127,7 +127,7 @@ async def ballots(request: Request) -> Response:
         place=PLACE,
         kind=kind,
         file=file,
-        first=kind.about,
+        first=kind.help,
         options=fields(kind.options, form),
         named=fields(NAMED, form),
         out=free_name(desk.folder, f"{Path(file).stem or 'ballots'}-ballots"),

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from hubbub.errors import HubbubError
-from hubbub.protocol.release import Release
-from hubbub.protocol.spec import BALLOTS, GRAPH, Kind, Publish, Spec
+from hubbub.protocol.release import Publish, Release
+from hubbub.protocol.spec import BALLOTS, GRAPH, Kind, Spec
 
 STAGES: Final = {
     "opening": "Opening the file",
@@ -57,7 +57,7 @@ class Interrupt:
 def work(asked: Mapping[str, Any], tell: Tell, interrupt: Interrupt) -> None:
     """Do it. When noise was drawn, the interrupt is shielded: from then on nothing should stop this.
 
-    Guarantee: that of :func:`hubbub.release.perform` and :func:`hubbub.release.save`. If it is stopped before noise is
+    Guarantee: that of :func:`hubbub.release.execute` and :func:`hubbub.release.save`. If it is stopped before noise is
     drawn, nothing is spent; afterwards either the files are there, or the ledger counts it as spent.
     """
     from hubbub import registry
@@ -72,10 +72,10 @@ def work(asked: Mapping[str, Any], tell: Tell, interrupt: Interrupt) -> None:
     tell({"stage": "opening"})
     publish, words = _opened(kind, asked)
     tell({"stage": "preparing"})
-    spec = kind.ask(**words)
+    spec = kind.from_options(**words)
     before = _spent(asked)
     try:
-        with prepared(out, spec.room()):
+        with prepared(out, spec.size_hint()):
             tell({"stage": "counting"})
             done = publish(spec, accept_weak=asked["accept_weak"])
             interrupt.shield()
@@ -86,7 +86,7 @@ def work(asked: Mapping[str, Any], tell: Tell, interrupt: Interrupt) -> None:
             raise
         tell({STOPPED: True, "spent": _spent(asked) > before})
         return
-    tell({"done": True, "written": written, "remarks": list(done.spec.words().remarks)})
+    tell({"done": True, "written": written, "remarks": list(done.spec.describe().remarks)})
 
 
 def _opened(kind: Kind, asked: Mapping[str, Any]) -> tuple[Publish, dict[str, Any]]:

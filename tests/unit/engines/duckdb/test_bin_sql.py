@@ -22,7 +22,7 @@ from hubbub.engines.duckdb.cell_sql import identifier, literal
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import INFINITY, Infinite, to_text
 from hubbub.tables.bins import Discovered, Edges, Steps, Values, parse
-from hubbub.tables.schema import Holds, check, resolved
+from hubbub.tables.schema import ColumnType, check, resolved
 
 DECIMALS = ("DECIMAL(1,0)", "DECIMAL(4,4)", "DECIMAL(18,3)", "DECIMAL(38,0)", "DECIMAL(38,10)", "DECIMAL(38,38)")
 EXACT = [name for name, number in NUMBERS.items() if number.grid] + list(DECIMALS)
@@ -222,26 +222,26 @@ def test_a_name_is_a_name_whatever_is_in_it(database: duckdb.DuckDBPyConnection,
 @pytest.mark.parametrize(
     ("type_name", "kind"),
     [
-        ("BIGINT", Holds.INTEGER),
-        ("UHUGEINT", Holds.INTEGER),
-        ("DECIMAL(9,2)", Holds.DECIMAL),
-        ("FLOAT", Holds.FLOAT),
-        ("VARCHAR", Holds.TEXT),
-        ("ENUM('a', 'DECIMAL(9,2)')", Holds.TEXT),
-        ("DATE", Holds.DATE),
-        ("TIMESTAMP_NS", Holds.DATE),
-        ("TIMESTAMP WITH TIME ZONE", Holds.DATE),
-        ("BOOLEAN", Holds.BOOLEAN),
-        ("VARCHAR[]", Holds.OTHER),
-        ("DECIMAL(9,2)[]", Holds.OTHER),
-        ("STRUCT(a INTEGER)", Holds.OTHER),
-        ("BLOB", Holds.OTHER),
-        ('"NULL"', Holds.OTHER),
-        ("TIME", Holds.OTHER),
-        ("INTERVAL", Holds.OTHER),
+        ("BIGINT", ColumnType.INTEGER),
+        ("UHUGEINT", ColumnType.INTEGER),
+        ("DECIMAL(9,2)", ColumnType.DECIMAL),
+        ("FLOAT", ColumnType.FLOAT),
+        ("VARCHAR", ColumnType.TEXT),
+        ("ENUM('a', 'DECIMAL(9,2)')", ColumnType.TEXT),
+        ("DATE", ColumnType.DATE),
+        ("TIMESTAMP_NS", ColumnType.DATE),
+        ("TIMESTAMP WITH TIME ZONE", ColumnType.DATE),
+        ("BOOLEAN", ColumnType.BOOLEAN),
+        ("VARCHAR[]", ColumnType.OTHER),
+        ("DECIMAL(9,2)[]", ColumnType.OTHER),
+        ("STRUCT(a INTEGER)", ColumnType.OTHER),
+        ("BLOB", ColumnType.OTHER),
+        ('"NULL"', ColumnType.OTHER),
+        ("TIME", ColumnType.OTHER),
+        ("INTERVAL", ColumnType.OTHER),
     ],
 )
-def test_a_type_is_of_one_kind(type_name: str, kind: Holds) -> None:
+def test_a_type_is_of_one_kind(type_name: str, kind: ColumnType) -> None:
     assert column("x", type_name).kind is kind
 
 
@@ -261,28 +261,28 @@ def test_the_ends_of_types_are_those_of_the_engine(database: duckdb.DuckDBPyConn
 
 
 def test_a_boolean_column_has_its_values_declared_by_its_type() -> None:
-    assert resolved((Discovered("m"),), {"m": Holds.BOOLEAN}) == (Values("m", ("false", "true"), null=True),)
-    assert resolved((Discovered("m"),), {"m": Holds.TEXT}) == (Discovered("m"),)
-    assert resolved((parse("m=true"),), {"m": Holds.BOOLEAN}) == (parse("m=true"),)
+    assert resolved((Discovered("m"),), {"m": ColumnType.BOOLEAN}) == (Values("m", ("false", "true"), null=True),)
+    assert resolved((Discovered("m"),), {"m": ColumnType.TEXT}) == (Discovered("m"),)
+    assert resolved((parse("m=true"),), {"m": ColumnType.BOOLEAN}) == (parse("m=true"),)
 
 
 @pytest.mark.parametrize(
     ("spec", "kind", "sentence"),
     [
-        ("x=a", Holds.OTHER, "something that cannot be binned; choose another column"),
-        ("x", Holds.OTHER, "something that cannot be binned; choose another column"),
-        ("x=True,False", Holds.BOOLEAN, "use x=false,true"),
-        ("x:0..10:1", Holds.DATE, "cannot be cut at numbers; use x:month"),
-        ("x:[0,1)", Holds.BOOLEAN, "cannot be cut at numbers; use x=false,true"),
-        ("x:month", Holds.INTEGER, "not dates; use x:0..100:10"),
-        ("x:year:2020..2024", Holds.FLOAT, "not dates; use x:0..100:10"),
-        ("x:0..1:1/3", Holds.FLOAT, "must be a decimal number that ends, not 1/3; choose another edge"),
-        ("x:[0,1/3)", Holds.INTEGER, "must be a decimal number that ends, not 1/3; choose another edge"),
-        ("x:0..5000:1", Holds.FLOAT, "declare fewer bins"),
-        ("x:0..5000:0.5", Holds.INTEGER, "declare fewer bins"),
+        ("x=a", ColumnType.OTHER, "something that cannot be binned; choose another column"),
+        ("x", ColumnType.OTHER, "something that cannot be binned; choose another column"),
+        ("x=True,False", ColumnType.BOOLEAN, "use x=false,true"),
+        ("x:0..10:1", ColumnType.DATE, "cannot be cut at numbers; use x:month"),
+        ("x:[0,1)", ColumnType.BOOLEAN, "cannot be cut at numbers; use x=false,true"),
+        ("x:month", ColumnType.INTEGER, "not dates; use x:0..100:10"),
+        ("x:year:2020..2024", ColumnType.FLOAT, "not dates; use x:0..100:10"),
+        ("x:0..1:1/3", ColumnType.FLOAT, "must be a decimal number that ends, not 1/3; choose another edge"),
+        ("x:[0,1/3)", ColumnType.INTEGER, "must be a decimal number that ends, not 1/3; choose another edge"),
+        ("x:0..5000:1", ColumnType.FLOAT, "declare fewer bins"),
+        ("x:0..5000:0.5", ColumnType.INTEGER, "declare fewer bins"),
     ],
 )
-def test_bins_that_cannot_be_made_of_a_column_get_one_sentence(spec: str, kind: Holds, sentence: str) -> None:
+def test_bins_that_cannot_be_made_of_a_column_get_one_sentence(spec: str, kind: ColumnType, sentence: str) -> None:
     with pytest.raises(WrongUse, match=sentence) as refusal:
         check(parse(spec), kind)
     assert "\n" not in str(refusal.value)
@@ -290,9 +290,9 @@ def test_bins_that_cannot_be_made_of_a_column_get_one_sentence(spec: str, kind: 
 
 def test_many_steps_are_fine_for_whole_numbers() -> None:
     axis = parse("x:0..10000000:1")
-    check(axis, Holds.INTEGER)
+    check(axis, ColumnType.INTEGER)
     assert isinstance(axis, Steps)
-    number, _ = code_where(axis, Column("x", Holds.INTEGER, NUMBERS["INTEGER"]))
+    number, _ = code_where(axis, Column("x", ColumnType.INTEGER, NUMBERS["INTEGER"]))
     assert len(number) < 100
 
 

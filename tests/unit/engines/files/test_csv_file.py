@@ -14,8 +14,8 @@ from hubbub.engines.files.files import open_file
 from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import all_labels, parse
-from hubbub.tables.engine import Question
-from hubbub.tables.schema import Holds, resolved
+from hubbub.tables.engine import CountQuery
+from hubbub.tables.schema import ColumnType, resolved
 
 PLAIN = b"town,age\n" + b"Bath,41\n" * 3 + b"York,7\n" * 2
 
@@ -28,7 +28,7 @@ def written(folder: Path, content: bytes, name: str = "people.csv") -> Path:
 def towns(path: Path, by: str = "town=Bath,York,null,other") -> dict[str | None, int]:
     engine = open_file(path)
     (axis,) = resolved((parse(by),), engine.columns())
-    counted = engine.count(Question(axes=(axis,)), ScriptedSource())
+    counted = engine.count(CountQuery(axes=(axis,)), ScriptedSource())
     labels = all_labels(axis)  # type: ignore[arg-type]
     return {labels[code]: count for code, count in zip(counted.codes.tolist(), counted.counts.tolist(), strict=True)}
 
@@ -56,7 +56,7 @@ def test_tabs_separate_a_tsv(tmp_path: Path) -> None:
 
 def test_nothing_is_guessed(tmp_path: Path) -> None:
     engine = open_file(written(tmp_path, b"n,d,b\n1,2024-01-01,true\n"))
-    assert set(engine.columns().values()) == {Holds.TEXT}
+    assert set(engine.columns().values()) == {ColumnType.TEXT}
 
 
 def test_an_empty_cell_is_missing_and_empty_quotes_are_the_empty_text(tmp_path: Path) -> None:

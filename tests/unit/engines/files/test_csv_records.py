@@ -31,7 +31,7 @@ from hubbub.engines.files.files import OPEN_MARK, open_file, open_marks
 from hubbub.errors import Refused
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
-from hubbub.tables.engine import Question
+from hubbub.tables.engine import CountQuery
 from tests.fuzz.csv_reader import lines_of
 
 SIGNS = (b"a", b",", b" ", b'"', b"\n", b"\r", b"\r\n", b'""', b'"x"', b"\0", b"\xff")
@@ -84,7 +84,7 @@ def test_records_end_where_duckdb_says(tmp_path: Path, monkeypatch: pytest.Monke
         text = text[: records[-1][0]] if records else b""
         (tmp_path / "people.csv").write_bytes(b"town,age\n" + text)
         engine = open_file(tmp_path / "people.csv")
-        counted = engine.count(Question(axes=(parse("town=a,null,other"),)), ScriptedSource())
+        counted = engine.count(CountQuery(axes=(parse("town=a,null,other"),)), ScriptedSource())
         assert counted.counts.sum() == sum(cells >= 2 for _, cells in records), f"seed {seed}: {text!r}"
         seen += len(records)
     assert seen > 1000, "too few records to tell"
@@ -129,7 +129,7 @@ def test_a_last_record_without_a_line_end_is_measured_wherever_it_lies(tmp_path:
                 last = b'"Bath","' + b"y" * (length - 9) + b'"'
                 (tmp_path / "people.csv").write_bytes(b"town,age\n" + b"Ely\n" * (before // 4) + last)
                 engine = open_file(tmp_path / "people.csv")
-                counted = engine.count(Question(axes=(parse("town=Bath"),)), ScriptedSource())
+                counted = engine.count(CountQuery(axes=(parse("town=Bath"),)), ScriptedSource())
                 assert counted.counts.sum() == (length < LINE), f"{length} bytes after {before}"
 
 
@@ -237,7 +237,7 @@ FINE = {
 @pytest.mark.parametrize("how", FINE)
 def test_61_what_closes_is_read(tmp_path: Path, how: str) -> None:
     (tmp_path / "people.csv").write_bytes(b"\xef\xbb\xbf" + b'"id",town\n1,Bath\n' + FINE[how] + b"2,Bath\n")
-    counted = open_file(tmp_path / "people.csv").count(Question(axes=(parse("id=1,2"),)), ScriptedSource())
+    counted = open_file(tmp_path / "people.csv").count(CountQuery(axes=(parse("id=1,2"),)), ScriptedSource())
     assert counted.counts.tolist() == [1, 1]
     assert open_marks(str(tmp_path / "people.csv")) == []
 

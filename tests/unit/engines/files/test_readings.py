@@ -22,7 +22,7 @@ from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.tables.bins import all_labels, parse
 from hubbub.tables.condition import parse as condition
-from hubbub.tables.engine import Question, Repeats
+from hubbub.tables.engine import CountQuery, MultiRowPolicy
 from hubbub.tables.schema import resolved
 from hubbub.tables.sketch import Chosen, Notice
 from tests.unit.workbooks import workbook
@@ -33,15 +33,15 @@ def counted(
     by: str,
     *,
     person: str | None = None,
-    repeats: Repeats = Repeats.REFUSE,
+    repeats: MultiRowPolicy = MultiRowPolicy.REFUSE,
     tell: Callable[[Chosen], None] | None = None,
     **how: Any,
 ) -> Any:
     table = open_source(source, **how)
     if tell is not None:
-        table = table.noticing(Notice(turn=1, most=1000, tell=tell))
+        table = table.observing_ids(Notice(turn=1, most=1000, tell=tell))
     (axis,) = resolved((parse(by),), table.columns())
-    found = table.count(Question(axes=(axis,), person=person, repeats=repeats), SystemSource())
+    found = table.count(CountQuery(axes=(axis,), person=person, repeats=repeats), SystemSource())
     labels = found.found[0] if found.found else [all_labels(axis)[code] for code in found.codes.tolist()]  # type: ignore[arg-type]
     return dict(zip(labels, found.counts.tolist(), strict=True))
 
@@ -277,8 +277,8 @@ def test_more_unreadable_cells_than_declared_are_refused() -> None:
     assert not refused(text, "x", unreadable="0")
 
 
-@pytest.mark.parametrize("repeats", [each for each in Repeats if each is not Repeats.ANY_ROW])
-def test_every_way_of_counting_looks(repeats: Repeats, tmp_path: Path) -> None:
+@pytest.mark.parametrize("repeats", [each for each in MultiRowPolicy if each is not MultiRowPolicy.ANY_ROW])
+def test_every_way_of_counting_looks(repeats: MultiRowPolicy, tmp_path: Path) -> None:
     rows = "".join(f"{i},{'x' if i < 5 else 7}\n" for i in range(100))
     (tmp_path / "p.csv").write_text(f"id,x\n{rows}")
     how: dict[str, Any] = {"person": "id", "repeats": repeats}
@@ -287,8 +287,8 @@ def test_every_way_of_counting_looks(repeats: Repeats, tmp_path: Path) -> None:
     assert counted(tmp_path / "p.csv", "x:0..10:1", unreadable="0.05", **how) == {"[7,8)": 95}
 
 
-@pytest.mark.parametrize("repeats", [Repeats.ONE_ROW, Repeats.DISTINCT])
-def test_the_look_at_who_is_there_looks_at_the_cells_too(repeats: Repeats, tmp_path: Path) -> None:
+@pytest.mark.parametrize("repeats", [MultiRowPolicy.ONE_ROW, MultiRowPolicy.DISTINCT])
+def test_the_look_at_who_is_there_looks_at_the_cells_too(repeats: MultiRowPolicy, tmp_path: Path) -> None:
     """Who is there is told only if the table can be read: three of fifty people have a row that cannot."""
     rows = "".join(f"{i // 2},{'x' if i < 5 else 7}\n" for i in range(100))
     (tmp_path / "p.csv").write_text(f"id,x\n{rows}")
@@ -301,15 +301,15 @@ def test_the_look_at_who_is_there_looks_at_the_cells_too(repeats: Repeats, tmp_p
     assert set(chosen.ids) == {str(i) for i in range(50)}
 
 
-@pytest.mark.parametrize("repeats", [Repeats.ONE_ROW, Repeats.ANY_ROW])
-def test_a_condition_on_people_with_several_rows_looks_at_all_of_these(repeats: Repeats, tmp_path: Path) -> None:
+@pytest.mark.parametrize("repeats", [MultiRowPolicy.ONE_ROW, MultiRowPolicy.ANY_ROW])
+def test_a_condition_on_people_with_several_rows_looks_at_all_of_these(repeats: MultiRowPolicy, tmp_path: Path) -> None:
     """Before a row is chosen, and of three people in fifty; what then cannot be read is not counted twice."""
     rows = [(i // 2, "x" if i < 5 else "7") for i in range(100)]
     (tmp_path / "p.csv").write_text("id,x\n" + "".join(f"{who},{x}\n" for who, x in rows))
     with closing(sqlite3.connect(tmp_path / "p.sqlite")) as base, base:
         base.execute("CREATE TABLE p (id INTEGER, x TEXT)")
         base.executemany("INSERT INTO p VALUES (?, ?)", rows)
-    question = Question(axes=(), where=condition("x >= 7"), person="id", repeats=repeats, everybody=True)
+    question = CountQuery(axes=(), where=condition("x >= 7"), person="id", repeats=repeats, everybody=True)
     for source, table in ((tmp_path / "p.csv", None), (f"sqlite:///{tmp_path}/p.sqlite", "p")):
         with pytest.raises(Refused) as no:
             open_source(source, table=table, unreadable="0.05").count(question, SystemSource())
@@ -317,7 +317,7 @@ def test_a_condition_on_people_with_several_rows_looks_at_all_of_these(repeats: 
         found = open_source(source, table=table, unreadable="0.06").count(question, SystemSource())
         assert int(found.counts.sum()) == 50
         met = int(found.counts[found.codes == 0].sum())
-        assert met == 48 if repeats is Repeats.ANY_ROW else 47 <= met <= 48
+        assert met == 48 if repeats is MultiRowPolicy.ANY_ROW else 47 <= met <= 48
 
 
 def test_records_that_are_left_out_count_as_unreadable(tmp_path: Path) -> None:
@@ -334,14 +334,16 @@ LEFT_OUT = {
     "quoted": b'"7","York"\n',
     "too long": b"7," + b"y" * (1 << 21) + b",1\n",
 }
-WAYS = [(name, Repeats.ONE_ROW) for name in LEFT_OUT] + [
-    ("too few cells", Repeats.REFUSE),
-    ("too few cells", Repeats.DISTINCT),
+WAYS = [(name, MultiRowPolicy.ONE_ROW) for name in LEFT_OUT] + [
+    ("too few cells", MultiRowPolicy.REFUSE),
+    ("too few cells", MultiRowPolicy.DISTINCT),
 ]
 
 
 @pytest.mark.parametrize(("why", "repeats"), WAYS)
-def test_59_records_of_one_person_that_are_left_out_are_one_person(why: str, repeats: Repeats, tmp_path: Path) -> None:
+def test_59_records_of_one_person_that_are_left_out_are_one_person(
+    why: str, repeats: MultiRowPolicy, tmp_path: Path
+) -> None:
     """Sixty of one person stop nothing; one each of six more, beside 100, are more than five in a hundred."""
     line = LEFT_OUT[why]
     rows = b"".join(b"%d,Bath,1\n" % i for i in range(100, 200))
@@ -357,7 +359,7 @@ def test_59_records_of_one_person_that_are_left_out_are_one_person(why: str, rep
 def test_59_the_person_is_found_wherever_the_column_is(tmp_path: Path) -> None:
     """In a file with a byte order mark and line ends of two signs, behind a cell that is not UTF-8."""
     rows = b"".join(b"Bath,%d\r\n" % i for i in range(100, 200))
-    how: dict[str, Any] = {"person": "id", "repeats": Repeats.ONE_ROW, "unreadable": "0.05"}
+    how: dict[str, Any] = {"person": "id", "repeats": MultiRowPolicy.ONE_ROW, "unreadable": "0.05"}
     for ids, no in (([7] * 60, False), (range(6), True)):
         lost = b"".join(b"B\xe9,%d\r\n" % i for i in ids)
         (tmp_path / "p.csv").write_bytes(b"\xef\xbb\xbftown,id\r\n" + lost + rows)
@@ -368,8 +370,10 @@ def test_59_records_that_name_nobody_are_people_only_where_each_has_one_row(tmp_
     rows = b"".join(b"Bath,%d\n" % i for i in range(100))
     (tmp_path / "p.csv").write_bytes(b"town,id\n" + rows + b"York\n" * 60)
     how: dict[str, Any] = {"person": "id", "unreadable": "0.05"}
-    assert refused(tmp_path / "p.csv", "town", repeats=Repeats.REFUSE, **how)
-    assert not refused(tmp_path / "p.csv", "town", repeats=Repeats.ONE_ROW, **how)  # rows of nobody are left out too
+    assert refused(tmp_path / "p.csv", "town", repeats=MultiRowPolicy.REFUSE, **how)
+    assert not refused(
+        tmp_path / "p.csv", "town", repeats=MultiRowPolicy.ONE_ROW, **how
+    )  # rows of nobody are left out too
 
 
 @pytest.mark.parametrize("person", [None, "id"])
@@ -390,7 +394,7 @@ def test_the_counts_are_the_same_whether_it_looks_or_not(tmp_path: Path) -> None
     (tmp_path / "p.csv").write_text(f"id,x,y\n{rows},,\n")
     by = tuple(map(parse, ("x:0..10:2", "y", "id:[0,50,500),null")))
     found = [
-        open_source(tmp_path / "p.csv", unreadable=share).count(Question(axes=by), ScriptedSource())
+        open_source(tmp_path / "p.csv", unreadable=share).count(CountQuery(axes=by), ScriptedSource())
         for share in (1, "0.5")
     ]
     assert found[0].codes.tolist() == found[1].codes.tolist()
@@ -403,12 +407,12 @@ def test_a_record_with_a_cell_that_is_no_number_is_still_a_record(tmp_path: Path
     (tmp_path / "p.csv").write_text("id,x\n" + "".join(f"{i},{'Ann' if i % 2 else 3}\n" for i in range(100)))
     for by in ("x:0..10:10,other", "x:[0,10),other", "x:[-inf,inf),other"):
         assert sorted(counted(tmp_path / "p.csv", by).values()) == [50, 50]
-    day = Question(axes=(parse("x:day:2024-01-01..2024-01-02,other"),), everybody=True)
+    day = CountQuery(axes=(parse("x:day:2024-01-01..2024-01-02,other"),), everybody=True)
     assert open_source(tmp_path / "p.csv").count(day, ScriptedSource()).counts.tolist() == [100]
 
 
 def test_a_frame_is_held_to_it_too() -> None:
     with pytest.raises(Refused):
         open_frame(column("a", "b"), unreadable=Fraction(1, 100)).count(
-            Question(axes=(parse("x:0..10:1"),)), ScriptedSource()
+            CountQuery(axes=(parse("x:0..10:1"),)), ScriptedSource()
         )

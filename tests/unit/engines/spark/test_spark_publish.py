@@ -26,7 +26,7 @@ from hubbub.publication.files import write_parquet
 from hubbub.release import save
 from hubbub.serialization.canonical import canonical
 from hubbub.tables import bins
-from hubbub.tables.engine import Counted, Engine
+from hubbub.tables.engine import Engine, ExactCounts
 from hubbub.verification import load, verify
 from tests import servers
 from tests.conformance.openers import from_arrow
@@ -59,13 +59,13 @@ def frame(folder: Path, table: pa.Table = TABLE, start: Callable[[], Any] = serv
 
 def task(spec: Histogram, work: Path, secret: BlockKeys | None = None) -> Task:
     work.mkdir(exist_ok=True)
-    (work / "spec.json").write_bytes(canonical(spec.described()))
+    (work / "spec.json").write_bytes(canonical(spec.to_json()))
     keys = secret or BlockKeys(ScriptedSource.from_label("far"))
     return going(cut(spec), keys, write_parquet, work)
 
 
 def reports(engine: Engine, spec: Histogram, given: Task) -> list[Report]:
-    spec = spec.resolved(engine.columns())
+    spec = spec.bind(engine.columns())
     far = engine.far(question(spec), ScriptedSource.from_label("same"))  # type: ignore[attr-defined]
     return sorted(far.reports(cut(spec), given))
 
@@ -73,7 +73,7 @@ def reports(engine: Engine, spec: Histogram, given: Task) -> list[Report]:
 def test_tasks_do_not_look_for_modules_in_the_current_folder(tmp_path: Path) -> None:
     """What lies beside the tables is not run by Spark's own processes of Python either."""
     people = frame(tmp_path)
-    spec = spec_of(NUMBERS, {"epsilon": 1, "parts": 2}).resolved(open_spark_frame(people).columns())
+    spec = spec_of(NUMBERS, {"epsilon": 1, "parts": 2}).bind(open_spark_frame(people).columns())
     open_spark_frame(people).far(question(spec), ScriptedSource.from_label("same"))
 
     def safe(parts: Any) -> Any:
@@ -97,7 +97,7 @@ def test_spark_publishes_to_the_byte_what_one_machine_does_with_the_same_secret(
     monkeypatch.setattr(bins, "MOST_BINS", 10_000)
     by, words = KINDS[kind]
     here = from_arrow(TABLE, tmp_path)
-    spec = spec_of(by, {**words, "parts": 3}).resolved(here.columns())
+    spec = spec_of(by, {**words, "parts": 3}).bind(here.columns())
     wanted = plain(reports(Cluster(here, in_turn), spec, task(spec, tmp_path / "here")))
     rows = frame(tmp_path)
     told = plain(reports(open_spark_frame(rows), spec, task(spec, tmp_path / "there")))
@@ -129,7 +129,7 @@ def test_tasks_that_fail_or_are_killed_are_tried_again_and_publish_the_same(tmp_
     wanted = plain(reports(Cluster(from_arrow(TABLE, tmp_path)), spec, task(spec, tmp_path / "here")))
     given, notes = task(spec, tmp_path / "work"), tmp_path
 
-    def fails(part: int, counted: Counted) -> Report:
+    def fails(part: int, counted: ExactCounts) -> Report:
         report = given(part, counted)  # its file is there, and the driver is not told of it
         note = notes / f"failed-{part}"
         if not note.exists():
@@ -154,7 +154,7 @@ def test_connect_publishes_the_same(tmp_path: Path) -> None:
         assert plain(reports(open_spark_frame(rows), spec, task(spec, tmp_path / "there"))) == wanted
 
 
-def _rows(counted: Counted) -> list[Any]:
+def _rows(counted: ExactCounts) -> list[Any]:
     found = ([repr(label) for label in labels] for labels in counted.found)
     return list(zip(counted.codes.tolist(), counted.counts.tolist(), *found, strict=True))
 
@@ -164,13 +164,13 @@ def test_people_with_several_rows_are_chosen_as_by_the_driver(unit: dict[str, An
     channel = {"epsilon": 1} if "distinct" in unit else {"crowd": 2}
     spec = spec_of(["t", "a:0..50:10"] if "distinct" not in unit else NUMBERS, {**channel, **unit, "parts": 2}, "who")
     engine = open_spark_frame(frame(tmp_path))
-    spec = spec.resolved(engine.columns())
+    spec = spec.bind(engine.columns())
 
-    def rows(counted: Counted) -> list[Any]:  # in here: the tasks have no tests on their path
+    def rows(counted: ExactCounts) -> list[Any]:  # in here: the tasks have no tests on their path
         found = ([repr(label) for label in labels] for labels in counted.found)
         return list(zip(counted.codes.tolist(), counted.counts.tolist(), *found, strict=True))
 
-    def counts(part: int, counted: Counted) -> Report:
+    def counts(part: int, counted: ExactCounts) -> Report:
         return Report(part, name=repr(sorted(rows(counted))))
 
     told = [row for report in reports(engine, spec, counts) for row in eval(report.name)]
@@ -185,7 +185,7 @@ def test_found_bins_are_those_that_the_driver_finds(tmp_path: Path) -> None:
     for file in (tmp_path / "work").glob("?-*"):
         file.rename(file.with_suffix(".parquet"))
     told = sorted(map(repr, rows_of(tmp_path / "work")))
-    known = spec.resolved(engine.columns())
+    known = spec.bind(engine.columns())
     alone = known.present(known.measure(engine, ScriptedSource.from_label("alone")))
     assert told == sorted(repr(row) for batch in alone.sheets()[0].batches() for row in batch.to_pylist())
 
@@ -202,7 +202,7 @@ def test_a_release_of_a_frame_is_written_by_spark_and_holds(tmp_path: Path) -> N
 def test_what_goes_wrong_in_a_task_is_told_without_a_cell(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     spec = spec_of(NUMBERS, {"epsilon": 1, "parts": 1})
 
-    def breaks(part: int, counted: Counted) -> Report:
+    def breaks(part: int, counted: ExactCounts) -> Report:
         raise ValueError(f"a secret of Bath: {counted.counts.sum()}")
 
     with pytest.raises(WrongUse, match="could not write the release") as told:

@@ -11,7 +11,7 @@ import pytest
 from hubbub.engines.opening import looked, open_source
 from hubbub.noise.source import SystemSource
 from hubbub.tables.bins import parse
-from hubbub.tables.engine import Question
+from hubbub.tables.engine import CountQuery
 from tests import servers
 
 pytestmark = pytest.mark.xdist_group("spark")
@@ -62,7 +62,7 @@ def bucketed(people: Any, place: str) -> Any:
 
 
 def counted(source: object, by: str, table: str | None = None) -> dict[Any, int]:
-    found = open_source(source, table=table).count(Question(axes=(parse(by),)), SystemSource())
+    found = open_source(source, table=table).count(CountQuery(axes=(parse(by),)), SystemSource())
     labels = found.found[0] if found.found else found.codes.tolist()
     return dict(zip(labels, found.counts.tolist(), strict=True))
 

@@ -25,9 +25,9 @@ from hubbub.opening import open as open_table
 from hubbub.release import save
 from hubbub.tables.bins import Countable
 from hubbub.tables.columns import axis as parse
-from hubbub.tables.engine import Question, Repeats
+from hubbub.tables.engine import CountQuery, MultiRowPolicy
 from hubbub.tables.lattice import Lattice
-from hubbub.tables.schema import Holds
+from hubbub.tables.schema import ColumnType
 from tests import servers
 
 on_postgresql = pytest.mark.xdist_group("postgresql")
@@ -53,7 +53,7 @@ def run(url: str, sql: str) -> None:
 
 def counted(source: object, table: str | None, by: str) -> dict[Any, int]:
     engine = open_source(source, table=table)
-    found = engine.count(Question(axes=(parse(by),)), SystemSource())
+    found = engine.count(CountQuery(axes=(parse(by),)), SystemSource())
     labels = found.found[0] if found.found else found.codes.tolist()
     return dict(zip(labels, found.counts.tolist(), strict=True))
 
@@ -141,8 +141,17 @@ def test_types_and_collations_of_postgresql(url: str, people: str) -> None:
     )
     table = f"{people}_kinds"
     kinds = open_source(url, table=table).columns()
-    text, whole = Holds.TEXT, Holds.INTEGER
-    assert list(kinds.values()) == [text, text, whole, text, Holds.DECIMAL, Holds.OTHER, whole, Holds.DATE]
+    text, whole = ColumnType.TEXT, ColumnType.INTEGER
+    assert list(kinds.values()) == [
+        text,
+        text,
+        whole,
+        text,
+        ColumnType.DECIMAL,
+        ColumnType.OTHER,
+        whole,
+        ColumnType.DATE,
+    ]
     assert counted(url, table, "b") == {"glad": 1, "sad": 2, None: 1}
     assert counted(url, table, "d") == {"AB": 1, "ab": 2, None: 1}
     assert counted(url, table, "e") == {"1.5": 2, "Infinity": 1, None: 1}
@@ -201,14 +210,16 @@ def test_cells_of_sqlite_that_are_not_what_the_column_holds_are_missing(file: Pa
     assert counted(url, "half", "town")["Bath"] == 20
 
 
-@pytest.mark.parametrize("repeats", [each for each in Repeats if each is not Repeats.ANY_ROW])  # which has no bins
+@pytest.mark.parametrize(
+    "repeats", [each for each in MultiRowPolicy if each is not MultiRowPolicy.ANY_ROW]
+)  # which has no bins
 @pytest.mark.parametrize(
     "axis",
     [Lattice("lon", Fraction(0), Fraction(1), 4), parse("lon:0..4:1"), parse("lon:1"), parse("lon:month")],
     ids=str,
 )
 def test_too_many_cells_that_cannot_be_read_are_refused_as_in_files(
-    axis: Countable, repeats: Repeats, tmp_path: Path
+    axis: Countable, repeats: MultiRowPolicy, tmp_path: Path
 ) -> None:
     """Also where one row of a person is chosen, and of every way to read text: no cell is a number or a date."""
     with closing(sqlite3.connect(tmp_path / "rides.sqlite")) as connection, connection:
@@ -216,7 +227,7 @@ def test_too_many_cells_that_cannot_be_read_are_refused_as_in_files(
         connection.executemany("INSERT INTO rides VALUES (?, ?)", [(i, "somewhere") for i in range(60)])
     engine = open_source(f"sqlite:///{tmp_path}/rides.sqlite", table="rides", unreadable=Fraction(1, 100))
     with pytest.raises(Refused, match="cannot be read as declared"):
-        engine.count(Question(axes=(axis,), person="id", repeats=repeats, most_bins=1), SystemSource())
+        engine.count(CountQuery(axes=(axis,), person="id", repeats=repeats, most_bins=1), SystemSource())
 
 
 def test_a_view_of_sqlite_is_known_by_its_table(file: Path, tmp_path: Path) -> None:

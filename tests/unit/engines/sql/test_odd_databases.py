@@ -16,7 +16,7 @@ from hubbub.errors import WrongUse
 from hubbub.noise.source import SystemSource
 from hubbub.tables.columns import axis as parse
 from hubbub.tables.condition import parse as condition
-from hubbub.tables.engine import Engine, Question, Repeats
+from hubbub.tables.engine import CountQuery, Engine, MultiRowPolicy
 from tests import servers
 
 on_postgresql = pytest.mark.xdist_group("postgresql")
@@ -24,7 +24,7 @@ on_spark = pytest.mark.xdist_group("spark")
 
 
 def counted(engine: Engine, by: str, **question: Any) -> dict[Any, int]:
-    found = engine.count(Question(axes=(parse(by),), **question), SystemSource())
+    found = engine.count(CountQuery(axes=(parse(by),), **question), SystemSource())
     labels = found.found[0] if found.found else found.codes.tolist()
     return dict(zip(labels, found.counts.tolist(), strict=True))
 
@@ -72,8 +72,8 @@ def test_texts_are_the_same_however_a_file_of_sqlite_is_encoded(encoding: str, t
     right = {"Café": 1, "a": 1, "\U0001f600": 1, None: 1, "\u3000": 1}
     assert counted(engine, "ö") == right
     assert counted(engine, "ö=Café,\U0001f600,null,other") == {0: 1, 1: 1, 2: 1, 3: 2}
-    assert counted(engine, "ö", person="id", repeats=Repeats.DISTINCT) == right
-    assert sum(counted(engine, "id:0..9:9", person="ö", repeats=Repeats.ONE_ROW).values()) == 4
+    assert counted(engine, "ö", person="id", repeats=MultiRowPolicy.DISTINCT) == right
+    assert sum(counted(engine, "id:0..9:9", person="ö", repeats=MultiRowPolicy.ONE_ROW).values()) == 4
     assert [(each.missing, each.values) for each in looked(engine, (), None).columns] == [(0, 5), (2, 4)]
 
 
@@ -119,7 +119,7 @@ def test_settings_of_an_address_change_nothing(setting: str, url: str, run: Call
     engine = open_source(f"{url}?options={quote(f'-c {setting}')}", table="odd_settings")
     assert counted(engine, "x=Bath,other") == {0: 1}
     assert counted(engine, "f") == {"0.30000000000000004": 1}
-    assert sum(counted(engine, "f", person="id", repeats=Repeats.ONE_ROW).values()) == 1
+    assert sum(counted(engine, "f", person="id", repeats=MultiRowPolicy.ONE_ROW).values()) == 1
 
 
 @on_postgresql
@@ -136,7 +136,7 @@ def test_a_database_that_is_not_in_utf_8(encoding: str, url: str, run: Callable[
     assert counted(engine, "x") == {"Café": 1, "Bath": 1, None: 2, " ": 1}
     assert counted(engine, "x=Café,\U0001f600,null,other") == {0: 1, 2: 2, 3: 2}
     assert counted(engine, "id:0..9:9", where=condition('x = "\U0001f600" or x = Café')) == {0: 1}
-    assert counted(engine, "id:0..9:9", person="x", repeats=Repeats.ONE_ROW) == {0: 3}
+    assert counted(engine, "id:0..9:9", person="x", repeats=MultiRowPolicy.ONE_ROW) == {0: 3}
     found = looked(engine, (), None)
     assert [(each.missing, each.values) for each in found.columns] == [(0, 5), (3, 3)]
     assert looked(engine, ("x:0..9:9",), None).columns[0].unreadable == 2
@@ -242,7 +242,7 @@ def test_collations_of_spark_reach_no_count_and_do_no_harm() -> None:
     query = "SELECT '{}' COLLATE UTF8_LCASE AS x, array('a' COLLATE UTF8_LCASE) AS list"
     frame = session.sql(" UNION ALL ".join(query.format(town) for town in ("Bath", "bath")))
     assert counted(open_source(frame), "x") == {"Bath": 1, "bath": 1}
-    assert counted(open_source(frame), "x=Bath,other", person="x", repeats=Repeats.ONE_ROW) == {0: 1, 1: 1}
+    assert counted(open_source(frame), "x=Bath,other", person="x", repeats=MultiRowPolicy.ONE_ROW) == {0: 1, 1: 1}
 
 
 class _Stopped:

@@ -16,12 +16,12 @@ from hubbub.engines.sql.sql_engine import UNCOUNTABLE
 from hubbub.errors import WrongUse
 from hubbub.noise.source import SystemSource
 from hubbub.tables.bins import Discovered
-from hubbub.tables.engine import Question
+from hubbub.tables.engine import CountQuery
 from tests import servers
 
 SCHEMA = pa.schema([("g0", pa.string()), ("n", pa.int64())])
 PARTS = {"g0": Part("", Form.TEXT, pa.string())}
-TOWNS = Question(axes=(Discovered("g0"),))
+TOWNS = CountQuery(axes=(Discovered("g0"),))
 
 
 def batch(*towns: str) -> pa.RecordBatch:
@@ -83,4 +83,4 @@ def test_a_server_is_free_again_when_nobody_reads_on() -> None:
         )
         assert next(iter(once)).num_rows < 300_000
         once.close()
-    assert engine.count(Question(axes=()), SystemSource()).counts.tolist() == [300_000]
+    assert engine.count(CountQuery(axes=()), SystemSource()).counts.tolist() == [300_000]

@@ -188,11 +188,11 @@ def _numbers(value: Any) -> Iterator[int]:
 
 def test_no_total_of_the_sample_and_no_share_is_told() -> None:
     made = table(TOWN, RECORD)
-    told = dict(made.told())
+    told = dict(made.facts())
     assert told["paths_shown"] == len(made.rows) > 2
     total = sum(made.shown.values())
     assert total not in set(_numbers(told))
-    said = " ".join([*made.sentences(), *made.grid(100).notes])
+    said = " ".join([*made.sentences(), *made.display(100).notes])
     assert f"{total:,}" not in said
     assert "%" not in "".join(made.sentences())
     json.dumps(told, allow_nan=False)
@@ -208,7 +208,7 @@ def test_what_is_left_of_a_first_choice_may_be_negative() -> None:
 
 
 def test_a_path_says_how_it_ends_and_the_blank_one_is_a_cell() -> None:
-    rows = table(TOWN, RECORD, full_count=True).grid(100).rows
+    rows = table(TOWN, RECORD, full_count=True).display(100).rows
     assert [(keys, numbers) for keys, numbers, _ in rows] == [
         (("(blank)", "exhausted"), ("31",)),
         (("a", "finalist"), ("200",)),
@@ -271,7 +271,7 @@ def test_what_the_totals_give_away_and_what_subtraction_leaves() -> None:
     made = table(ballots, record, k=30, full_count=True)
     assert hidden_moves(made.shown, record).as_json() == {"moves": 3, "moves_below_10": 2, "moves_of_one": 1}
     assert "1 of a single one" in made.sentences()[-1]
-    assert table(ballots, record).told()["hidden_moves"] is None
+    assert table(ballots, record).facts()["hidden_moves"] is None
     assert any("by themselves show 3 moves" in said for said in table(ballots, record).sentences())
 
 
@@ -337,7 +337,7 @@ def test_wrong_words_are_one_sentence(words: dict[str, Any], why: str) -> None:
 
 
 def test_a_description_that_no_words_ask_for_is_refused() -> None:
-    told = publish(RECORD).described()
+    told = publish(RECORD).to_json()
     edits: list[dict[str, Any]] = [
         {"method": "adaptive"},
         {"k": 1},

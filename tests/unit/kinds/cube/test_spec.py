@@ -47,7 +47,7 @@ def sheets(done: Any) -> dict[str, list[dict[str, Any]]]:
 
 
 def made(label: str = "cube", table: pa.Table = PEOPLE, by: list[str] = BY, **words: Any) -> Any:
-    spec = cube(by, **words).resolved(open(table).engine.columns())
+    spec = cube(by, **words).bind(open(table).engine.columns())
     return played(spec, open(table).engine, ScriptedSource.from_label(label))
 
 
@@ -108,7 +108,7 @@ def test_files_are_named_after_columns_where_that_makes_a_name() -> None:
 )
 def test_wrong_uses_are_one_sentence(words: dict[str, Any], told: str) -> None:
     with pytest.raises(WrongUse, match=told) as error:
-        cube(words.pop("by"), **words).resolved(open(PEOPLE).engine.columns())
+        cube(words.pop("by"), **words).bind(open(PEOPLE).engine.columns())
     assert "\n" not in str(error.value)
 
 
@@ -152,7 +152,7 @@ def test_found_cells_have_margins_of_what_was_found_and_no_upper_end() -> None:
 def test_the_promise_of_a_cube_of_crowds_is_that_of_its_cells() -> None:
     spec = cube(BY, crowd=5)
     assert spec.promises() == spec.cells.promises()
-    assert spec.together() == spec.cells.together()
+    assert spec.composition() == spec.cells.composition()
     assert [str(step.conclusion) for step in spec.promises()] == ["(5, 0)-crowd-blending"]
 
 
@@ -253,10 +253,10 @@ def test_shares_that_do_not_add_up_are_no_description() -> None:
         with pytest.raises(CheckFailed):
             registry.read("cube/1", told | {"shares": shares})
     with pytest.raises(CheckFailed, match="have no shares"):
-        registry.read("cube/1", cube(BY, crowd=5).described() | {"shares": ["1"]})
+        registry.read("cube/1", cube(BY, crowd=5).to_json() | {"shares": ["1"]})
     for margins in ([["pay"]], [["age", "town"]], [["sex"], ["sex"]], []):
         with pytest.raises(CheckFailed):
-            registry.read("cube/1", cube(BY, crowd=5).described() | {"margins": margins})
+            registry.read("cube/1", cube(BY, crowd=5).to_json() | {"margins": margins})
 
 
 def test_estimates_add_up_to_the_last_digit_in_files() -> None:

@@ -205,4 +205,4 @@ def test_wrong_uses_are_one_sentence(words: dict[str, Any], match: str) -> None:
 def test_there_is_no_certificate_and_it_says_why() -> None:
     spec = sanitizing()._spec(Unit())
     with pytest.raises(WrongUse, match="no certificate, because nobody could check it"):
-        spec.described()
+        spec.to_json()

@@ -107,7 +107,7 @@ def test_the_wire_form_stays_what_it_is() -> None:
         "scales": ["25.8", "35.4"],
     }
     spec = registry.read("graph/1", given)
-    assert spec.described() == given
+    assert spec.to_json() == given
     one, each, private = (str(step.conclusion) for step in spec.promises())
     assert one == "0.66566-ZK w.r.t. RSE(20, 9)"
     assert (each, private) == ("2/3-ZK w.r.t. RSE(40, 9)", "0.268034-DP [replace]")
@@ -139,7 +139,7 @@ def test_the_wire_form_stays_what_it_is() -> None:
 )
 def test_a_description_that_cannot_be_is_refused(changed: dict[str, Any], why: str) -> None:
     of, words = ["connectivity", "edges"], {**SAMPLED, "epsilon": "1/3", "average_at_most": 3}
-    given = statistics(of, **words).described() | {"scales": ["25.8", "35.4"]}
+    given = statistics(of, **words).to_json() | {"scales": ["25.8", "35.4"]}
     with pytest.raises((CheckFailed, Refused), match=why):
         registry.read("graph/1", given | changed).promises()
 
@@ -213,8 +213,8 @@ def test_nothing_but_the_counts_and_the_noise_is_in_the_release() -> None:
         one, two = (played(spec, Given(graph), ScriptedSource.from_label(name)) for graph in (star, twin))
         assert one.to_arrow().equals(two.to_arrow())
         assert report(one) == report(two)
-        assert one.result.told() == two.result.told()
-        assert canonical(one.spec.described()) == canonical(two.spec.described())
+        assert one.result.facts() == two.result.facts()
+        assert canonical(one.spec.to_json()) == canonical(two.spec.to_json())
 
 
 def test_rows_are_told_in_every_way() -> None:
@@ -223,7 +223,7 @@ def test_rows_are_told_in_every_way() -> None:
     assert [row["of"] for row in rows] == ALL
     assert rows[3]["value"] == rows[4]["count"] * 2 / 60
     assert rows[0]["distance"] == rows[0]["count"] / 120
-    told = done.result.told()["answers"]
+    told = done.result.facts()["answers"]
     assert [{**row, "low": each["low"], "high": each["high"]} for row, each in zip(rows, told, strict=True)] == rows
     assert "vertex with all its edges" in repr(done)
     assert done.to_pandas().shape == (5, 7)

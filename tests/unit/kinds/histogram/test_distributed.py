@@ -29,11 +29,11 @@ from hubbub.protocol.release import Release
 from hubbub.publication.files import write_parquet
 from hubbub.publication.recovery import finish
 from hubbub.publication.staging import PREFIX, prepare, publish
-from hubbub.release import perform, save, stage
+from hubbub.release import execute, save, stage
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import LARGEST
 from hubbub.tables import bins
-from hubbub.tables.engine import Counted
+from hubbub.tables.engine import ExactCounts
 from hubbub.verification import Checked, load, verify
 from tests.fresh import opened, spec_of
 from tests.spreading import Cluster, Running, everything_twice, in_turn, rows_of
@@ -44,7 +44,7 @@ TWO = ["a:0..50:1", "t=x,y,null"]  # 150 bins
 
 def made(by: list[str] | None = None, running: Running = in_turn, dataset: str = "town", **words: Any) -> Release:
     spec = spec_of(by or TWO, {"parts": 4, **(words or {"epsilon": 1})})
-    return perform(spec, Cluster(opened(PEOPLE, dataset=dataset).engine, running), Ledger(), dataset)
+    return execute(spec, Cluster(opened(PEOPLE, dataset=dataset).engine, running), Ledger(), dataset)
 
 
 def checked(folder: Path) -> Checked:
@@ -74,11 +74,11 @@ def test_the_rows_are_those_of_the_release_and_the_same_facts_are_told(tmp_path:
     told = [dict(row) for row in rows_of(tmp_path / "out" / "release")]
     assert told == list(alone) == list(release)
     assert len(release) == 150
-    facts = dict(release.result.told())
+    facts = dict(release.result.facts())
     assert facts.pop("parts") == 4
-    assert facts == alone.result.told()
+    assert facts == alone.result.facts()
     assert release.result.sentences()[0] == alone.result.sentences()[0]
-    assert release.result.grid(7) == alone.result.grid(7)
+    assert release.result.display(7) == alone.result.display(7)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_the_terminal_and_the_json_tell_what_and_where(tmp_path: Path, capsys: p
 def test_a_folder_is_named_in_full_to_machines_that_work_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def elsewhere(task: Task, parts: list[tuple[int, Counted]]) -> list[Report]:
+    def elsewhere(task: Task, parts: list[tuple[int, ExactCounts]]) -> list[Report]:
         with contextlib.chdir("/"):
             return in_turn(task, parts)
 
@@ -317,7 +317,7 @@ def test_a_part_that_was_changed_while_hidden_is_not_brought_out(tmp_path: Path)
 
 
 def test_a_job_that_fails_leaves_nothing_and_counts_as_spent(tmp_path: Path) -> None:
-    def breaks(task: Task, parts: list[tuple[int, Counted]]) -> list[Report]:
+    def breaks(task: Task, parts: list[tuple[int, ExactCounts]]) -> list[Report]:
         in_turn(task, parts[:2])
         raise WrongUse("the cluster is gone; look for it")
 
@@ -335,7 +335,7 @@ def test_a_job_that_fails_leaves_nothing_and_counts_as_spent(tmp_path: Path) -> 
 def test_parts_of_a_driver_that_died_are_cleared_away_and_nothing_was_visible(tmp_path: Path) -> None:
     out, kept = tmp_path / "out", tmp_path / "kept"
 
-    def dies(task: Task, parts: list[tuple[int, Counted]]) -> list[Report]:
+    def dies(task: Task, parts: list[tuple[int, ExactCounts]]) -> list[Report]:
         in_turn(task, parts[:2])
         (hidden,) = out.glob(f"{PREFIX}*")
         shutil.copytree(hidden, kept / hidden.name)  # what lies there at this moment
@@ -355,17 +355,17 @@ def test_parts_of_a_driver_that_died_are_cleared_away_and_nothing_was_visible(tm
 # --- what is told by the machines -----------------------------------------------------------------------------------
 
 
-def _elsewhere(task: Task, parts: list[tuple[int, Counted]]) -> list[Report]:
+def _elsewhere(task: Task, parts: list[tuple[int, ExactCounts]]) -> list[Report]:
     """The machines write somewhere that is not seen here."""
     told = in_turn(task, parts)
     return [report._replace(name="unseen") for report in told]
 
 
-def _one_missing(task: Task, parts: list[tuple[int, Counted]]) -> list[Report]:
+def _one_missing(task: Task, parts: list[tuple[int, ExactCounts]]) -> list[Report]:
     return in_turn(task, parts)[1:]
 
 
-def _one_twice(task: Task, parts: list[tuple[int, Counted]]) -> list[Report]:
+def _one_twice(task: Task, parts: list[tuple[int, ExactCounts]]) -> list[Report]:
     return in_turn(task, [*parts, parts[0]])
 
 
@@ -387,7 +387,7 @@ def test_what_did_not_arrive_is_not_published(running: Running, told: str, tmp_p
 
 def test_a_machine_without_the_folder_says_so_and_one_of_another_version_too(tmp_path: Path) -> None:
     spec, secret = spec_of(TWO, {"epsilon": 1, "parts": 1}), BlockKeys(ScriptedSource.from_label("there"))
-    nothing = Counted(*(pa.array([], pa.int64()).to_numpy(),) * 2)
+    nothing = ExactCounts(*(pa.array([], pa.int64()).to_numpy(),) * 2)
     words = (cut(spec), secret, lambda sheet, out: None)
     absent = write_part(*words, str(tmp_path / "absent"), 0, nothing, hubbub.__version__)
     assert absent.state == "no folder"
@@ -465,7 +465,7 @@ def test_what_comes_to_lie_between_the_parts_stays_too(tmp_path: Path) -> None:
 
 def test_a_release_is_written_once_and_read_after_that(tmp_path: Path) -> None:
     release = made()
-    for look in (lambda: len(release), release.first, release.result.told, lambda: release.result.grid(3)):
+    for look in (lambda: len(release), release.first, release.result.facts, lambda: release.result.display(3)):
         with pytest.raises(WrongUse, match="call save first"):
             look()
     save(release, tmp_path / "out")
@@ -481,7 +481,7 @@ def test_while_a_release_is_written_neither_it_nor_a_copy_of_it_is_written_again
     """Both would draw the same noise, for counts that may have changed between them."""
     results: list[Any] = []
 
-    def meanwhile(task: Task, parts: list[tuple[int, Counted]]) -> list[Report]:
+    def meanwhile(task: Task, parts: list[tuple[int, ExactCounts]]) -> list[Report]:
         while results:
             again = tmp_path / f"again {len(results)}"
             again.mkdir()
@@ -524,7 +524,7 @@ def test_where_bins_outgrow_one_machine_the_refusal_names_the_way_on(tmp_path: P
     people = PEOPLE.append_column("a2", PEOPLE.column("a"))
     with pytest.raises(WrongUse, match="let Spark write them"):
         opened(people, dataset="town").histogram(million, epsilon=1)
-    spec = spec_of(million, {"epsilon": 1, "parts": 64}).resolved(opened(people, dataset="town").engine.columns())
+    spec = spec_of(million, {"epsilon": 1, "parts": 64}).bind(opened(people, dataset="town").engine.columns())
     assert spec.promises() == spec_of(million, {"epsilon": 1}).promises()
     more = people.append_column("b", PEOPLE.column("a"))
     with pytest.raises(WrongUse, match="more than 1,000,000,000,000 can be published"):

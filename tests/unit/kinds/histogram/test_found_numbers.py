@@ -109,7 +109,7 @@ def test_the_promise_of_found_bins_costs_nothing_and_says_what_it_rests_on() -> 
 
 
 def test_a_forged_description_of_found_bins_with_noise_alone_is_none() -> None:
-    declared = statistic("mean", of=AGE, by=["town=a"], epsilon=1).described()
+    declared = statistic("mean", of=AGE, by=["town=a"], epsilon=1).to_json()
     found = plain(statistic("mean", of=AGE, by=["town"], crowd=5, epsilon=1).axes)
     with pytest.raises(CheckFailed):
         read(Mean, {**declared, "axes": found})

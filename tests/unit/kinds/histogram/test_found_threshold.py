@@ -57,7 +57,7 @@ def test_a_release_lists_the_large_bins() -> None:
     assert {"Bath", "York"} <= rows.keys()
     assert len(rows) <= 3  # a hamlet appears with a chance of at most 1 in 10,000
     assert all(1 <= row["low"] <= row["count"] <= row["high"] for row in rows.values())
-    assert counts(done).told()["counts"] == {"number": "table", "interval": "table"}
+    assert counts(done).facts()["counts"] == {"number": "table", "interval": "table"}
 
 
 @pytest.mark.parametrize(

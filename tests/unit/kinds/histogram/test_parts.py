@@ -16,7 +16,7 @@ from hubbub.kinds.histogram.result import Counts
 from hubbub.kinds.histogram.spec import Histogram
 from hubbub.noise.source import BlockKeys, ScriptedSource
 from hubbub.tables import bins
-from hubbub.tables.engine import Counted
+from hubbub.tables.engine import ExactCounts
 from tests.fresh import spec_of
 from tests.spreading import in_parts, some
 
@@ -38,24 +38,24 @@ def keys(label: str = "a cut") -> BlockKeys:
     return BlockKeys(ScriptedSource.from_label(label))
 
 
-def declared() -> Counted:
+def declared() -> ExactCounts:
     """Some of 240 bins have people, in no order."""
     codes = np.random.default_rng(3).permutation(240)[:90]
-    return Counted(codes, codes % 17 + 1)
+    return ExactCounts(codes, codes % 17 + 1)
 
 
-def found() -> Counted:
+def found() -> ExactCounts:
     labels = [("Bath", "York", None, "\u00e9", "")[i % 5] for i in range(60)]
-    return Counted(np.arange(60) // 5, np.arange(60) % 23 + 1, (labels,))
+    return ExactCounts(np.arange(60) // 5, np.arange(60) % 23 + 1, (labels,))
 
 
 class Given:
     """An engine that has counted."""
 
-    def __init__(self, counted: Counted) -> None:
+    def __init__(self, counted: ExactCounts) -> None:
         self.counted = counted
 
-    def count(self, question: object, source: object) -> Counted:
+    def count(self, question: object, source: object) -> ExactCounts:
         return self.counted
 
 
@@ -63,7 +63,7 @@ def rows(published: list[Counts]) -> list[dict[str, Any]]:
     return [row for each in published for batch in each.batches() for row in batch.to_pylist()]
 
 
-def spread(spec: Histogram, counted: Counted, secret: BlockKeys, how: Cut | None = None) -> list[dict[str, Any]]:
+def spread(spec: Histogram, counted: ExactCounts, secret: BlockKeys, how: Cut | None = None) -> list[dict[str, Any]]:
     """The rows of all parts."""
     how = how or cut(spec)
     return [
@@ -73,7 +73,7 @@ def spread(spec: Histogram, counted: Counted, secret: BlockKeys, how: Cut | None
     ]
 
 
-def alone(spec: Histogram, counted: Counted, source: Any) -> list[dict[str, Any]]:
+def alone(spec: Histogram, counted: ExactCounts, source: Any) -> list[dict[str, Any]]:
     """The rows of one process."""
     return rows([spec.present(spec.measure(Given(counted), source))])
 
@@ -98,7 +98,7 @@ def test_theorem_each_block_is_the_release_of_its_bins(name: str, monkeypatch: p
             inside = np.flatnonzero((declared().codes >= start) & (declared().codes < 48 * part + 48))
             inside = inside[declared().codes[inside] < start + 20]
             counted = some(declared(), inside.tolist())
-            moved = Counted(counted.codes - start, counted.counts)
+            moved = ExactCounts(counted.codes - start, counted.counts)
             wanted += alone(here, moved, keys().stream(part, block))
     told = spread(spec, declared(), keys())
     numbers = [{name: value for name, value in row.items() if name not in ("a", "b")} for row in told]
@@ -175,7 +175,7 @@ def test_there_are_no_more_parts_than_bins(parts: int) -> None:
 def test_a_bin_that_was_counted_twice_is_no_count() -> None:
     spec = spec_of(TWO, {"epsilon": 1, "parts": 1})
     with pytest.raises(CheckFailed, match="twice"):
-        list(published_part(spec, cut(spec), keys(), 0, Counted(np.array([3, 3]), np.array([1, 2]))))
+        list(published_part(spec, cut(spec), keys(), 0, ExactCounts(np.array([3, 3]), np.array([1, 2]))))
 
 
 def test_columns_are_those_of_one_process() -> None:

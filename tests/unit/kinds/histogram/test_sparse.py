@@ -50,8 +50,8 @@ def test_a_domain_of_a_million_million_bins_lists_those_that_show_a_number() -> 
     found = big(crowd=20)
     assert found.codes.tolist() == [5 * 10**8 + 10**4, 10**12 - 1]
     assert found.published.values.tolist() == [30, 25]
-    assert found.told()["bins"] == 10**12
-    assert found.told()["rows_suppressed"] == 10**12 - 2
+    assert found.facts()["bins"] == 10**12
+    assert found.facts()["rows_suppressed"] == 10**12 - 2
     (told,) = found.sentences()
     assert told == (
         "999,999,999,998 of 1,000,000,000,000 bins are hidden; 2 show a number. Not listed means hidden, and may well "
@@ -173,7 +173,7 @@ def test_a_channel_that_says_something_about_every_bin_is_refused_and_nothing_is
 def test_a_threshold_that_lets_too_many_through_is_refused_from_public_numbers() -> None:
     with pytest.raises(WrongUse, match=r"about 13,\d{3},\d{3},\d{3} would show a number though they are empty"):
         open_table(PEOPLE).histogram(BIG, outlier="1", show_above=3)
-    assert spec_of(BIG, NOISY).room() < 1 << 21
+    assert spec_of(BIG, NOISY).size_hint() < 1 << 21
 
 
 def test_more_bins_than_64_bits_number_are_refused() -> None:

@@ -50,7 +50,7 @@ def test_a_curve_that_falls_is_lowered_and_said_so() -> None:
     assert isinstance(made.channel, Warped)
     assert made.channel.curve.is_monotone
     assert made.lowered
-    assert len(made.words().remarks) == 1
+    assert len(made.describe().remarks) == 1
 
 
 def test_numbers_are_kept_exactly() -> None:
@@ -208,10 +208,10 @@ def test_finding_bins_is_refused_where_every_bin_shows_a_number() -> None:
     ],
 )
 def test_the_words_of_a_warped_channel_follow_its_curve(curve: str, said: str) -> None:
-    published = histogram(["a=x,y"], outlier=curve).words().published
+    published = histogram(["a=x,y"], outlier=curve).describe().published
     assert published == f"Counts of the people in the table, by a: {said}"
 
 
 def test_the_words_of_found_bins_promise_no_noise_that_grows_with_rarity() -> None:
-    published = histogram(["a"], epsilon=1, delta="1e-6").words().published
+    published = histogram(["a"], epsilon=1, delta="1e-6").describe().published
     assert published.endswith("the same noise on every count, and values up to 14 hidden")

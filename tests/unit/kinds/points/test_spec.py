@@ -32,7 +32,7 @@ from hubbub.numeric.exact import Infinite, ball, exp
 from hubbub.protocol.drawing import Bars, Map
 from hubbub.protocol.release import Release
 from hubbub.release import save
-from hubbub.tables.engine import Question
+from hubbub.tables.engine import CountQuery
 from hubbub.tables.privacy_unit import Unit
 from tests.fresh import open as open_table
 from tests.fresh import opened, played, wrong_in
@@ -199,7 +199,7 @@ def test_whoever_is_beyond_the_box_or_has_no_number_is_left_out() -> None:
 def test_every_type_of_number_is_a_coordinate(kind: pa.DataType) -> None:
     values = pa.array([Decimal(each) for each in (0, 1, 3, 4, 7)] * 10, pa.decimal128(9, 2)).cast(kind)
     spec = points("x", grid="4", box="0..8", lattice="1", crowd=2, epsilon=1)
-    counted = opened(pa.table({"x": values})).engine.count(Question(axes=spec.space.axes), SystemSource())
+    counted = opened(pa.table({"x": values})).engine.count(CountQuery(axes=spec.space.axes), SystemSource())
     assert dict(zip(counted.codes.tolist(), counted.counts.tolist(), strict=True)) == {
         0: 10,
         1: 10,
@@ -390,9 +390,9 @@ def test_the_unit_of_points_is_a_person() -> None:
 def test_where_a_point_is_put_is_said_as_it_is(lattice: str, told: str) -> None:
     """Noise may leave a point where it was, and where a cell is one position there is none."""
     spec = points(**{**LINE, "lattice": lattice}, crowd=2, epsilon=1)  # type: ignore[arg-type]
-    assert spec.words().counts == f"each row is one of the people, {told}"
+    assert spec.describe().counts == f"each row is one of the people, {told}"
     shown = PublishedPoints(spec, moved(spec, np.array([0]), np.array([3]), SystemSource()))
-    assert told in shown.grid(2).notes[0]
+    assert told in shown.display(2).notes[0]
 
 
 @pytest.mark.parametrize("cell", ["", "nan", "inf"])

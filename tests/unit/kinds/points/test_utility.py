@@ -18,7 +18,7 @@ from hubbub.kinds.points.utility import each_within, farther, mean_within, misse
 from hubbub.noise.source import ScriptedSource
 from hubbub.numeric.exact import ball, exp
 from hubbub.protocol.measurement import release
-from hubbub.tables.engine import Counted
+from hubbub.tables.engine import ExactCounts
 
 RUNS, SIZE = 300, 1e-6
 RARE = Fraction(1, 20)
@@ -89,7 +89,7 @@ def test_the_mean_of_points_put_back_on_the_edge_is_within_its_bound(last: bool)
     spec = points("x", grid="10", box="0..100", crowd=2, epsilon=1, clamp=True)
     free = points("x", grid="10", box="0..100", crowd=2, epsilon=1)
     start, people = 999 if last else 0, 10_000
-    exact = Counted(np.array([start]), np.array([people]))
+    exact = ExactCounts(np.array([start]), np.array([people]))
     drawn = release(Moves(spec), exact, ScriptedSource.from_label(f"edge {last}"))
     (found,) = present(spec, drawn).positions
     off = abs(float(found.mean()) - start) / 10

@@ -101,7 +101,7 @@ def test_anybody_with_the_files_gets_the_same_answers(
     written = hubbub.save(release, tmp_path, form=form)
     again = hubbub.reopen(written["certificate"])
     assert again.answer(query) == synopsis(release).answer(query)
-    assert again.told() == release.result.told()
+    assert again.told() == release.result.facts()
     moved = tmp_path / "elsewhere"
     Path(written["release"]).rename(moved)
     with pytest.raises(CheckFailed, match="is not beside the certificate"):
@@ -150,7 +150,7 @@ def test_boosting_is_taken_where_it_is_asked_for_and_says_what_would_be_better(t
     table = pa.table({"id": list(range(20_000)), "sex": (["F", "M", "M", None] * 5_000)})
     words: dict[str, object] = {"epsilon": 10, "people": 20_000}
     release = enter(table, person="id").queries([SEX], "marginals:1", method="boosting", **words)
-    spec, told = asked(release), synopsis(release).told()
+    spec, told = asked(release), synopsis(release).facts()
     assert isinstance(spec.method, Boosting)
     assert told["other_methods"][0]["bound"] < told["bound"] < 20_000
     assert "It was asked for by name" in " ".join(synopsis(release).sentences())
@@ -267,14 +267,14 @@ def test_a_sample_and_noise_on_everybody_add_up_for_one_person_replaced(tmp_path
 
 def test_the_method_is_chosen_from_public_numbers_and_the_bounds_of_the_others_are_told() -> None:
     release = open(PEOPLE).queries([TOWN, AGE, SEX], "marginals:2", epsilon=1, people=300)
-    told = release.result.told()
+    told = release.result.facts()
     assert told["method"] == asked(release).method.name
     assert {told["method"], *(each["name"] for each in told["other_methods"])} == set(MAKERS)
     for each in told["other_methods"]:
         assert (each["bound"] is None) == (each["why_not"] is not None)
         assert each["bound"] is None or each["bound"] >= told["bound"]
     assert all_offers(asked(release).asked)[0].name == told["method"]
-    alone = open(PEOPLE).queries([TOWN, AGE, SEX], "marginals:2", epsilon=1).result.told()
+    alone = open(PEOPLE).queries([TOWN, AGE, SEX], "marginals:2", epsilon=1).result.facts()
     assert {each["name"]: each["why_not"] for each in alone["other_methods"]}["mwem"] == (
         "it needs the number of people to be public"
     )

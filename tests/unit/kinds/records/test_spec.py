@@ -153,8 +153,8 @@ def test_a_file_in_which_a_record_is_too_rare_does_not_pass(tmp_path: Path) -> N
 
 
 def test_records_and_the_histogram_of_the_same_bins_are_one_partition() -> None:
-    assert records(["a"], crowd=4).together() == histogram(["a"], crowd=4).together()
-    assert records(["a/1"], crowd=4).together() != histogram(["a"], crowd=4).together()
+    assert records(["a"], crowd=4).composition() == histogram(["a"], crowd=4).composition()
+    assert records(["a/1"], crowd=4).composition() != histogram(["a"], crowd=4).composition()
 
 
 def test_another_function_of_the_same_people_is_refused() -> None:

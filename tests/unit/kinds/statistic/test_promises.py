@@ -190,9 +190,9 @@ def test_noise_that_is_too_little_is_refused_when_it_is_read_back() -> None:
     asked = (known("fraction", 100, 1000), known("count", 500, 1000, "3"), known("mean", 100, 1000, of="age:0..9:1"))
     assert {knowledge(spec).route for spec in asked} == {*Route}
     for spec in asked:
-        told = spec.described()
+        told = spec.to_json()
         assert all(check.passed for check in spec.checks())
-        forged = spec.kind.read(told | {"protection": {**told["protection"], "rate": "9"}})  # type: ignore[dict-item]
+        forged = spec.kind.from_json(told | {"protection": {**told["protection"], "rate": "9"}})  # type: ignore[dict-item]
         assert not all(check.passed for check in forged.checks())
         with pytest.raises(Exception, match="too little for the epsilon"):
             forged.promises()

@@ -152,7 +152,7 @@ def test_any_row_is_a_function_of_the_person_so_that_crowds_are_of_people() -> N
     assert own.people.whose is Whose.TABLE
     assert ANY_ROW.id in {each.id for each in own.assumptions}
     assert KEPT_ROWS not in own.assumptions
-    assert "any row with x >= 5" in spec.words().published
+    assert "any row with x >= 5" in spec.describe().published
 
 
 # --- what comes out -----------------------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ HARDLY = {"epsilon": "4000"}
 
 
 def answers(release: Release) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = release.result.told()["answers"]
+    found: list[dict[str, Any]] = release.result.facts()["answers"]
     return found
 
 
@@ -195,9 +195,9 @@ def test_any_row_counts_people_of_whom_a_row_meets_the_condition() -> None:
     assert answers(table.fraction(where="pay = 22 or pay = 10", any_row=True, **HARDLY))[0]["value"] == "2/3"
     known = table.fraction(where="not pay < 20", any_row=True, zero_knowledge=40, rows=N, people=N)
     assert answers(known)[0]["estimate"] == pytest.approx(1 / 3, abs=1e-3)
-    told = known.result.told()
+    told = known.result.facts()
     assert told["counts"]["estimate"] in ("table", "everybody")
-    assert known.spec.words().title == "Share with any row with not pay < 20"
+    assert known.spec.describe().title == "Share with any row with not pay < 20"
 
 
 def test_the_number_of_people_and_not_of_rows_is_declared() -> None:
@@ -217,14 +217,14 @@ def test_several_questions_look_at_the_same_row_of_each() -> None:
     with table.sample(**asked) as people:
         people.count("ill", where="ill = true", epsilon=40)
         people.count("second", where="pay in (11, 21)", epsilon=40)
-    ill, second = (each["answers"][0]["estimate"] for each in people.release.result.told()["questions"])
+    ill, second = (each["answers"][0]["estimate"] for each in people.release.result.facts()["questions"])
     assert ill == second  # the same rows
-    told = people.release.result.told()["counts"]
+    told = people.release.result.facts()["counts"]
     assert (told["number"], told["interval"]) == ("sample", "kept-rows")
     assert "one of each person" in told["whom"]
     with table.sample(expected_rows=True, **asked) as average:
         average.mean("pay", "pay:0..30:1", epsilon=400)
-    assert average.release.result.told()["counts"]["interval"] == "expected-rows"
+    assert average.release.result.facts()["counts"]["interval"] == "expected-rows"
     with (
         pytest.raises(WrongUse, match="for a quantile no interval"),
         table.sample(expected_rows=True, **asked) as other,

@@ -49,7 +49,7 @@ HARDLY = {"epsilon": "40"}  # noise that is nearly always 0
 
 
 def answers(release: Release) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = release.result.told()["answers"]
+    found: list[dict[str, Any]] = release.result.facts()["answers"]
     return found
 
 
@@ -334,8 +334,8 @@ def test_a_file_of_one_number_has_one_row(tmp_path: Path) -> None:
 
 def test_a_specification_says_what_was_asked() -> None:
     spec = statistic("mean", of="pay:0..10:1", where="age>=65 AND sex=F", epsilon="0.5")
-    assert spec.described()["where"] == "age >= 65 and sex = 'F'"
-    assert dict(spec.words().public)["the condition"].startswith("age >= 65 and sex = 'F'")
+    assert spec.to_json()["where"] == "age >= 65 and sex = 'F'"
+    assert dict(spec.describe().public)["the condition"].startswith("age >= 65 and sex = 'F'")
 
 
 def test_the_page_says_which_tables_must_look_alike_and_of_whom_a_bar_is() -> None:

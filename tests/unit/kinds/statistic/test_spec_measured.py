@@ -26,7 +26,7 @@ from hubbub.noise.source import ScriptedSource
 from hubbub.protocol.measurement import LABELS, Measurement, Rehearsal, loaded
 from hubbub.publication.staging import CERTIFICATE
 from hubbub.serialization.canonical import read
-from hubbub.tables.engine import Counted, Joint
+from hubbub.tables.engine import ExactCounts, Joint
 from hubbub.verification import verify
 from tests.fresh import enter, save_over
 from tests.unit.saved import sign
@@ -83,7 +83,7 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def questions(folder: Path) -> Questions:
     (folder / "q.toml").write_text(QUESTIONS)
-    asked = registry.kind("questions").ask(spec=str(folder / "q.toml"), person="id")
+    asked = registry.kind("questions").from_options(spec=str(folder / "q.toml"), person="id")
     assert isinstance(asked, Questions)
     return asked
 
@@ -92,7 +92,7 @@ def asked(name: str, folder: Path) -> Statistic | Questions:
     if name == "questions":
         return questions(folder)
     kind, words = CASES[name]
-    spec = registry.kind(kind).ask(person="id", **words)
+    spec = registry.kind(kind).from_options(person="id", **words)
     assert isinstance(spec, Statistic)
     return spec
 
@@ -150,12 +150,12 @@ def test_no_file_with_one_cell_changed_holds_though_it_is_signed_anew(name: str,
 def test_the_door_is_passed_once_with_exact_counts_and_all_else_follows(name: str, tmp_path: Path) -> None:
     """The secret sample is drawn behind it: what goes in are counts of everybody."""
     engine = open_source(PEOPLE)
-    spec = asked(name, tmp_path).resolved(engine.columns())
+    spec = asked(name, tmp_path).bind(engine.columns())
     source = Rehearsal(ScriptedSource.from_label(name))
     measured = spec.measure(engine, source)
     ((mechanism, exact),) = source.calls
     assert isinstance(mechanism, Sums | OneSample)
-    assert isinstance(exact, Counted | Joint)
+    assert isinstance(exact, ExactCounts | Joint)
     if spec.kind.name == "questions" or name.endswith("sample"):
         assert int(exact.counts.sum()) == N
     assert all(field.type in (pa.int64(), LABELS) for field in mechanism.schema)
@@ -211,9 +211,9 @@ class Crowded:
     """A table of as many people as one likes, all at the end of the range."""
 
     def __init__(self, people: int, steps: int) -> None:
-        self.found = Counted(np.zeros(1, dtype=np.int64), np.array([people]), (), (people * steps,))
+        self.found = ExactCounts(np.zeros(1, dtype=np.int64), np.array([people]), (), (people * steps,))
 
-    def count(self, question: object, source: object) -> Counted:
+    def count(self, question: object, source: object) -> ExactCounts:
         return self.found
 
 
@@ -240,12 +240,12 @@ def test_another_number_of_people_than_declared_is_refused_before_a_word_is_draw
     engine = open_source(PEOPLE.slice(1))
     for spec in (asked("mean, sample", tmp_path), questions(tmp_path)):
         with pytest.raises(Refused, match="not of as many people as were declared"):
-            spec.resolved(engine.columns()).measure(engine, Unused())
+            spec.bind(engine.columns()).measure(engine, Unused())
 
 
 def test_a_hidden_crowd_draws_zeros_and_says_so() -> None:
     spec = statistic("mean", of="age:0..90:5", by=["town=a,b"], crowd=20, epsilon=1)
-    exact = Counted(np.array([0, 1]), np.array([19, 20]), (), (100, 200))
+    exact = ExactCounts(np.array([0, 1]), np.array([19, 20]), (), (100, 200))
     batch = Sums(spec).draw(exact, ScriptedSource.from_label("hidden"))
     rows = batch.to_pylist()
     assert rows[0] == {"people": 0, "sum": 0, "status": "suppressed"}

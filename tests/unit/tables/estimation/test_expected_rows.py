@@ -157,17 +157,17 @@ def test_every_number_says_what_it_counts(
 ) -> None:
     table = pa.table({"town": ["Bath"] * 60 + ["York"] * 40, "id": [i // (2 if unit else 1) for i in range(100)]})
     done = open_table(table, person="id").histogram(["town=Bath,York"], epsilon=1, **words, **unit)  # type: ignore[arg-type]
-    told = done.result.told()["counts"]
+    told = done.result.facts()["counts"]
     assert (told["number"], told["interval"]) == counted
     spec = done.spec
     assert (of_number(spec), of_interval(spec)) == tuple(map(Estimand, counted))  # type: ignore[arg-type]
     for row in done:
         assert row["low"] <= row["estimate"] <= row["high"]
-    notes = " ".join(done.result.grid(5).notes)
+    notes = " ".join(done.result.display(5).notes)
     assert ("at least one row" in notes) == (bool(unit) and counted[0] != "table")
-    assert spec.words().counts in notes
+    assert spec.describe().counts in notes
     if counted[0] != counted[1]:
-        assert spec.words().intervals != spec.words().counts
+        assert spec.describe().intervals != spec.describe().counts
 
 
 # --- where it is public how many people there are; and means ------------------------------------------------------
