@@ -785,7 +785,18 @@ def people(tmp_path: Path) -> Path:
 
 
 def test_the_toy_kind_has_a_command(people: Path, tmp_path: Path) -> None:
-    words = ["release", "toy", str(people), "--person", "id", "--epsilon", "40", "--out", str(tmp_path / "out")]
+    words = [
+        "release",
+        "toy",
+        str(people),
+        "--person",
+        "id",
+        "--epsilon",
+        "40",
+        "--yes",
+        "--out",
+        str(tmp_path / "out"),
+    ]
     told = json.loads(CliRunner().invoke(commands, [*words, "--json"], catch_exceptions=False).stdout)
     assert told["dataset"] == "people"
     assert [(each["notion"], each["epsilon_exact"], each["people"], each["unit"]) for each in told["guarantees"]] == [
