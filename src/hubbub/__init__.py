@@ -14,6 +14,8 @@ when it is first used.
     plan, account    which release reaches a promise, and what follows from what: the theorems as a calculator
     ledger           what was published about whom, and what it adds up to
     vote             elections in which honesty pays: counted, and with what a margin promises
+    Table, Network, Release, Certificate, HubbubError, WrongUse, Refused, CheckFailed
+                     the types of what these hand out (Certificate: what verify found), and the errors they raise
     channel, profile, decide, interval
                      one count channel, its exact losses, whether a claim holds, what a published value says
 """
@@ -32,10 +34,18 @@ if TYPE_CHECKING:
     from hubbub.channels.estimate import interval as interval
     from hubbub.channels.profile import decide as decide
     from hubbub.channels.profile import profile as profile
+    from hubbub.errors import CheckFailed as CheckFailed
+    from hubbub.errors import HubbubError as HubbubError
+    from hubbub.errors import Refused as Refused
+    from hubbub.errors import WrongUse as WrongUse
     from hubbub.kinds.custom.spec import sample_and_sanitize as sample_and_sanitize
+    from hubbub.kinds.network import Network as Network
+    from hubbub.kinds.table import Table as Table
     from hubbub.opening import open as open
     from hubbub.opening import open_graph as open_graph
+    from hubbub.protocol.release import Release as Release
     from hubbub.release import save as save
+    from hubbub.verification import Certificate as Certificate
     from hubbub.verification.api import explain as explain
     from hubbub.verification.api import verify as verify
     from hubbub.verification.reopening import reopen as reopen
@@ -43,6 +53,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _WHERE = {
+    "Certificate": "hubbub.verification",
+    "CheckFailed": "hubbub.errors",
+    "HubbubError": "hubbub.errors",
+    "Network": "hubbub.kinds.network",
+    "Refused": "hubbub.errors",
+    "Release": "hubbub.protocol.release",
+    "Table": "hubbub.kinds.table",
+    "WrongUse": "hubbub.errors",
     "channel": "hubbub.channels.catalogue",
     "decide": "hubbub.channels.profile",
     "explain": "hubbub.verification.api",
@@ -58,6 +76,14 @@ _WHERE = {
 _MODULES = ("account", "ledger", "plan", "vote")
 
 __all__ = [
+    "Certificate",
+    "CheckFailed",
+    "HubbubError",
+    "Network",
+    "Refused",
+    "Release",
+    "Table",
+    "WrongUse",
     "__version__",
     "account",
     "channel",

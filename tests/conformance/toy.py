@@ -9,21 +9,34 @@ from typing import Any, ClassVar, Self, cast
 
 import pyarrow as pa
 
-from hubbub.channels.mechanisms.geometric import Geometric
-from hubbub.guarantees.derivation import DMNS, Derivation, Theorem, stated, texts
-from hubbub.guarantees.people import People
-from hubbub.noise.source import Source
-from hubbub.protocol.channel_checks import laws
-from hubbub.protocol.check import Check
-from hubbub.protocol.measurement import Measurement, loaded, release
-from hubbub.protocol.option import Option
-from hubbub.protocol.result import Result, Sheet
-from hubbub.protocol.spec import Description, Kind, Spec
-from hubbub.serialization.canonical import Plain
-from hubbub.serialization.exact_json import plain, restored
-from hubbub.serialization.published_files import Files
-from hubbub.tables.engine import CountQuery
-from hubbub.tables.privacy_unit import EACH_ROW, Unit
+from hubbub.kit import (
+    DMNS,
+    EACH_ROW,
+    Check,
+    CountQuery,
+    Derivation,
+    Description,
+    Files,
+    Geometric,
+    Kind,
+    Measurement,
+    Option,
+    People,
+    Plain,
+    Result,
+    Sheet,
+    Source,
+    Spec,
+    Theorem,
+    Unit,
+    laws,
+    loaded,
+    plain,
+    release,
+    restored,
+    stated,
+    texts,
+)
 
 SCHEMA = pa.schema([("people", pa.int64())])
 

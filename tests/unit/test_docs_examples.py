@@ -116,3 +116,10 @@ def test_the_club_election_takes_five_commands(tmp_path: Path, monkeypatch: pyte
     page = (tmp_path / "results.html").read_text(encoding="utf-8")
     assert "three swans on the river" in page
     assert "<svg" in page
+
+
+def test_the_page_about_kinds_shows_the_toy_kind_as_the_suite_runs_it() -> None:
+    toy = (ROOT / "tests" / "conformance" / "toy.py").read_text(encoding="utf-8")
+    shown = [block for language, block in fences(DOCS / "how-to" / "write-a-kind.md") if language == "py"]
+    assert len(shown) == 3
+    assert [block for block in shown if block.rstrip() not in toy] == []

@@ -377,7 +377,7 @@ def test_every_folder_says_what_lives_there() -> None:
     assert [inside(f) for f in first.values() if not ast.get_docstring(ast.parse(f.read_text(encoding="utf-8")))] == []
 
 
-STANDARD = frozenset({"spec", "request", "result", "load"})  # and, as the kind needs them, promises, mechanism, ...
+STANDARD = frozenset({"spec", "request", "mechanism", "result", "load"})  # and promises, text, wire, chart as needed
 OUTSIDE = frozenset({"custom"})  # somebody else's mechanism: it is asked for from Python alone
 
 

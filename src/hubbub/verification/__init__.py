@@ -119,6 +119,10 @@ class Checked(Verdict):
         )
 
 
+Certificate = Checked
+"""As the public surface calls it."""
+
+
 def load(path: str | Path) -> bytes:
     """The bytes of a certificate file."""
     inside = Path(path) / CERTIFICATE

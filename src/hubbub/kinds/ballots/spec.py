@@ -7,14 +7,11 @@ whose cells depend on the ballots: for those no such promise can hold (adaptive 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path as File
 from typing import Any, ClassVar, Self
-
-import numpy as np
-import pyarrow as pa
 
 from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
 from hubbub.errors import Refused, WrongUse
@@ -22,19 +19,14 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.kinds.ballots import promises as ballots_promises
 from hubbub.kinds.ballots import text
-from hubbub.kinds.ballots.noisy_prefixes import STOP, counted_prefixes, level_channel, noisy_tree, tree_intervals
-from hubbub.kinds.ballots.path_intervals import path_interval
-from hubbub.kinds.ballots.public_tree import prefix_cells
-from hubbub.kinds.ballots.result import PathTable, Row
-from hubbub.kinds.ballots.tally_paths import Path, check_recount, in_order, tally_paths
-from hubbub.noise.binomial import binomial
+from hubbub.kinds.ballots.noisy_prefixes import level_channel
+from hubbub.kinds.ballots.result import PathTable
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
-from hubbub.protocol.measurement import LABELS, Measurement, release
+from hubbub.protocol.measurement import Measurement
 from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
-from hubbub.serialization.arrow import labelled, whole
 from hubbub.serialization.canonical import Plain, digest
 from hubbub.serialization.exact_json import plain
 from hubbub.serialization.published_files import Files
@@ -43,8 +35,6 @@ from hubbub.voting.count.official import Official, read_official
 
 METHODS = ("paths", "prefix", "noisy")
 _DEEPEST = 6
-WAY, COUNT = "way", "count"  # columns of what is drawn
-_STOPS = "stops"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,86 +157,16 @@ class PublishedBallots(Spec):
         }
 
     def measure(self, data: BallotBox, source: Source) -> Measurement:
-        """Guarantee: nothing is drawn unless the ballots give every official total."""
-        paths = tally_paths(data.ballots, self.official)
-        check_recount(paths, self.official)
-        match self.method:
-            case "paths":
-                exact = paths
-            case "prefix":
-                exact = prefix_cells(data.ballots, self.official, self.k)
-            case _:
-                exact = counted_prefixes(data.ballots, self.depth)
-        return Measurement(ways=release(Ways(self), exact, source))
+        from hubbub.kinds.ballots import mechanism
+
+        return mechanism.measure(self, data.ballots, source)
 
     def present(self, measurement: Measurement) -> PathTable:
-        from hubbub.kinds.ballots.load import check_possible
+        from hubbub.kinds.ballots import mechanism
 
-        drawn = measurement["ways"]
-        shown = dict(zip(map(self._path, drawn.texts(WAY)), drawn.integers(COUNT).tolist(), strict=True))
-        check_possible(self, shown)
-        ways = self._ordered(shown)
-        if self.method == "noisy":
-            ends = tree_intervals(
-                [shown[way] for way in ways], k=self.k, epsilon=self.level_epsilon, coverage=self.coverage
-            )
-        else:
-            ends = [path_interval(shown[way], self.k, self.sample, self.coverage) for way in ways]
-        return PathTable(self, tuple(Row(way, shown[way], *each) for way, each in zip(ways, ends, strict=True)))
+        return mechanism.present(self, measurement["ways"])
 
     def load(self, files: Files) -> Measurement:
         from hubbub.kinds.ballots.load import load
 
         return load(self, files)
-
-    def _path(self, label: str | None) -> Path:
-        numbers = (label or "").split()
-        return tuple(STOP if number == _STOPS else self.official.candidates[int(number)] for number in numbers)
-
-    def _ordered(self, ways: Iterable[Path]) -> list[Path]:
-        """By the candidates as the first official round lists them; a tree level after level."""
-        if self.method != "noisy":
-            return in_order(ways, self.official)
-        place = {name: i for i, name in enumerate((*self.official.candidates, STOP))}
-        return sorted(ways, key=lambda way: (len(way), [place[name] for name in way]))
-
-
-@dataclass(frozen=True, slots=True)
-class Ways:
-    """The mechanism of published ballots: how many ballots go each way, those of small crowds hidden; each ballot is
-    sampled by a coin of its own (a count becomes Binomial(count, p)), and once. Or, for a noisy tree, a number with
-    noise for every node below one that is shown.
-
-    Guarantee: one ballot more or less moves the count of one way by one; of a noisy tree, of one node of each level.
-    The law of a way that is shown is that of "at least k, else hidden" on its (sampled) count, or that of the level.
-    """
-
-    spec: PublishedBallots
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The ways that are shown, by the numbers of their candidates, and the number of each."""
-        return pa.schema([(WAY, LABELS), (COUNT, pa.int64())])
-
-    def draw(self, exact: Mapping[Path, int], source: Source) -> pa.RecordBatch:
-        spec = self.spec
-        if spec.method == "noisy":
-            shown = noisy_tree(
-                exact, spec.official, k=spec.k, depth=spec.depth, epsilon=spec.level_epsilon, source=source
-            )
-            return in_columns(self, dict(shown))
-        counts = np.fromiter(exact.values(), dtype=np.int64, count=len(exact))
-        if spec.sample is not None:
-            counts = binomial(counts, spec.sample, source)
-        published = ExactOrSuppressed(spec.k).release(counts, source)
-        numbers = ((way, published.outcome(i)[0]) for i, way in enumerate(exact))
-        return in_columns(self, {way: count for way, count in numbers if count is not None})
-
-
-def in_columns(mechanism: Ways, shown: Mapping[Path, int]) -> pa.RecordBatch:
-    """The ways that are shown, under the schema of the mechanism."""
-    number = {name: str(i) for i, name in enumerate(mechanism.spec.official.candidates)} | {STOP: _STOPS}
-    labels = [" ".join(number[name] for name in way) for way in shown]
-    counts = np.array(list(shown.values()), dtype=np.int64)
-    columns = [labelled(np.arange(len(labels)), labels), whole(counts)]
-    return pa.record_batch(columns, schema=mechanism.schema)

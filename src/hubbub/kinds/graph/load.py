@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from hubbub.errors import CheckFailed
 from hubbub.graphs.statistics import Statistic
-from hubbub.kinds.graph.result import COUNT, Answers, NoisyCounts, answers_of, in_columns
+from hubbub.kinds.graph.mechanism import COUNT, NoisyCounts, in_columns
+from hubbub.kinds.graph.result import Answers, answers_of
 from hubbub.protocol.measurement import Measurement, loaded
 from hubbub.serialization.published_files import Files
 

@@ -177,14 +177,14 @@ class GraphSpec(Spec):
         return (1 << 20) + _BYTES_PER_ROW * rows
 
     def measure(self, data: Links, source: Source) -> Measurement:
-        from hubbub.kinds.graph import result
+        from hubbub.kinds.graph import mechanism
 
-        return result.measure(self, data, source)
+        return mechanism.measure(self, data, source)
 
     def present(self, measurement: Measurement) -> Result:
-        from hubbub.kinds.graph import result
+        from hubbub.kinds.graph import mechanism
 
-        return result.present(self, measurement["counts"])
+        return mechanism.present(self, measurement["counts"])
 
     def load(self, files: Files) -> Measurement:
         from hubbub.kinds.graph.load import load

@@ -19,8 +19,8 @@ from hubbub.certificate.certificate import SIGNATURE, sign
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.graphs.graph import Graph, simple
 from hubbub.guarantees.people import People, Whose
+from hubbub.kinds.graph.mechanism import BROKEN
 from hubbub.kinds.graph.request import statistics
-from hubbub.kinds.graph.result import BROKEN
 from hubbub.kinds.histogram.request import histogram
 from hubbub.ledger.charge import charge
 from hubbub.ledger.ledger import Ledger

@@ -17,9 +17,10 @@ from hubbub.graphs.distances import edges_away, facts
 from hubbub.graphs.graph import Graph, simple
 from hubbub.graphs.statistics import Size, Statistic
 from hubbub.guarantees.definitions import DifferentialPrivacy, ExplorationSample, NeighbourhoodSample, ZeroKnowledge
+from hubbub.kinds.graph.mechanism import NoisyCounts, present, truth
 from hubbub.kinds.graph.noise_scale import THEOREM, TOGETHER
 from hubbub.kinds.graph.promises import EDGE, VERTEX, promises
-from hubbub.kinds.graph.result import Answer, NoisyCounts, falling, present, truth
+from hubbub.kinds.graph.result import Answer, falling
 from hubbub.kinds.graph.spec import GraphSpec
 from hubbub.noise.source import RecordingSource, ReplaySource, ScriptedSource, Source
 from hubbub.protocol.measurement import release

@@ -1,0 +1,113 @@
+"""Ballots measured and presented: how many go each way through the official rounds, small crowds hidden or with noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+
+from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
+from hubbub.kinds.ballots.noisy_prefixes import STOP, counted_prefixes, noisy_tree, tree_intervals
+from hubbub.kinds.ballots.path_intervals import path_interval
+from hubbub.kinds.ballots.public_tree import prefix_cells
+from hubbub.kinds.ballots.result import PathTable, Row
+from hubbub.kinds.ballots.tally_paths import Path, check_recount, in_order, tally_paths
+from hubbub.noise.binomial import binomial
+from hubbub.noise.source import Source
+from hubbub.protocol.measurement import LABELS, Drawn, Measurement, release
+from hubbub.serialization.arrow import labelled, whole
+from hubbub.voting.ballots import Ballots
+
+if TYPE_CHECKING:
+    from hubbub.kinds.ballots.spec import PublishedBallots
+
+WAY, COUNT = "way", "count"  # columns of what is drawn
+_STOPS: Final = "stops"
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """The mechanism of published ballots: how many ballots go each way, those of small crowds hidden; each ballot is
+    sampled by a coin of its own (a count becomes Binomial(count, p)), and once. Or, for a noisy tree, a number with
+    noise for every node below one that is shown.
+
+    Guarantee: one ballot more or less moves the count of one way by one; of a noisy tree, of one node of each level.
+    The law of a way that is shown is that of "at least k, else hidden" on its (sampled) count, or that of the level.
+    """
+
+    spec: PublishedBallots
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The ways that are shown, by the numbers of their candidates, and the number of each."""
+        return pa.schema([(WAY, LABELS), (COUNT, pa.int64())])
+
+    def draw(self, exact: Mapping[Path, int], source: Source) -> pa.RecordBatch:
+        spec = self.spec
+        if spec.method == "noisy":
+            shown = noisy_tree(
+                exact, spec.official, k=spec.k, depth=spec.depth, epsilon=spec.level_epsilon, source=source
+            )
+            return in_columns(self, dict(shown))
+        counts = np.fromiter(exact.values(), dtype=np.int64, count=len(exact))
+        if spec.sample is not None:
+            counts = binomial(counts, spec.sample, source)
+        published = ExactOrSuppressed(spec.k).release(counts, source)
+        numbers = ((way, published.outcome(i)[0]) for i, way in enumerate(exact))
+        return in_columns(self, {way: count for way, count in numbers if count is not None})
+
+
+def in_columns(mechanism: Ways, shown: Mapping[Path, int]) -> pa.RecordBatch:
+    """The ways that are shown, under the schema of the mechanism."""
+    number = {name: str(i) for i, name in enumerate(mechanism.spec.official.candidates)} | {STOP: _STOPS}
+    labels = [" ".join(number[name] for name in way) for way in shown]
+    counts = np.array(list(shown.values()), dtype=np.int64)
+    columns = [labelled(np.arange(len(labels)), labels), whole(counts)]
+    return pa.record_batch(columns, schema=mechanism.schema)
+
+
+def measure(spec: PublishedBallots, ballots: Ballots, source: Source) -> Measurement:
+    """Guarantee: nothing is drawn unless the ballots give every official total."""
+    paths = tally_paths(ballots, spec.official)
+    check_recount(paths, spec.official)
+    match spec.method:
+        case "paths":
+            exact = paths
+        case "prefix":
+            exact = prefix_cells(ballots, spec.official, spec.k)
+        case _:
+            exact = counted_prefixes(ballots, spec.depth)
+    return Measurement(ways=release(Ways(spec), exact, source))
+
+
+def present(spec: PublishedBallots, drawn: Drawn) -> PathTable:
+    """The ways that are shown, in an order that follows from the official record, with their intervals."""
+    from hubbub.kinds.ballots.load import check_possible
+
+    labels, counts = drawn.texts(WAY), drawn.integers(COUNT).tolist()
+    shown = {_path(spec, label): count for label, count in zip(labels, counts, strict=True)}
+    check_possible(spec, shown)
+    ways = _ordered(spec, shown)
+    ends: list[tuple[int, int | None]]
+    if spec.method == "noisy":
+        numbers = [shown[way] for way in ways]
+        ends = tree_intervals(numbers, k=spec.k, epsilon=spec.level_epsilon, coverage=spec.coverage)
+    else:
+        ends = [path_interval(shown[way], spec.k, spec.sample, spec.coverage) for way in ways]
+    return PathTable(spec, tuple(Row(way, shown[way], *each) for way, each in zip(ways, ends, strict=True)))
+
+
+def _path(spec: PublishedBallots, label: str | None) -> Path:
+    numbers = (label or "").split()
+    return tuple(STOP if number == _STOPS else spec.official.candidates[int(number)] for number in numbers)
+
+
+def _ordered(spec: PublishedBallots, ways: Iterable[Path]) -> list[Path]:
+    """By the candidates as the first official round lists them; a tree level after level."""
+    if spec.method != "noisy":
+        return in_order(ways, spec.official)
+    place = {name: i for i, name in enumerate((*spec.official.candidates, STOP))}
+    return sorted(ways, key=lambda way: (len(way), [place[name] for name in way]))
