@@ -76,7 +76,7 @@ def execute(spec: Spec, data: Any, ledger: Ledger, dataset: str | None, *, other
     with abandon_on_failure(ledger, place, drawn), interruptible():
         if spec.people.person is not None:
             notice = ledger.notice(place, columns=tuple(data.columns()), other_people=other_people)
-            data = data.noticing(notice)
+            data = data.observing_ids(notice)
         result = _result(spec, data, noise)
     return Release(spec, promised, result, place, noise.used or noise.chosen)
 

@@ -145,9 +145,9 @@ def of_spec(
 
     def shape(result: Any) -> object:
         sheets = tuple((sheet.name, str(sheet.schema), sheet.rows if declared else None) for sheet in result.sheets())
-        keys = tuple(row[0] for row in result.grid(_KEYS).rows) if declared else None
+        keys = tuple(row[0] for row in result.display(_KEYS).rows) if declared else None
         told = tuple(_without_numbers(sentence) for sentence in result.sentences())
-        return sheets, keys, told, tuple(sorted(result.told()))
+        return sheets, keys, told, tuple(sorted(result.facts()))
 
     name = spec.describe().entry if subject is None else subject
 

@@ -202,7 +202,7 @@ def _check(
         why = f"{error}" if isinstance(error, HubbubError) else "a part of it is missing, or no number that can be"
         notes.note("what was released", False, why)
     seen |= {"certificate": body, "spec": spec, "promises": derived}
-    notes.note("what was released", True, spec.words().entry)
+    notes.note("what was released", True, spec.describe().entry)
     _numbers(notes, seen, spec, next(iter(released(body))), folder, release)
     layout.promises(notes, body, spec, derived)
     for check in spec.checks():

@@ -142,7 +142,7 @@ class PublishedBallots(Spec):
         return tuple(told)
 
     def describe(self) -> Description:
-        return text.words(self)
+        return text.describe(self)
 
     def to_json(self) -> dict[str, Plain]:
         return {

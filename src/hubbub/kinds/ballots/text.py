@@ -22,7 +22,7 @@ _RULE = {
 }
 
 
-def words(spec: PublishedBallots) -> Description:
+def describe(spec: PublishedBallots) -> Description:
     """Title, what is published, who is who."""
     way, percent = _WAY[spec.method], to_text(100 * spec.coverage)
     sampled = spec.sample is not None

@@ -144,11 +144,11 @@ class Cube(Spec):
         return self.cells.unverified_fields()
 
     def describe(self) -> Description:
-        return text.words(self)
+        return text.describe(self)
 
     def to_json(self) -> dict[str, Plain]:
         return {
-            "cells": histogram_wire.described(self.cells),
+            "cells": histogram_wire.to_json(self.cells),
             "margins": [list(margin) for margin in self.margins],
             "consistent": self.consistent,
             "shares": [to_text(share) for share in self.shares],

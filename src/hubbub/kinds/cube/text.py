@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 _NAMED = 6  # margins that are named in a sentence
 
 
-def words(spec: Cube) -> Description:
+def describe(spec: Cube) -> Description:
     """Everything that has to be said about it."""
-    cells = histogram_text.words(spec.cells)
+    cells = histogram_text.describe(spec.cells)
     columns = listed([axis.column for axis in spec.axes])
     sums = _sums(spec)
     how = _method(spec)

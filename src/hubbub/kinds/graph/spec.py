@@ -167,10 +167,10 @@ class GraphSpec(Spec):
             yield Check(f"the noise of {of.value}", self.suffices(of), f"is enough for epsilon: {moved}")
 
     def describe(self) -> Description:
-        return text.words(self)
+        return text.describe(self)
 
     def to_json(self) -> dict[str, Plain]:
-        return wire.described(self)
+        return wire.to_json(self)
 
     def size_hint(self) -> int:
         rows = self.size.max_degree if Statistic.DEGREE_COUNTS in self.of else 0

@@ -23,7 +23,7 @@ SAYS: Final = {
 """What the number of each statistic counts."""
 
 
-def words(spec: GraphSpec) -> Description:
+def describe(spec: GraphSpec) -> Description:
     """Everything that has to be said about it."""
     names = ", ".join(each.value for each in spec.of)
     about = f"a graph of {spec.size.vertices:,} people with at most {spec.size.max_degree:,} friends each"

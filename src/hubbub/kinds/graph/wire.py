@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _UNITS: Final = {Whose.VERTEX.value: False, Whose.EDGE.value: True}
 
 
-def described(spec: GraphSpec) -> dict[str, Plain]:
+def to_json(spec: GraphSpec) -> dict[str, Plain]:
     """The release as JSON."""
     return {
         "vertices": spec.size.vertices,
@@ -58,6 +58,6 @@ def read(given: Any) -> GraphSpec:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, HubbubError):
         raise CheckFailed("the description of the release is not one; get the original certificate") from None
-    if not agrees(given, described(spec)):
+    if not agrees(given, to_json(spec)):
         raise CheckFailed("the description of the release is not written as Hubbub writes it; get the original")
     return spec

@@ -136,10 +136,10 @@ class Histogram(Spec):
         return tuple(told)
 
     def describe(self) -> Description:
-        return text.words(self)
+        return text.describe(self)
 
     def to_json(self) -> dict[str, Plain]:
-        return wire.described(self)
+        return wire.to_json(self)
 
     def size_hint(self) -> int:
         bins = declared_size(self.axes) or 0

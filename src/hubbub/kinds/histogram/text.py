@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hubbub.kinds.histogram.spec import Histogram
 
 
-def words(spec: Histogram) -> Description:
+def describe(spec: Histogram) -> Description:
     """Everything that has to be said about it."""
     columns = listed([axis.column for axis in spec.axes])
     sampled = "" if spec.sample is None else f", on a fresh secret sample at rate {to_text(spec.sample)}"

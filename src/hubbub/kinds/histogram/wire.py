@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MOST_STEPS = 10_000_000
 
 
-def described(spec: Histogram) -> dict[str, Plain]:
+def to_json(spec: Histogram) -> dict[str, Plain]:
     """The release as JSON, with its bins as they are once the schema was read."""
     told: dict[str, Plain] = {
         "bins": [written(axis) for axis in spec.axes],
@@ -56,7 +56,7 @@ def upgraded(given: Mapping[str, Any]) -> dict[str, Any]:
 def read(given: Any) -> Histogram:
     """The release that a description says, checked as if somebody had asked for it."""
     spec = _read(given)
-    if not agrees(given, described(spec)):
+    if not agrees(given, to_json(spec)):
         raise CheckFailed("the description of the release is not written as Hubbub writes it; get the original")
     for axis in spec.axes:
         if not is_partition(axis):

@@ -143,10 +143,10 @@ class NoisyPoints(Spec):
         return tuple(told)
 
     def describe(self) -> Description:
-        return text.words(self)
+        return text.describe(self)
 
     def to_json(self) -> dict[str, Plain]:
-        return wire.described(self)
+        return wire.to_json(self)
 
     def size_hint(self) -> int:
         return _ROOM

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hubbub.kinds.points.spec import NoisyPoints
 
 
-def words(spec: NoisyPoints) -> Description:
+def describe(spec: NoisyPoints) -> Description:
     """Everything that has to be said about it."""
     columns = listed(list(spec.space.columns))
     kept = "kept rows" if spec.unit.one_row_per_person else "people"

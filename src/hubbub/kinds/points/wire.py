@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hubbub.kinds.points.spec import NoisyPoints
 
 
-def described(spec: NoisyPoints) -> dict[str, Plain]:
+def to_json(spec: NoisyPoints) -> dict[str, Plain]:
     """The release as JSON."""
     return {
         "cells": _cells(spec.space.areas),
@@ -62,7 +62,7 @@ def read(given: Any) -> NoisyPoints:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, HubbubError):
         raise CheckFailed("the description of the release is not one; get the original certificate") from None
-    if not agrees(given, described(spec)):
+    if not agrees(given, to_json(spec)):
         raise CheckFailed("the description of the release is not written as Hubbub writes it; get the original")
     return spec
 

@@ -231,13 +231,13 @@ class Queries(Spec):
         return tuple(told)
 
     def describe(self) -> Description:
-        return text.words(self)
+        return text.describe(self)
 
     def duration_note(self) -> str:
         return text.ahead(self)
 
     def to_json(self) -> dict[str, Plain]:
-        return wire.described(self)
+        return wire.to_json(self)
 
     def size_hint(self) -> int:
         return (1 << 20) + _BYTES_PER_ROW * self.rows_published

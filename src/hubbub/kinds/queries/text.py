@@ -30,7 +30,7 @@ _WRITING: Final = 8e-6  # seconds for each row of the file
 _LONG: Final = 2.0  # seconds from which it is worth saying how long it takes
 
 
-def words(spec: Queries) -> Description:
+def describe(spec: Queries) -> Description:
     """Everything that has to be said about it."""
     columns = [axis.column for axis in spec.asked.axes]
     sampled = "" if spec.asked.rows is None else f", {spec.asked.rows:,} of {spec.asked.people:,} people"

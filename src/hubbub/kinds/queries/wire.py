@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hubbub.kinds.queries.spec import Queries
 
 
-def described(spec: Queries) -> dict[str, Plain]:
+def to_json(spec: Queries) -> dict[str, Plain]:
     """The release as JSON."""
     asked = spec.asked
     return {
@@ -64,6 +64,6 @@ def read(given: Any) -> Queries:
     axes = spec.asked.axes
     if not fits or not axes or len({axis.column for axis in axes}) != len(axes) or not all(map(is_partition, axes)):
         raise CheckFailed("the domain of the description is none; get the original certificate")
-    if not agrees(given, described(spec)):
+    if not agrees(given, to_json(spec)):
         raise CheckFailed("the description of the release is not written as Hubbub writes it; get the original")
     return spec

@@ -175,7 +175,7 @@ class Questions(Spec):
         return tuple(told)
 
     def describe(self) -> Description:
-        return text.words(self)
+        return text.describe(self)
 
     def to_json(self) -> dict[str, Plain]:
         told = plain(self)

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from hubbub.kinds.questions.spec import Questions
 
 
-def words(spec: Questions) -> Description:
+def describe(spec: Questions) -> Description:
     """Everything that has to be said about it."""
     names = [each.name for each in spec.asked]
     public: dict[str, str] = {}
     for asked, statistic in zip(spec.asked, spec.statistics, strict=True):
-        own = statistic_text.words(statistic)
+        own = statistic_text.describe(statistic)
         told = own.title if own.title.startswith(statistic_text.capital(statistic_text.heading(statistic))) else ""
         told = f"{told}, of {statistic_text.cut(statistic)}" if statistic_text.cut(statistic) else told
         public[asked.name] = f"{told} (loses {short(asked.loss, 6)} inside the sample)"
@@ -86,7 +86,7 @@ def compared(spec: Questions) -> str:
 
 def notes(spec: Questions) -> tuple[str, ...]:
     """What has to be said beside the numbers."""
-    told = [f"The numbers are about {whom(spec)}.", f"{words(spec).intervals}."]
+    told = [f"The numbers are about {whom(spec)}.", f"{describe(spec).intervals}."]
     told += dict.fromkeys(text for each in spec.statistics for text in statistic_text.chosen(each))
     if any(is_ranges(axis) for each in spec.asked for axis in each.axes):
         told.append("[a,b) is from a up to, and not including, b.")

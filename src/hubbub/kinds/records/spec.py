@@ -80,7 +80,7 @@ class Records(Spec):
         return tuple(text for text in self.cells.unverified_fields() if " interval" not in text)
 
     def describe(self) -> Description:
-        cells = histogram_text.words(self.cells)
+        cells = histogram_text.describe(self.cells)
         columns = histogram_text.listed([axis.column for axis in self.cells.axes])
         whose = "in a secret sample of the table" if self.cells.sample is not None else "in the table"
         return replace(
@@ -97,16 +97,17 @@ class Records(Spec):
         )
 
     def to_json(self) -> dict[str, Plain]:
-        return histogram_wire.described(self.cells)
+        return histogram_wire.to_json(self.cells)
 
     def measure(self, data: Engine, source: Source) -> Measurement:
-        return self.cells.measure(data, source)
+        from hubbub.kinds.records import mechanism
+
+        return mechanism.measure(self, data, source)
 
     def present(self, measurement: Measurement) -> Rows:
-        from hubbub.kinds.histogram import mechanism as histogram_mechanism
-        from hubbub.kinds.records.result import Rows
+        from hubbub.kinds.records import mechanism
 
-        return Rows(self, histogram_mechanism.present(self.cells, measurement["cells"]))
+        return mechanism.present(self, measurement)
 
     def load(self, files: Files) -> Measurement:
         from hubbub.kinds.records import load as records_load

@@ -203,7 +203,7 @@ class Statistic(Spec):
         return tuple(told)
 
     def describe(self) -> Description:
-        return replace(text.words(self), person=str(statistic_promises.who(self)))
+        return replace(text.describe(self), person=str(statistic_promises.who(self)))
 
     def to_json(self) -> dict[str, Plain]:
         told = plain(self)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _MEDIAN: Final = Fraction(1, 2)
 
 
-def words(spec: Statistic) -> Description:
+def describe(spec: Statistic) -> Description:
     """Everything that has to be said about it."""
     by = "" if not spec.axes else f", by {listed([axis.column for axis in spec.axes])}"
     public = [(axis.column, str(rule(axis)).removeprefix(f"{axis.column}: ")) for axis in spec.axes]

@@ -75,10 +75,10 @@ def python(kind: Kind, asked: Mapping[str, Any], folder: Folder) -> str:
     person = {"person": opening["person"]} if kind.data != GRAPH and "person" in opening else {}
     lines = [
         "import hubbub",
-        "from hubbub import registry as kinds",
+        "from hubbub import registry",
         "",
         f"people = hubbub.{opener}({_call(asked['file'], opening)})",
-        f"asked = kinds.kind({kind.name!r}).ask({_given(person | said)})",
+        f"asked = registry.kind({kind.name!r}).from_options({_given(person | said)})",
         f"made = people.publish(asked{', accept_weak=True' if asked['accept_weak'] else ''})",
         f"hubbub.save(made, {_call(asked['out'], {} if asked['form'] == 'csv' else {'form': asked['form']})})",
     ]

@@ -227,7 +227,7 @@ def test_it_is_said_whom_margins_leave_out() -> None:
     assert sum(row["count"] for row in sheets(done)["margin-age"]) == 60  # of 100 people
     told = "people without a bin by town and age are in no cell, and so in no margin"
     assert any(told in sentence for sentence in done.result.sentences())
-    assert any(told in remark for remark in done.spec.words().remarks)
+    assert any(told in remark for remark in done.spec.describe().remarks)
     everybody = made(by=["town=Bath,other", "sex"], margins="sex", crowd=5)
     assert not any("in no cell" in sentence for sentence in everybody.result.sentences())
 
@@ -247,7 +247,7 @@ def test_the_losses_of_all_tables_add_up_to_epsilon() -> None:
 
 def test_shares_that_do_not_add_up_are_no_description() -> None:
     spec = made(epsilon=1).spec
-    told = spec.described()
+    told = spec.to_json()
     assert registry.read("cube/1", told) == spec
     for shares in ([], ["0.5", "0.5"], ["1", "1", "1", "1"], ["2", "-1", "0.5", "-0.5"]):
         with pytest.raises(CheckFailed):

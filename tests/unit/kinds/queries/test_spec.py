@@ -101,7 +101,7 @@ def test_anybody_with_the_files_gets_the_same_answers(
     written = hubbub.save(release, tmp_path, form=form)
     again = hubbub.reopen(written["certificate"])
     assert again.answer(query) == synopsis(release).answer(query)
-    assert again.told() == release.result.facts()
+    assert again.facts() == release.result.facts()
     moved = tmp_path / "elsewhere"
     Path(written["release"]).rename(moved)
     with pytest.raises(CheckFailed, match="is not beside the certificate"):

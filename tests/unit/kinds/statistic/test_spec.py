@@ -115,7 +115,7 @@ def test_questions_say_what_values_are_cut_and_rounded_to() -> None:
         [{"name": "pay", "kind": "mean", "of": "pay:0..50000:1000"}], zero_knowledge="1", rows=200, people=N
     )
     said = "values cut to 0..50000 and rounded to 1000"
-    words = questions_text.words(spec)
+    words = questions_text.describe(spec)
     assert said in words.intervals
     assert said in dict(words.public)["pay"]
     assert any(said in note for note in questions_text.notes(spec))
@@ -239,7 +239,7 @@ def test_a_condition_that_nobody_meets_looks_like_any_other(ways: dict[str, Any]
         some, nobody = (getattr(table, name)(**words, **ways, where=text) for text in ("age >= 65", "age >= 165"))
         assert some.sheet.schema == nobody.sheet.schema
         assert [each["key"] for each in answers(some)] == [each["key"] for each in answers(nobody)]
-        assert set(some.result.told()) == set(nobody.result.told())
+        assert set(some.result.facts()) == set(nobody.result.facts())
 
 
 def test_an_empty_table_looks_like_any_other() -> None:
