@@ -7,10 +7,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test check figures docs wheel audit studio coverage bench fuzz mutants
+.PHONY: help demo test test-all check figures docs wheel audit studio coverage bench fuzz mutants
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
 
 demo: .venv/with-charts ## the story of Millbrook, told by the program
 	@$(BIN)/hubbub demo
@@ -18,14 +18,17 @@ demo: .venv/with-charts ## the story of Millbrook, told by the program
 studio: .venv/with-charts,studio ## the page for people who do not live in a terminal, on the town of Millbrook
 	@$(BIN)/hubbub studio hubbub-demo --example
 
+test: check ## check, then run the fast tests: four minutes on two cores
+	@$(BIN)/python -m pytest -m "not slow"
+
 # A database server is started by one process and not by two. (Among the options of pyproject.toml it has no effect.)
-test: check ## check, then run every test
-	@$(BIN)/python -m pytest --dist=loadgroup
+test-all: .venv/with-charts,studio,dev ## run the tests that are left: servers, Spark, a browser, kills, long statistics
+	@$(BIN)/python -m pytest -m slow --dist=loadgroup
 
 check: .venv/with-charts,studio,dev ## lint, formatting, types, import layers
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy --strict src benchmarks tests
+	@$(BIN)/mypy --strict --num-workers 2 src benchmarks tests
 	@$(BIN)/lint-imports
 
 figures: .venv/with-charts,docs ## draw the figures of the theory pages again

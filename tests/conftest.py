@@ -1,4 +1,4 @@
-"""Every test has a ledger of its own, and every property test the same examples in every run."""
+"""Every test has a ledger of its own, every property test the same examples in every run, and a slow test its mark."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ import pytest
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
+from tests import servers
 from tests.servers import ABSENT
+from tests.slow import is_slow
 
 
 def pytest_configure() -> None:
@@ -22,6 +24,21 @@ def pytest_configure() -> None:
     """
     assert hasattr(providers, "_get_local_constants"), "Hypothesis takes constants from modules by another way now"
     providers._get_local_constants = Constants
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m looks at the marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is slow."""
+    for item in items:
+        marks = {mark.name for mark in item.iter_markers()}
+        if is_slow(item.path, getattr(item, "originalname", None) or item.name, marks):
+            item.add_marker("slow")
+
+
+@pytest.hookimpl(tryfirst=True)  # before its fixtures
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Only a slow test starts a database server or Spark, and so `make test` needs none."""
+    servers.allowed = item.get_closest_marker("slow") is not None
 
 
 @pytest.fixture(autouse=True)

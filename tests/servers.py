@@ -1,7 +1,7 @@
 """Real databases for tests: started on free ports of the loopback, in temporary folders, as an ordinary user.
 
 A server that is running already is never touched. What is not installed, or does not start in time, is skipped with a
-sentence that `make test` repeats in its last lines.
+sentence that `make test-all` repeats in its last lines.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ import pytest
 ABSENT = "not run: "  # begins the reason of every such skip
 _LIMIT = 60.0  # seconds for a server to start
 
+allowed = True  # whether the test that runs may start one: tests/conftest.py asks whether it is slow
+
 
 class Absent(Exception):
     """Why a database is not here."""
@@ -38,6 +40,7 @@ class Absent(Exception):
 
 def or_skip(start: Any) -> Any:
     """What `start` gives, or a skipped test."""
+    assert allowed, "a test that starts a server is slow: give it pytest.mark.xdist_group or pytest.mark.slow"
     try:
         return start()
     except Absent as reason:

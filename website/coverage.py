@@ -14,9 +14,10 @@ from pathlib import Path
 PAGE = Path(__file__).parents[1] / "docs" / "coverage.md"
 HEAD = """# What the tests run
 
-Written by `make coverage`: the share of statements in `src/hubbub` that run in `make test`, without the browser,
-without Spark, and without what runs in processes of its own (the studio's worker, the kills of the ledger's tests). A
-line that runs is not a line that is checked: [planted faults](mutants.md) and [the auditor](audit.md) look for that.
+Written by `make coverage`: the share of statements in `src/hubbub` that run in all tests, fast and slow, without the
+browser, without Spark, and without what runs in processes of its own (the studio's worker, the kills of the ledger's
+tests). A line that runs is not a line that is checked: [planted faults](mutants.md) and [the auditor](audit.md) look
+for that.
 
 | folder | statements | run | share |
 |---|---|---|---|

@@ -163,6 +163,14 @@ def server_of(name: str) -> list[pytest.MarkDecorator]:
     return [pytest.mark.xdist_group(name.split()[0])] if name.startswith(("postgresql", "spark")) else []
 
 
+QUICK = ("duckdb: csv", "duckdb: arrow", "sqlite")
+"""Where the fast suite counts: cells as text, typed values, and the queries that all databases share."""
+
+
+def marks_of(name: str) -> list[pytest.MarkDecorator]:
+    return [*server_of(name), *([] if name in QUICK else [pytest.mark.slow])]
+
+
 IN_LONG_RUNS = pytest.mark.skipif("HUBBUB_LONG" not in os.environ, reason="make fuzz runs it")
 """For what takes long through Connect, where the same Spark has answered the same queries already."""
 
@@ -170,12 +178,12 @@ every_engine_but_connect = pytest.mark.parametrize(
     "opened",
     [
         pytest.param(
-            opener, marks=[*server_of(name), *([IN_LONG_RUNS] if opener is from_spark_connect else [])], id=name
+            opener, marks=[*marks_of(name), *([IN_LONG_RUNS] if opener is from_spark_connect else [])], id=name
         )
         for name, opener in ENGINES.items()
     ],
 )
 every_engine = pytest.mark.parametrize(
     "opened",
-    [pytest.param(opener, marks=server_of(name), id=name) for name, opener in ENGINES.items()],
+    [pytest.param(opener, marks=marks_of(name), id=name) for name, opener in ENGINES.items()],
 )

@@ -31,6 +31,7 @@ from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.guarantees.verdict import Proved, Refuted, Undecided
 from hubbub.noise.source import RecordingSource, ScriptedSource
 from hubbub.numeric.exact import ball, lower, upper
+from tests.slow import first_is_fast
 
 
 @dataclass(frozen=True)
@@ -179,7 +180,7 @@ CASES = [
     Case("warped", {"curve": "1:0.5,9:inf", "show_above": 20}, edge=21),
 ]
 
-every_case = pytest.mark.parametrize("case", CASES, ids=str)
+every_case = pytest.mark.parametrize("case", first_is_fast(CASES, lambda case: case.name), ids=str)
 
 
 def test_every_channel_of_the_catalogue_has_at_least_two_cases() -> None:

@@ -59,6 +59,7 @@ from hubbub.voting.ballots import Ballots
 from tests.conformance import door
 from tests.fresh import opened as open_table
 from tests.fresh import played, unsigned
+from tests.slow import first_is_fast
 from tests.unit.saved import sign
 
 # --- the kinds ----------------------------------------------------------------------------------------------------
@@ -210,7 +211,7 @@ CASES = {
     "questions, one row": Case("questions", {"spec": QUESTIONS, **KEPT}, FEWER, OTHERS),
     "toy": Case("toy", {"epsilon": "1"}),
 }
-every_case = pytest.mark.parametrize("name", CASES)
+every_case = pytest.mark.parametrize("name", first_is_fast(CASES, lambda name: CASES[name].kind))
 
 
 @pytest.fixture(autouse=True)
