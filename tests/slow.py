@@ -54,7 +54,7 @@ RULES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "reads real tables, networks or elections": (
         "test_adult*.py",
-        "test_spec_uber.py",
+        "test_uber.py",
         "test_real_*.py",
         "test_stv.py::test_scottish_wards_*",
     ),
