@@ -50,11 +50,11 @@ def main(names: list[str]) -> None:
     unknown = set(names) - {part.name for part in PARTS}
     if unknown:
         sys.exit(f"there is no benchmark {sorted(unknown)[0]!r}; there are {', '.join(part.name for part in PARTS)}")
-    wrong = []
+    wrong: list[str] = []
     for part in PARTS:
         if not names or part.name in names:
             print(f"\n== benchmarks.{part.name}", file=sys.stderr, flush=True)
-            wrong += filter(None, [run(part)])
+            wrong += [told] if (told := run(part)) else []
     sys.exit("; ".join(wrong) or None)
 
 
