@@ -44,7 +44,7 @@ wheel: .venv/with-dev,package ## build the wheel, and do the README's tour with 
 fuzz: .venv/with-charts,studio,dev ## search for a person who changes more than one count (about a quarter of an hour)
 	@$(BIN)/python -m tests.fuzz.csv_reader
 	@$(BIN)/python -m tests.fuzz.neighbours
-	@HUBBUB_LONG=1 $(BIN)/python -m pytest -n0 tests/unit/engines/spark/test_spark_cluster.py tests/conformance -k "connect or cluster"
+	@HUBBUB_LONG=1 $(BIN)/python -m pytest -n0 tests/unit/engines/spark/test_spark_cluster.py tests/conformance tests/unit/test_benchmarks.py -k "connect or cluster or of_spark"
 
 coverage: .venv/with-charts,studio,dev,coverage ## which lines the tests run, as docs/coverage.md
 	@$(BIN)/python -m pytest --dist=loadgroup --ignore=tests/browser -k "not spark and not 23_a_kill" --cov=hubbub --cov-report=json:.venv/coverage.json --cov-report=
@@ -56,23 +56,10 @@ mutants: .venv/with-charts,dev ## plant faults in what carries the promises; doc
 audit: .venv/with-charts,dev .venv/auditees/installed ## try to break everything, and write docs/audit.md (some minutes)
 	@$(BIN)/python -m benchmarks.audit
 
-bench: .venv/with-bench .venv/peers/installed .venv/accountants/installed ## measure, side by side with the peers
-	@$(BIN)/python -m benchmarks.noise
-	@$(BIN)/python -m benchmarks.channels
-	@$(BIN)/python -m benchmarks.release
-	@$(BIN)/python -m benchmarks.statistics
-	@$(BIN)/python -m benchmarks.csv_files
-	@$(BIN)/python -m benchmarks.ledger
-	@$(BIN)/python -m benchmarks.people
-	@$(BIN)/python -m benchmarks.large
-	@$(BIN)/python -m benchmarks.spark
-	@$(BIN)/python -m benchmarks.far
-	@$(BIN)/python -m benchmarks.groups sqlite
-	@$(BIN)/python -m benchmarks.graphs
-	@$(BIN)/python -m benchmarks.commands
-	@$(BIN)/python -m benchmarks.queries
-	@PYTHONPATH=src .venv/peers/bin/python -m benchmarks.voting
-	@PYTHONPATH=src .venv/accountants/bin/python -m benchmarks.composition
+# One part that fails, or peers that cannot be installed, do not stop the others; the exit code tells.
+bench: .venv/with-bench ## measure, side by side with the peers
+	@$(MAKE) --no-print-directory --keep-going .venv/peers/installed .venv/accountants/installed || true
+	@$(BIN)/python -m benchmarks
 
 .venv/pyvenv.cfg:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

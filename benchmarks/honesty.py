@@ -28,6 +28,7 @@ from hubbub.voting.rules.threshold import threshold
 
 VOTERS: Final = (101, 1001)
 STEPS: Final = 12
+EXACT: Final = {"plurality": (800, 10_000), "instant-runoff": (51, 101), "borda": (1001,)}  # voters
 ETAS: Final = ("1e-12", "1e-3")
 PLAIN: Final = ("instant-runoff", "borda", "plurality")
 MARGINED: Final = ("repeated-plurality", "approximate-runoff")
@@ -103,16 +104,17 @@ def exact() -> str:
         candidates=tuple("abcde"),
         shares=tuple(((i, *(j for j in range(5) if j != i)), share) for i, share in enumerate(near)),
     )
-    for voters in (800, 10_000):
+    for voters in EXACT["plurality"]:
         asked = Question(belief=five, truth=(0, 3, 4, 2, 1), voters=voters, contest=Contest(kind="plurality"))
         rows.append(_timed_row("plurality, 5 candidates", asked))
     uniform = dirichlet({(0, 1, 2, 3): 3, (1, 0, 3, 2): 2}, "abcd")
-    for voters in (51, 101):
+    for voters in EXACT["instant-runoff"]:
         asked = Question(belief=uniform, truth=(3, 0, 1, 2), voters=voters, contest=Contest(kind="instant-runoff"))
         rows.append(_timed_row("instant-runoff, 4 candidates", asked))
     level = dirichlet({(1, 0, 2): 4, (2, 0, 1): 4}, NAMES)
-    points = Question(belief=level, truth=(1, 0, 2), voters=1001, contest=Contest(kind="borda"))
-    rows.append(_timed_row("borda, 3 candidates", points))
+    for voters in EXACT["borda"]:
+        asked = Question(belief=level, truth=(1, 0, 2), voters=voters, contest=Contest(kind="borda"))
+        rows.append(_timed_row("borda, 3 candidates", asked))
     return table(["", "voters", "gain of the best lie", "known to", "seconds"], rows)
 
 

@@ -37,12 +37,14 @@ RELEASES: Final = 300
 MANY: Final = 10_000
 LIMIT: Final = 0.020
 REPEATS: Final = 5
+TURNS: Final = 20  # of what takes milliseconds
+FILES: Final = (1 << 20, 16 << 20, 1 << 30)  # bytes
 
 
-def best(work: Callable[[], object], repeats: int = REPEATS) -> float:
+def best(work: Callable[[], object], repeats: int = 0) -> float:
     """The shortest of several runs, in seconds by the clock: a disk's sync is no CPU time."""
     times = []
-    for _ in range(repeats):
+    for _ in range(repeats or REPEATS):
         start = time.perf_counter()
         work()
         times.append(time.perf_counter() - start)
@@ -58,11 +60,11 @@ def tell(task: str, seconds: float, limit: float | None = None) -> None:
 
 def tell_both(task: str, work: Callable[[], object]) -> None:
     """By the clock, which other work on the machine moves, and in CPU time."""
-    tell(task, best(work, 20), LIMIT)
+    tell(task, best(work, TURNS), LIMIT)
     start = time.process_time()
-    for _ in range(20):
+    for _ in range(TURNS):
         work()
-    tell(f"{task}, CPU", (time.process_time() - start) / 20, LIMIT)
+    tell(f"{task}, CPU", (time.process_time() - start) / TURNS, LIMIT)
 
 
 def raw_transaction(folder: Path) -> float:
@@ -70,7 +72,7 @@ def raw_transaction(folder: Path) -> float:
         base.execute("PRAGMA journal_mode = WAL")
         base.execute("PRAGMA synchronous = FULL")
         base.execute("CREATE TABLE t (x TEXT)")
-        return best(lambda: base.execute("INSERT INTO t VALUES ('x')"), 20)
+        return best(lambda: base.execute("INSERT INTO t VALUES ('x')"), TURNS)
 
 
 def reserving(folder: Path) -> None:
@@ -105,7 +107,7 @@ def fill(book: Ledger, asked: Charge, many: int, one: bool) -> None:
 
 def knowing(folder: Path) -> None:
     """The identity of a file: all of its bytes, or many blocks of them."""
-    for size in (1 << 20, 16 << 20, 1 << 30):
+    for size in FILES:
         place = folder / "large"
         with place.open("wb") as file:
             for i in range(size >> 20):
@@ -134,7 +136,7 @@ def verifying(folder: Path) -> None:
     people = pa.table({"a": [i % 1000 for i in range(BINS)], "c": [f"label {i % 5000}" for i in range(BINS)]})
     listed = ",".join(f"label {i}" for i in range(BINS))
     for name, by, words in (
-        ("steps", ["a:0..100000:1"], {"epsilon": 1}),
+        ("steps", [f"a:0..{BINS}:1"], {"epsilon": 1}),
         ("listed values", [f"c={listed}"], {"crowd": 20, "sample": "0.1"}),
     ):
         table = open_table(people, rows_are_people=True, dataset=name.replace(" ", "-"), ledger=folder / "ledger.db")

@@ -32,6 +32,13 @@ SMARTNOISE: Final = {
     "mult_weights_iterations": 5,
 }  # its own choice, 50 and 20, did not end in 15 minutes
 
+MILLION: Final = (
+    ("marginals:2", (2,) * 20, "mwem"),
+    ("marginals:2", (10,) * 6, "mwem"),
+    ("intervals", (10**6,), "tree"),
+    ("intervals", (10**6,), "histogram"),
+)  # classes, domains and methods
+
 Tables = dict[tuple[int, int], NDArray[Any]]
 Codes = list[NDArray[np.int64]]
 
@@ -126,12 +133,7 @@ def million_cells() -> None:
     from hubbub.query_classes.setting import Cells, Setting
 
     print("\n| a million cells | method | seconds of CPU | said beforehand |\n|---|---|---|---|")
-    for of, shape, name in (
-        ("marginals:2", (2,) * 20, "mwem"),
-        ("marginals:2", (10,) * 6, "mwem"),
-        ("intervals", (10**6,), "tree"),
-        ("intervals", (10**6,), "histogram"),
-    ):
+    for of, shape, name in MILLION:
         people, rates = 10**6, Fraction(1)
         at = Setting(queries=parse(of, shape), half_way=rates, any_row=rates, doubt=Fraction(1, 20), rows=people)
         codes = np.arange(0, int(np.prod(shape)), 7)

@@ -28,6 +28,8 @@ ROWS: Final = 20_000_000
 PEOPLE: Final = 5_000_000
 REPEATS: Final = 5
 AHEAD: Final = 100  # ledgers, more than there are releases of one table
+FEW: Final = 1_000_000  # people in very many declared bins
+MANY_BINS: Final = (1_000, 10_000)  # of two columns
 _NUMBERS: Final = count(1)
 
 
@@ -113,14 +115,15 @@ def main() -> None:
 
 def _ten_million(folder: Path) -> None:
     """A million people in 10 million declared bins, to Parquet: it is the bins that cost."""
+    small, large = MANY_BINS
     place = folder / "few.parquet"
     duckdb.execute(
-        f"COPY (SELECT (hash(i) % 1000)::INTEGER AS small, (hash(i + 1) % 10000)::INTEGER AS large "
-        f"FROM range(1000000) t(i)) TO '{place}' (FORMAT parquet)"
+        f"COPY (SELECT (hash(i) % {small})::INTEGER AS small, (hash(i + 1) % {large})::INTEGER AS large "
+        f"FROM range({FEW}) t(i)) TO '{place}' (FORMAT parquet)"
     )
     people = _Fresh(place, folder)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    by = ["small:0..1000:1", "large:0..10000:1"]
+    by = [f"small:0..{small}:1", f"large:0..{large}:1"]
     seconds = cpu(lambda: save(people.histogram(by, epsilon=1), folder / "out", form="parquet", report=False))
     extra = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 2**20
     words = f"10 million declared bins to Parquet: {seconds:.2f} s of CPU (at most 5), {extra:.2f} GiB more (at most 1)"

@@ -27,6 +27,7 @@ from hubbub.tables.engine import Engine
 from hubbub.tables.identity import Identity
 
 ROWS: Final = 20_000_000
+SAMPLE: Final = 10_000  # people, of a zero-knowledge share
 _NUMBERS: Final = count(1)
 
 
@@ -71,7 +72,7 @@ def main() -> None:
 
             return once
 
-        known = {"zero_knowledge": "0.1", "rows": 10_000, "people": ROWS}
+        known = {"zero_knowledge": "0.1", "rows": SAMPLE, "people": ROWS}
         crowd, noise = {"crowd": 100, "epsilon": 1}, {"epsilon": 1}
         for column, groups in (("small", 50), ("large", 1000)):
             by = [f"{column}:0..{groups}:1"]

@@ -42,6 +42,7 @@ RULES: Final[Mapping[str, tuple[str, ...]]] = {
         "test_demo_command.py",
         "test_printing.py::test_a_terminal_that_shows_few_signs_*",
         "test_tutorial.py",
+        "test_benchmarks.py",
     ),
     "tries every design, chart or start of the program": (
         "test_plan_command.py::test_every_design_*",
