@@ -307,7 +307,7 @@ class Kind:
     """A kind of release: what it is called, what it can be asked, and how a spec is made of words or read back."""
 
     name: str  # what is typed
-    wire: str  # what certificates and ledgers write, with a version: an old one stays readable
+    wire: str  # what certificates and ledgers write, with a version: a change of meaning is a new one
     about: str  # help: one line, then paragraphs
     examples: tuple[str, ...]
     options: tuple[Option, ...]
@@ -315,7 +315,6 @@ class Kind:
     read: Callable[[Mapping[str, Any]], Spec]  # of what `described` wrote; checks it as if somebody had asked for it
     data: str = TABLE  # what it is of, and so how that is opened
     compare: Callable[[Any], Comparison] | None = None  # a spec of this kind with what the papers would have done
-    earlier: Mapping[str, Callable[[Mapping[str, Any]], Spec]] = field(default_factory=dict)  # by an older wire name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from hubbub.kind import Kind
 from hubbub.options import Option
 from hubbub.tables import expected_rows
 from hubbub.tables.bins import Axis, Discovered, declared_size, parse
-from hubbub.tables.description import read, upgraded
+from hubbub.tables.description import read
 from hubbub.tables.discovery import smallest_threshold
 from hubbub.tables.histogram import Histogram
 from hubbub.tables.manifest import MOST_PARTS
@@ -281,6 +281,5 @@ alone. What is released about the same people under one name adds up in the ledg
     options=(*_OWN, CHANNEL, *OPTIONS),
     ask=ask,
     read=read,
-    earlier={"histogram": lambda given: read(upgraded(given))},
 )
 Histogram.kind = KIND

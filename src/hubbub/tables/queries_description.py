@@ -10,7 +10,7 @@ from hubbub.exact import to_text
 from hubbub.synopses.choice import parameters
 from hubbub.synopses.choice import restored as method_of
 from hubbub.tables.bins import Declared
-from hubbub.tables.description import is_partition, written
+from hubbub.tables.description import is_partition
 from hubbub.tables.unit import Unit
 from hubbub.wire.canonical import Plain
 from hubbub.wire.exact_json import agrees, plain, restored
@@ -23,7 +23,7 @@ def described(spec: Queries) -> dict[str, Plain]:
     """The release as JSON."""
     asked = spec.asked
     return {
-        "bins": [written(axis) for axis in asked.axes],
+        "bins": [plain(axis) for axis in asked.axes],
         "class": asked.of,
         "epsilon": to_text(asked.epsilon),
         "rows": asked.rows,

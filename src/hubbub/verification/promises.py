@@ -1,55 +1,27 @@
-"""Certificates as they are written today: identifiers and exact numbers, and no sentence."""
+"""The promises of a certificate: every step of every derivation, as it works out today, or implied by that."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hubbub import kinds
 from hubbub.certificate import whom, written
 from hubbub.errors import CheckFailed
 from hubbub.guarantees.definitions import Guarantee
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.weakening import is_weaker
-from hubbub.kind import Spec
 from hubbub.verification.noting import Notes
 from hubbub.wire.exact_json import agrees, restored
 
-RETIRED: Final[frozenset[str]] = frozenset()
-"""Identifiers of theorems that certificates name and that a better one has replaced since."""
-
-_FIELDS: Final = {"format", "software", "kind", "release", "files", "ledger", "guarantees"}
 _STEP: Final = {"promise", "people", "unit", "theorem", "given", "assumptions", "premises"}
-_DIGEST: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
-_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,40}\.(csv|parquet|html|json)", re.ASCII)
-_SOFTWARE: Final = re.compile(r"hubbub [0-9][0-9A-Za-z.+-]{0,40}", re.ASCII)
 
 
-def files(notes: Notes, body: Mapping[str, Any]) -> Mapping[str, str]:
-    """The files it is about: the release, and what was made of it."""
-    found = body.get("files")
-    right = isinstance(found, dict) and all(
-        _NAME.fullmatch(name) and isinstance(digest, str) and _DIGEST.fullmatch(digest)
-        for name, digest in found.items()
-    )
-    right = right and sum(name.startswith("release.") for name in found) == 1  # type: ignore[union-attr]
-    notes.note("the files it names", right, ", ".join(found or ()), wrong="they are none of Hubbub's; get the original")
-    assert isinstance(found, dict)
-    return found
+def check_promises(notes: Notes, given: Any, derived: tuple[Derivation, ...]) -> None:
+    """Every step of every promise, premises first.
 
-
-def spec(body: Mapping[str, Any]) -> Spec:
-    """What was released."""
-    wire = body["kind"]
-    if not isinstance(wire, str):
-        raise CheckFailed("it does not say what kind of release it is about; get the original")
-    return kinds.read(wire, body["release"])
-
-
-def promises(notes: Notes, body: Mapping[str, Any], spec: Spec, derived: tuple[Derivation, ...]) -> None:
-    """Every step of every promise, premises first: as it works out today, or implied by that."""
-    given = body.get("guarantees")
+    Guarantee: returns only if each is derived today, by that theorem, from those inputs, under those assumptions and
+    for those people, or follows from such a step (a bound that was sharpened since). Otherwise Failed.
+    """
     notes.note("the promises", isinstance(given, list) and bool(given), f"{len(given or ())} of them", wrong="none")
     assert isinstance(given, list)
     known = [step for promise in derived for step in promise.steps()]
@@ -72,9 +44,7 @@ def _steps(notes: Notes, said: Any, known: list[Derivation]) -> None:
         premises = len(exact.premises) == len(said["premises"])
         notes.note(_what(promise, exact), premises, _numbers(exact), wrong="it rests on other premises")
         return
-    retired = isinstance(said["theorem"], str) and said["theorem"] in RETIRED
-    others = [step for step in known if _about(said, step)] if retired else same
-    implied = next((step for step in others if is_weaker(promise, step.conclusion)), None)
+    implied = next((step for step in same if is_weaker(promise, step.conclusion)), None)
     if implied is not None:
         found = f"follows: {implied.conclusion} is derived today, which promises more"
         notes.note(_what(promise, implied), True, found)
@@ -113,11 +83,3 @@ def _why(said: Mapping[str, Any], known: list[Derivation]) -> str:
         if said[name] != mine[name]:
             return f"{name} is {str(said[name])[:100]}, and works out to {str(mine[name])[:100]}"
     return f"it works out to {near.conclusion}, and does not follow from that"
-
-
-def rest(notes: Notes, body: Mapping[str, Any]) -> None:
-    """Nothing else is said."""
-    unknown = sorted(set(body) - _FIELDS)
-    notes.note("nothing more is said", not unknown, wrong=f"there is no {unknown[0][:40]!r} in it" if unknown else "")
-    right = isinstance(body.get("software"), str) and _SOFTWARE.fullmatch(body["software"]) is not None
-    notes.note("the software", right, str(body.get("software")), wrong="is missing, or none of Hubbub's")
