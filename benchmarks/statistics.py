@@ -45,7 +45,7 @@ class Nameless:
     """A table that is known by nothing but the name it is given: each release may be about people of its own."""
 
     def __init__(self, engine: Engine) -> None:
-        self.columns, self.count, self.noticing = engine.columns, engine.count, engine.observing_ids
+        self.columns, self.count, self.observing_ids = engine.columns, engine.count, engine.observing_ids
 
     def identity(self) -> Identity:
         return Identity()

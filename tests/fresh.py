@@ -52,8 +52,8 @@ class Nameless:
     """A table that is known by nothing but the name it is given."""
 
     def __init__(self, engine: Engine) -> None:
-        self.columns, self.count, self.noticing = engine.columns, engine.count, engine.observing_ids
-        self.together, self.rows = engine.joint_count, engine.rows
+        self.columns, self.count, self.observing_ids = engine.columns, engine.count, engine.observing_ids
+        self.joint_count, self.rows = engine.joint_count, engine.rows
 
     def identity(self) -> Identity:
         return Identity()

@@ -13,9 +13,9 @@ from tests.fresh import unsigned
 from tests.unit.saved import sign
 
 BASE: dict[str, Any] = {
-    "bins": [{"is": "Values", "column": "town", "values": ["Bath"], "null": False, "other": True}],
+    "bins": [{"is": "Values", "column": "town", "values": ["Bath"], "null": False, "other": True, "reads": ""}],
     "channel": {"name": "exact-or-suppressed", "k": "20"},
-    "unit": {"is": "Unit", "person": None, "one_row_per_person": False, "distinct": None},
+    "unit": {"is": "Unit", "person": None, "one_row_per_person": False, "distinct": None, "expected_rows": False},
     "sample": None,
     "collected": None,
     "at_delta": "0.000000001",

@@ -206,17 +206,6 @@ def test_39_other_people_are_not_refused(town: Path, tmp_path: Path) -> None:
     release(open_table(tmp_path / "city.parquet"))
 
 
-def test_39_an_older_ledger_knows_its_tables_by_their_paths(town: Path, tmp_path: Path) -> None:
-    book = Ledger(tmp_path / "old.db")
-    spec = open_table(TOWN, dataset="x", ledger=book.path)
-    release(spec)
-    from hubbub.ledger import sources
-
-    for path in ("/data/town.parquet", "/data/city.duckdb#people"):
-        assert list(sources.marks(path)) == [(f"path:{path}", "")]
-    assert f"path:{town}" in of_files([str(town)]).meets()
-
-
 def test_39_large_files_are_known_by_many_of_their_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_identity, "WHOLE", 1 << 16)
     monkeypatch.setattr(engine_identity, "_BLOCK", 1 << 10)

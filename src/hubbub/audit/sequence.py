@@ -39,7 +39,7 @@ def described(path: Path) -> tuple[Spec, tuple[Guarantee, ...]]:
         return registry.read(body["kind"], body["release"]), claims
     except (KeyError, TypeError) as error:
         raise CheckFailed(
-            f"{path.name} does not describe a release as certificates do today; hubbub verify reads earlier ones"
+            f"{path.name} does not describe a release as certificates do; hubbub verify says what is wrong"
         ) from error
 
 

@@ -108,26 +108,6 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-@ledger.command("unit", epilog=examples("hubbub ledger unit --help"))
-@click.argument("dataset")
-@click.option("--person", metavar="COLUMN", help="The column that said who a row is about.")
-@click.option("--rows", is_flag=True, help="Each row was a person.")
-@_ledger_option
-@json_option
-def unit(dataset: str, person: str | None, rows: bool, ledger: str | None, as_json: bool) -> None:
-    """Say who a person is in the releases of a dataset of which an earlier version did not note it.
-
-    Promises about unlike people do not add up, so nothing follows such a release before this is said.
-    """
-    if rows == (person is not None):
-        raise WrongUse("say who a person is: give --person COLUMN, or --rows, and not both")
-    _open(ledger).set_unit(dataset, person)
-    if as_json:
-        print_json({"dataset": dataset, "unit": person or "row"})
-    else:
-        page().print(f"{dataset}: people by {person or 'row'}.", soft_wrap=True)
-
-
 @ledger.command("key", epilog=examples("hubbub ledger key"))
 @click.option("--new", is_flag=True, help="Sign with another key from now on.")
 @_ledger_option
@@ -283,11 +263,11 @@ def _record(record: Record) -> dict[str, Any]:
 def _table(account: Account) -> str:
     """Whether all releases that count are known to be of one and the same table."""
     spent = [record for record in account.records if record.spent]
-    sources = [record.entry.body.get("source", "") for record in spent]
+    sources = [record.entry.body["source"] for record in spent]
     if not sources:
         return "nothing was released"
     if any(not isinstance(each, dict) for each in sources):
-        return "unknown"  # a frame, or an entry of an older version, has no bytes to know it by
+        return "unknown"  # a frame has no bytes to know it by
     from hubbub.ledger.sources import content
 
     return "unchanged" if len({content(each) for each in sources}) == 1 else "changed"

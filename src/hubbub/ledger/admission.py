@@ -351,11 +351,6 @@ def _one_unit(earlier: Sequence[Entered], new: Entered, dataset: str) -> None:
     for each in earlier:
         if each.charge.people == new.charge.people:
             continue
-        if each.charge.people is None:
-            raise Refused(
-                f"release {each.number} of {dataset} was entered by a version that did not note who a person is, so "
-                f"nothing can be added to it; say it once, with hubbub ledger unit {dataset} --person COLUMN, or --rows"
-            )
         was, now = (_unit(charge) for charge in (each.charge, new.charge))
         raise Refused(
             f"release {each.number} of {dataset} is about people by {was}, and this one by {now}: promises about "
@@ -366,8 +361,6 @@ def _one_unit(earlier: Sequence[Entered], new: Entered, dataset: str) -> None:
 
 
 def _unit(charge: Charge) -> str:
-    if charge.people is None:
-        return "row"
     return f"{charge.people.unit} of a graph" if charge.people.in_graph else charge.people.unit
 
 

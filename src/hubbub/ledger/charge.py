@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from hubbub.guarantees.definitions import (
@@ -39,15 +39,13 @@ class Charge:
     kept_rows: bool = False
     collected: IndependentSample | None = None
     at_delta: Fraction = Fraction(1, 10**9)
-    people: People | None = None  # None: written by a version that did not note who a person is
+    people: People = field(default_factory=People)
     exact_crowds: bool = False
 
-    def about(self, promise: Guarantee) -> People | None:
+    def about(self, promise: Guarantee) -> People:
         """Whom one of its promises is about."""
         crowds = isinstance(promise, CrowdBlending | OutlierKind)
-        if self.people is None or not (self.kept_rows and crowds):
-            return self.people
-        return replace(self.people, whose=Whose.KEPT_ROWS)
+        return replace(self.people, whose=Whose.KEPT_ROWS) if self.kept_rows and crowds else self.people
 
     @property
     def differential(self) -> DifferentialPrivacy | None:
@@ -87,15 +85,14 @@ class Charge:
 
     @property
     def _comes_or_goes(self) -> bool:
-        return self.people is None or self.people.neighbours is Neighbours.ADD_REMOVE
+        return self.people.neighbours is Neighbours.ADD_REMOVE
 
     def _bounded(self) -> list[DifferentialPrivacy]:
-        neighbours = Neighbours.ADD_REMOVE if self.people is None else self.people.neighbours
         return [
             each
             for each in self.promises
             if isinstance(each, DifferentialPrivacy)
-            and each.neighbours is neighbours
+            and each.neighbours is self.people.neighbours
             and not isinstance(each.epsilon, Infinite)
         ]
 

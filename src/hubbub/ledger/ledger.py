@@ -22,13 +22,12 @@ from pathlib import Path
 from typing import Any
 
 from hubbub.errors import CheckFailed, Refused, WrongUse
-from hubbub.guarantees.people import People
 from hubbub.ledger import anchor, key, overlap, paths, sketch, sources
 from hubbub.ledger.admission import Entered, admit
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.log import CREATED, Entry, Page
 from hubbub.ledger.policy import Policy
-from hubbub.ledger.records import ABANDONED, COMMITTED, DERIVED, KEY, PEOPLE, POLICY, RESERVED, UNIT, fold
+from hubbub.ledger.records import ABANDONED, COMMITTED, DERIVED, KEY, PEOPLE, POLICY, RESERVED, fold
 from hubbub.ledger.records import Account as Account
 from hubbub.ledger.records import Record as Record
 from hubbub.ledger.running import Running, check_totals
@@ -191,15 +190,6 @@ class Ledger:
             _one_spelling(page, name)
             page.add(POLICY, name, {"policy": plain(policy)})
 
-    def set_unit(self, dataset: str, person: str | None) -> None:
-        """Say who a person is in the releases of which an earlier version did not note it; others stay as they are."""
-        people = People(person=person)
-        with self._store.adding(self._founding) as page:
-            before = Running(page, dataset_name(dataset))
-            if all(each.charge.people is not None for each in before.standing.together):
-                raise Refused(f"who a person is, is known for every release of {dataset}; there is nothing to say")
-            before.add(UNIT, {"people": plain(people)}, before.standing.known_as(people))
-
     def public_key(self) -> str:
         """The public half of the key that signs certificates; the ledger is made if there is none."""
         with self._store.adding(self._founding) as page:
@@ -285,8 +275,6 @@ def known(ledger: Ledger, data: bytes, what: str) -> dict[str, Any]:
 
 def released(body: Mapping[str, Any]) -> dict[str, str]:
     """The files that a certificate is about, by name, with their digests; the release itself comes first."""
-    if "files" not in body:  # format 2 is about one
-        return {str(body["release_file"]): str(body["release_sha256"])}
     named = {str(name): str(digest) for name, digest in body["files"].items()}
     first = next(name for name in named if name.startswith("release."))
     return {first: named.pop(first), **named}
@@ -346,7 +334,7 @@ def _marks(entry: Entry) -> Iterator[tuple[str, str]]:
     if entry.kind == PEOPLE:
         yield overlap.MARK, ""
     if entry.kind == RESERVED:
-        yield from sources.marks(entry.body.get("source", ""))
+        yield from sources.marks(entry.body["source"])
 
 
 def _record(page: Page, place: Reservation) -> Record:

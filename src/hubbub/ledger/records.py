@@ -9,12 +9,10 @@ from functools import lru_cache
 from typing import Any, Final
 
 from hubbub.errors import CheckFailed
-from hubbub.guarantees.people import People
 from hubbub.ledger.admission import Entered, Totals, totals
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.log import Entry
 from hubbub.ledger.policy import Policy
-from hubbub.ledger.running_total import known_as
 from hubbub.serialization.exact_json import restored
 
 RESERVED: Final = "reserved"
@@ -22,7 +20,6 @@ COMMITTED: Final = "committed"
 ABANDONED: Final = "abandoned"
 DERIVED: Final = "derived"
 POLICY: Final = "policy"
-UNIT: Final = "unit"
 KEY: Final = "key"
 PEOPLE: Final = "people"  # who is in a dataset
 SECRET: Final = "secret"  # the key of the words by which people are known
@@ -96,10 +93,6 @@ def fold(entries: Sequence[Entry], only: str | None = None) -> dict[str, Account
             account.policy = restored(Policy, body["policy"])
         elif entry.kind == PEOPLE:
             account.apart = tuple(sorted(body["apart"]))
-        elif entry.kind == UNIT:
-            people = restored(People, body["people"])
-            for each in account.records:
-                each.release = known_as(each.release, people)
         elif entry.kind == RESERVED:
             release = Entered(number=len(account.records) + 1, charge=charge_of(entry.written))
             known[body["nonce"]] = Record(release=release, entry=entry, nonce=body["nonce"])

@@ -8,14 +8,12 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 from hubbub.errors import CheckFailed
-from hubbub.guarantees.people import People
 from hubbub.ledger.admission import Entered
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.log import Entry, Page
-from hubbub.ledger.records import ABANDONED, COMMITTED, DERIVED, RESERVED, UNIT, charge_of, fold
-from hubbub.ledger.running_total import Standing, known_as, recalled, standing, written
+from hubbub.ledger.records import ABANDONED, COMMITTED, DERIVED, RESERVED, charge_of, fold
+from hubbub.ledger.running_total import Standing, recalled, standing, written
 from hubbub.serialization.canonical import digest
-from hubbub.serialization.exact_json import restored
 
 TOTAL: Final = "total"  # the digest of the total after an entry, in its body
 _RULES: Final = 1  # raise it when releases are added up in another way
@@ -46,11 +44,11 @@ class Running:
 
     def __init__(self, page: Page, dataset: str) -> None:
         self._page, self._dataset = page, dataset
-        self._latest = page.latest(dataset, RESERVED, ABANDONED, UNIT)
+        self._latest = page.latest(dataset, RESERVED, ABANDONED)
         self.standing = Standing() if self._latest is None else self._sealed(self._latest)
 
     def _sealed(self, entry: Entry) -> Standing:
-        """The total after an entry; worked out from the first release if it was not kept, as in older ledgers."""
+        """The total after an entry; worked out from the first release if it was not kept."""
         kept, sealed = self._page.total(self._dataset, entry.number), _sealed(entry)
         data = kept if kept is not None and sealed is not None else written(self._worked_out(up_to=entry.number))
         if sealed is not None and _seal(data) != sealed:
@@ -58,7 +56,7 @@ class Running:
         return recalled(data)
 
     def _worked_out(self, *, up_to: int, but: str = "") -> Standing:
-        kinds = (RESERVED, ABANDONED, COMMITTED, DERIVED, UNIT)
+        kinds = (RESERVED, ABANDONED, COMMITTED, DERIVED)
         entries = [entry for entry in self._page.of(self._dataset, *kinds) if entry.number <= up_to]
         account = fold(entries[::-1], self._dataset)[self._dataset]
         spent = [record.release for record in account.records if record.spent and record.nonce != but]
@@ -109,10 +107,6 @@ class _Sum:
         for known, release in later:
             self.add(known, release)
 
-    def name(self, people: People) -> None:
-        self.spent = [(nonce, known_as(release, people)) for nonce, release in self.spent]
-        self.after = [standing.known_as(people) for standing in self.after]
-
     def seal(self) -> str:
         return _seal(written(replace(self.after[-1], reserved=self.reserved)))
 
@@ -121,14 +115,12 @@ def check_totals(entries: Sequence[Entry]) -> None:
     """Work out every running total from the first release on, and compare it with what was sealed."""
     sums: dict[str, _Sum] = {}
     for entry in entries:
-        if entry.kind not in (RESERVED, ABANDONED, UNIT):
+        if entry.kind not in (RESERVED, ABANDONED):
             continue
         known = sums.setdefault(entry.dataset, _Sum())
         if entry.kind == RESERVED:
             known.reserved += 1
             known.add(entry.body["nonce"], Entered(number=known.reserved, charge=charge_of(entry.written)))
-        elif entry.kind == UNIT:
-            known.name(restored(People, entry.body["people"]))
         elif not entry.body["drawn"]:
             known.drop(entry.body["nonce"])
         if _sealed(entry) not in (None, known.seal()):

@@ -24,7 +24,6 @@ from hubbub.guarantees.definitions import (
     ZeroKnowledge,
 )
 from hubbub.guarantees.indistinguishability import total, total_delta
-from hubbub.guarantees.people import People
 from hubbub.ledger.admission import Entered
 from hubbub.ledger.charge import Charge
 from hubbub.numeric.exact import Infinite, Loss, rounded
@@ -55,20 +54,9 @@ class Standing:
             reserved=max(self.reserved, new.number), spent=self.spent + 1, together=_merged([*self.together, new])
         )
 
-    def known_as(self, people: People) -> Standing:
-        """With what an earlier version did not note: who a person is."""
-        return replace(self, together=tuple(known_as(each, people) for each in self.together))
-
     def given_up(self, before: Standing) -> Standing:
         """As it was before the last release was reserved; its number is not given again."""
         return replace(before, reserved=self.reserved)
-
-
-def known_as(release: Entered, people: People) -> Entered:
-    """A release that an earlier version entered, with what it did not note: who a person is."""
-    if release.charge.people is not None:
-        return release
-    return replace(release, charge=replace(release.charge, people=people))
 
 
 def standing(releases: Iterable[Entered], reserved: int) -> Standing:

@@ -20,12 +20,9 @@ def written(source: Identity) -> Any:
 
 
 def marks(source: Any) -> Iterator[tuple[str, str]]:
-    """The words by which what stands in an entry is known again, each with a path that leads there. Older ledgers hold
-    the path alone."""
-    if isinstance(source, str):
-        yield from [(f"path:{source}", "")] if source else []
-        return
-    for part in restored(Identity, source).parts:
+    """The words by which what stands in an entry is known again, each with a path that leads there; none of what
+    is known by its name alone."""
+    for part in restored(Identity, source).parts if source else ():
         for mark in Identity(parts=(part,)).marks():
             yield mark, part.path
 

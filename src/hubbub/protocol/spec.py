@@ -20,7 +20,7 @@ Certificate, ledger, verify, explain, report, files and commands work from these
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
@@ -155,7 +155,7 @@ class Kind:
     """A kind of release: what it is called, what it can be asked, and how a spec is made of words or read back."""
 
     name: str  # what is typed
-    wire: str  # what certificates and ledgers write, with a version: an old one stays readable
+    wire: str  # what certificates and ledgers write, with a version: a change of meaning is a new one
     help: str  # help: one line, then paragraphs
     examples: tuple[str, ...]
     options: tuple[Option, ...]
@@ -165,4 +165,3 @@ class Kind:
     ]  # of what `described` wrote; checks it as if somebody had asked for it
     data: str = TABLE  # what it is of, and so how that is opened
     compare: Callable[[Any], Comparison] | None = None  # a spec of this kind with what the papers would have done
-    earlier: Mapping[str, Callable[[Mapping[str, Any]], Spec]] = field(default_factory=dict)  # by an older wire name

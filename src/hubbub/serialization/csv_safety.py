@@ -33,10 +33,5 @@ def restored(labels: Sequence[str | None]) -> list[str | None]:
     ]
 
 
-def cautious(labels: Sequence[str | None]) -> list[str | None]:
-    """As earlier versions wrote them: numbers with a sign had an apostrophe too."""
-    return [f"'{label}" if label is not None and label.lstrip("'").startswith(_FORMULA) else label for label in labels]
-
-
 def _acts(label: str) -> bool:
     return label.lstrip("'").startswith(_FORMULA) and not _NUMBER.fullmatch(label)

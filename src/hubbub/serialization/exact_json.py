@@ -2,8 +2,8 @@
 
 A frozen dataclass becomes a dict of its fields with its name under "is"; a number that is no int becomes exact text,
 and so does a value that can be made `from_text`. `restored` builds the value again through its constructor, which
-checks it. A field that is absent has its default: what was written before there was such a field keeps its meaning. One
-that is not known was written by a later version, and is refused with a sentence that says so.
+checks it. Every field must be there; one that is not known was written by a later version, and is refused with a
+sentence that says so.
 """
 
 from __future__ import annotations
@@ -47,15 +47,10 @@ def plain(value: object) -> Plain:
 
 
 def agrees(given: Any, written: Plain) -> bool:
-    """Whether something that was read says what this program would write, but for fields that it did not have yet."""
+    """Whether something that was read is what this program would write: the same values, and of the same types."""
     if isinstance(written, dict):
-        absent = written.keys() - given.keys() if isinstance(given, dict) else set()
-        return (
-            isinstance(given, dict)
-            and not given.keys() - written.keys()
-            and all(agrees(given[name], written[name]) for name in given)
-            and (not absent or "is" in given)  # a field of a value has a default; others are written always
-        )
+        same = isinstance(given, dict) and given.keys() == written.keys()
+        return same and all(agrees(given[name], written[name]) for name in given)
     if isinstance(written, list) and isinstance(given, list) and written != given:
         return len(written) == len(given) and all(map(agrees, given, written))
     return type(given) is type(written) and given == written
@@ -112,7 +107,7 @@ def _built(kind: type[Any], value: Any) -> Any:
     unknown = set(value) - {"is", *hints}
     if unknown:
         raise Newer(f"{kind.__name__} has {sorted(unknown)[0][:40]!r}, which this version does not know; update Hubbub")
-    return kind(**{name: _restored(hint, value[name]) for name, hint in hints.items() if name in value})
+    return kind(**{name: _restored(hint, value[name]) for name, hint in hints.items()})
 
 
 @lru_cache(maxsize=64)

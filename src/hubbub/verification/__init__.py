@@ -2,7 +2,7 @@
 
 The promises are derived from the release's description with the theorems in this program, and what the certificate
 says must be that, or follow from it; the mechanism is held against its exact laws. What no program can see from here,
-such as how people came into the table, is listed and not checked. Certificates of earlier formats are read too.
+such as how people came into the table, is listed and not checked.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
+from hubbub import registry
 from hubbub.certificate.certificate import FORMAT, SIGNATURE, signed_bytes
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
 from hubbub.guarantees.derivation import Derivation
@@ -27,16 +28,19 @@ from hubbub.publication.staging import CERTIFICATE
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import LARGEST, read
 from hubbub.serialization.published_files import Files, NotThere
-from hubbub.verification import format_2, format_3
 from hubbub.verification.checklist import Failed, Notes, printable
 from hubbub.verification.comparing import difference
+from hubbub.verification.promises import check_promises
 from hubbub.verification.verdict import Verdict
 
 _PARTS: Final = 10  # parts of a release whose numbers are looked at
 _LONGEST: Final = 100  # characters of a certificate's own text in a sentence
 _ENTRY: Final = {"id": str, "dataset": str, "hash": str, "nonce": str}
 _BEYOND: Final = (ValueError, ArithmeticError, RecursionError, MemoryError)  # numbers that nobody can work with
-_FORMATS: Final = {FORMAT: format_3, format_2.FORMAT: format_2}
+_FIELDS: Final = {"format", "software", "kind", "release", "files", "ledger", "guarantees"}
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,40}\.(csv|parquet|html|json)", re.ASCII)
+_SOFTWARE: Final = re.compile(r"hubbub [0-9][0-9A-Za-z.+-]{0,40}", re.ASCII)
 
 CANNOT_KNOW: Final = (
     "whether the file was made from these people by this mechanism: the signature says who vouches for it",
@@ -185,18 +189,15 @@ def _check(
     except CheckFailed as error:
         notes.note("canonical form", False, str(error))
     notes.note("canonical form", isinstance(body, dict), wrong="it is no certificate; check the name of the file")
-    form = body.get("format")
     other = f"this program reads {FORMAT!r}; update it, or get the original"
-    notes.note("format", isinstance(form, str) and form in _FORMATS, str(form), wrong=other)
-    layout = _FORMATS[form]
+    notes.note("format", body.get("format") == FORMAT, FORMAT, wrong=other)
     signature = body.pop(SIGNATURE, None)
     whose = check_signature(notes, body, signature, key)
     seen |= {"public_key": whose, "signer": "the key that was given" if key is not None else known(whose)}
     _entry(notes, body, dataset)
-    files = layout.files(notes, body)
-    seen["files"], seen["missing"] = _files(notes, files, folder, release)
+    seen["files"], seen["missing"] = _files(notes, _named(notes, body.get("files")), folder, release)
     try:
-        spec = layout.spec(body)
+        spec = _spec(body)
         derived = spec.promises()
     except (KeyError, TypeError, HubbubError, *_BEYOND) as error:
         why = f"{error}" if isinstance(error, HubbubError) else "a part of it is missing, or no number that can be"
@@ -204,10 +205,10 @@ def _check(
     seen |= {"certificate": body, "spec": spec, "promises": derived}
     notes.note("what was released", True, spec.describe().entry)
     _numbers(notes, seen, spec, next(iter(released(body))), folder, release)
-    layout.promises(notes, body, spec, derived)
+    check_promises(notes, body.get("guarantees"), derived)
     for check in spec.checks():
         notes.add(check)
-    layout.rest(notes, body)
+    _rest(notes, body)
 
 
 def _numbers(
@@ -322,6 +323,33 @@ def _is_place(entry: Mapping[str, Any]) -> bool:
         ]
         return name and all(marks)
     return False
+
+
+def _named(notes: Notes, found: Any) -> Mapping[str, str]:
+    """The files it is about: the release, and what was made of it."""
+    right = isinstance(found, dict) and all(
+        _NAME.fullmatch(name) and isinstance(digest, str) and _DIGEST.fullmatch(digest)
+        for name, digest in found.items()
+    )
+    right = right and sum(name.startswith("release.") for name in found) == 1
+    notes.note("the files it names", right, ", ".join(found or ()), wrong="they are none of Hubbub's; get the original")
+    assert isinstance(found, dict)
+    return found
+
+
+def _spec(body: Mapping[str, Any]) -> Spec:
+    """What was released."""
+    if not isinstance(body["kind"], str):
+        raise CheckFailed("it does not say what kind of release it is about; get the original")
+    return registry.read(body["kind"], body["release"])
+
+
+def _rest(notes: Notes, body: Mapping[str, Any]) -> None:
+    """Nothing else is said."""
+    unknown = sorted(set(body) - _FIELDS)
+    notes.note("nothing more is said", not unknown, wrong=f"there is no {unknown[0][:40]!r} in it" if unknown else "")
+    right = isinstance(body.get("software"), str) and _SOFTWARE.fullmatch(body["software"]) is not None
+    notes.note("the software", right, str(body.get("software")), wrong="is missing, or none of Hubbub's")
 
 
 def _files(

@@ -56,7 +56,7 @@ def test_a_certificate_is_plain_json_that_says_what_the_law_asks(name: str) -> N
     assert made["files"] == {"release.csv": DIGEST}
     assert made["release"]["unit"]["person"] == "id"
     assert made["release"]["bins"] == [
-        {"is": "Values", "column": "town", "values": ["Bath", "York"], "null": False, "other": True}
+        {"is": "Values", "column": "town", "values": ["Bath", "York"], "null": False, "other": True, "reads": ""}
     ]
     for step in steps_of(made):
         assert set(step) == STEP
@@ -124,7 +124,9 @@ def test_of_bins_found_in_the_data_not_even_the_number_is_told() -> None:
         for towns in (TOWNS, [], [f"town {i}" for i in range(500)])
     ]
     assert len(set(made)) == 1
-    assert json.loads(made[0])["release"]["bins"] == [{"is": "Discovered", "column": "town", "unit": None}]
+    assert json.loads(made[0])["release"]["bins"] == [
+        {"is": "Discovered", "column": "town", "unit": None, "reads": "", "coarser": None}
+    ]
 
 
 def test_whom_the_numbers_count() -> None:

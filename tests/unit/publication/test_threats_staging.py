@@ -289,7 +289,7 @@ def test_45_a_key_that_goes_while_the_release_is_drawn_loses_nothing(
 
     out = tmp_path / "out"
     with monkeypatch.context() as patch:
-        patch.setattr(opening, "perform", drawing)
+        patch.setattr(opening, "execute", drawing)
         done = publish(town, out)
     assert done.exit_code == 4
     assert f"hubbub ledger finish {out}" in done.stderr

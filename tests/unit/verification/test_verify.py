@@ -48,7 +48,16 @@ def test_whatever_bins_can_be_asked_for_pass(by: str, tmp_path: Path) -> None:
 
 
 def test_a_hundred_thousand_bins_pass(forger: Path) -> None:
-    bins = [{"is": "Values", "column": "town", "values": [f"town {i}" for i in range(10**5)], "null": True}]
+    bins = [
+        {
+            "is": "Values",
+            "column": "town",
+            "values": [f"town {i}" for i in range(10**5)],
+            "null": True,
+            "other": False,
+            "reads": "",
+        }
+    ]
     bins[0]["other"] = False
     done = verify(sign(forger, unsigned(histogram_wire.read(BASE | {"bins": bins, "sample": "0.05"}))))
     assert done.passed, wrong(done)

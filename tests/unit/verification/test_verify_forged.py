@@ -116,9 +116,17 @@ def test_what_hubbub_never_writes_fails_though_signed_again(forger: Path, change
 
 
 VALUES, STEPS, EDGES = (
-    {"is": "Values", "column": "a", "values": ["x"], "null": False, "other": False},
-    {"is": "Steps", "column": "a", "low": "0", "width": "1", "steps": 10, "null": False, "other": False},
-    {"is": "Edges", "column": "a", "edges": ["0", "1"], "open_below": False, "null": False, "other": False},
+    {"is": "Values", "column": "a", "values": ["x"], "null": False, "other": False, "reads": ""},
+    {"is": "Steps", "column": "a", "low": "0", "width": "1", "steps": 10, "null": False, "other": False, "reads": ""},
+    {
+        "is": "Edges",
+        "column": "a",
+        "edges": ["0", "1"],
+        "open_below": False,
+        "null": False,
+        "other": False,
+        "reads": "",
+    },
 )
 UNIT = BASE["unit"]
 

@@ -16,7 +16,7 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.kinds.histogram import promises
 from hubbub.numeric.exact import rational, to_text
 from hubbub.sampling import amplified
-from hubbub.verification import format_3, verify
+from hubbub.verification import verify
 from tests.unit.forged import wrong
 from tests.unit.saved import Saved, sign
 
@@ -131,23 +131,36 @@ def test_a_promise_that_is_derived_only_since_may_be_missing(
     sampled: Saved, forger: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body, every = sampled.body, sampled.body["guarantees"]
-    monkeypatch.setattr(format_3, "ADDED", frozenset({every[1]["theorem"]}))
+    monkeypatch.setattr("hubbub.verification.promises.ADDED", frozenset({every[1]["theorem"]}))
     assert verify(sampled.data).passed
     assert verify(sign(forger, body | {"guarantees": [every[0], *every[2:]]})).passed
     assert not verify(sign(forger, body | {"guarantees": [every[0], *every[1:], every[1]]})).passed
 
 
-def test_a_theorem_that_a_better_one_replaced_is_still_read(
-    sampled: Saved, forger: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_theorem_that_is_not_used_is_not_believed(sampled: Saved, forger: Path) -> None:
     body = deepcopy(sampled.body)
     body["guarantees"][0]["theorem"] = "channel.before"
-    data = sign(forger, body)
-    assert "'channel.before', which is not used here" in wrong(verify(data))
-    monkeypatch.setattr(format_3, "RETIRED", frozenset({"channel.before"}))
-    assert verify(data).passed
-    body["guarantees"][0]["promise"]["k"] += 1  # but what it is said to promise must follow from something
+    assert "'channel.before', which is not used here" in wrong(verify(sign(forger, body)))
+
+
+@pytest.mark.parametrize("form", ["hubbub certificate 2", "hubbub certificate 4", "hubbub certificate 30", "", None, 3])
+def test_a_certificate_of_another_format_is_refused_before_anything_else(
+    form: object, sampled: Saved, forger: Path
+) -> None:
+    done = verify(sign(forger, sampled.body | {"format": form}))
+    assert not done.passed
+    assert [check.what for check in done.checks] == ["canonical form", "format"]
+    assert "this program reads 'hubbub certificate 3'" in wrong(done)
+
+
+def test_a_field_that_is_left_out_has_no_default(sampled: Saved, forger: Path) -> None:
+    """What is not said is not guessed: neither in a promise nor in the description of the release."""
+    body = deepcopy(sampled.body)
+    del body["guarantees"][1]["promise"]["group"]
     assert not verify(sign(forger, body)).passed
+    body = deepcopy(sampled.body)
+    del body["release"]["bins"][0]["reads"]
+    assert "what was released" in wrong(verify(sign(forger, body)))
 
 
 def test_what_holds_for_the_population_is_not_believed_of_the_table(tmp_path: Path, forger: Path) -> None:

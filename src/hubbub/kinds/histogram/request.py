@@ -14,7 +14,7 @@ from hubbub.channels.catalogue import Made, make
 from hubbub.errors import WrongUse
 from hubbub.kinds.histogram.discovery import smallest_threshold
 from hubbub.kinds.histogram.spec import Histogram
-from hubbub.kinds.histogram.wire import read, upgraded
+from hubbub.kinds.histogram.wire import read
 from hubbub.numeric.exact import Exact, positive, rational, whole
 from hubbub.protocol.channel_options import CHANNEL, OPTIONS
 from hubbub.protocol.option import Option
@@ -287,6 +287,5 @@ alone. What is released about the same people under one name adds up in the ledg
     options=(*_OWN, CHANNEL, *OPTIONS),
     from_options=ask,
     from_json=read,
-    earlier={"histogram": lambda given: read(upgraded(given))},
 )
 Histogram.kind = KIND

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -26,7 +25,7 @@ _MOST_STEPS = 10_000_000
 def to_json(spec: Histogram) -> dict[str, Plain]:
     """The release as JSON, with its bins as they are once the schema was read."""
     told: dict[str, Plain] = {
-        "bins": [written(axis) for axis in spec.axes],
+        "bins": [plain(axis) for axis in spec.axes],
         "channel": {"name": spec.channel.name, **parameters(spec.channel)},  # type: ignore[dict-item]
         "unit": plain(spec.unit),
         "sample": None if spec.sample is None else to_text(spec.sample),
@@ -37,20 +36,6 @@ def to_json(spec: Histogram) -> dict[str, Plain]:
         "lowered": spec.lowered,
     }
     return told if spec.unlisted is None else told | {"unlisted": to_text(spec.unlisted)}
-
-
-def written(axis: Axis) -> Plain:
-    """An axis as JSON; how its cells are read, and made coarser, is there if it was said, so that what was written
-    earlier is the same."""
-    told = plain(axis)
-    assert isinstance(told, dict)
-    return {name: value for name, value in told.items() if name not in ("reads", "coarser") or value}
-
-
-def upgraded(given: Mapping[str, Any]) -> dict[str, Any]:
-    """A description as certificates of format 2 have it, in today's form: what is a flag now was a sentence there."""
-    rest = {name: value for name, value in given.items() if name not in ("kind", "remarks")}
-    return rest | {"lowered": bool(given["remarks"])}
 
 
 def read(given: Any) -> Histogram:
@@ -139,4 +124,4 @@ def partition(spec: Histogram) -> str | None:
     """
     if spec.unit.one_row_per_person or spec.unit.distinct is not None:
         return None
-    return digest({"bins": [written(axis) for axis in spec.axes], "person": spec.unit.person})
+    return digest({"bins": [plain(axis) for axis in spec.axes], "person": spec.unit.person})

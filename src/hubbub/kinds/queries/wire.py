@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from hubbub.errors import CheckFailed, HubbubError
-from hubbub.kinds.histogram.wire import is_partition, written
+from hubbub.kinds.histogram.wire import is_partition
 from hubbub.numeric.exact import to_text
 from hubbub.query_classes.choice import parameters
 from hubbub.query_classes.choice import restored as method_of
@@ -23,7 +23,7 @@ def to_json(spec: Queries) -> dict[str, Plain]:
     """The release as JSON."""
     asked = spec.asked
     return {
-        "bins": [written(axis) for axis in asked.axes],
+        "bins": [plain(axis) for axis in asked.axes],
         "class": asked.of,
         "epsilon": to_text(asked.epsilon),
         "rows": asked.rows,

@@ -249,7 +249,7 @@ def read(given: Any) -> Questions:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, HubbubError):
         raise CheckFailed("the description of the release is not one; get the original certificate") from None
-    if not agrees(given, spec.to_json()) or spec.to_json() != given:
+    if not agrees(given, spec.to_json()):
         raise CheckFailed("the description of the release is not written as Hubbub writes it; get the original")
     if not all(is_partition(axis) for each in spec.asked for axis in each.axes):
         raise CheckFailed("the bins are no partition; get the original certificate")

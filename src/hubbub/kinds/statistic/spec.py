@@ -390,7 +390,7 @@ def read(kind: type[Statistic], given: Any) -> Statistic:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, HubbubError):
         raise CheckFailed("the description of the release is not one; get the original certificate") from None
-    if not agrees(given, spec.to_json()) or spec.to_json() != given:
+    if not agrees(given, spec.to_json()):
         raise CheckFailed("the description of the release is not written as Hubbub writes it; get the original")
     if not all(map(is_partition, spec.axes)):
         raise CheckFailed("the bins are no partition; get the original certificate")

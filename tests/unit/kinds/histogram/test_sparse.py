@@ -19,8 +19,9 @@ from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
 from hubbub.channels.mechanisms.warped import Warped
 from hubbub.channels.protocol import Channel
 from hubbub.channels.visibility import given_shown
-from hubbub.errors import WrongUse
+from hubbub.errors import CheckFailed, WrongUse
 from hubbub.guarantees.curve import flat
+from hubbub.kinds.histogram import load as counts_file
 from hubbub.kinds.histogram.result import Counts
 from hubbub.kinds.histogram.sparse import shown_bins
 from hubbub.ledger.ledger import Ledger
@@ -28,12 +29,10 @@ from hubbub.noise.rare import digits
 from hubbub.noise.source import ScriptedSource
 from hubbub.release import save
 from hubbub.tables import bins
-from hubbub.tables import key_columns as written
 from hubbub.tables.bins import Steps
-from hubbub.tables.key_columns import difference
 from hubbub.verification import verify
 from tests.fresh import counts as counts_of
-from tests.fresh import enter, opened, spec_of
+from tests.fresh import enter, opened, spec_of, wrong_in
 from tests.fresh import open as open_table
 
 LAST = [9_999] * 25
@@ -199,14 +198,17 @@ def test_the_certificate_says_what_is_not_listed_and_the_file_is_looked_at(form:
     assert '"every-bin.not-listed"' in Path(written["certificate"]).read_text()
     assert "one that is not listed is hidden" in explain_release(release.spec, release.promises)
     assert "Not listed means hidden" in Path(written["report"]).read_text()
-    axes = release.spec.axes  # type: ignore[attr-defined]
     file = Path(written["release"])
-    assert difference(file, form, axes, sparse=True) is None
+    assert wrong_in(release.spec, file, form) is None
     if form == "csv":
         rows = file.read_text().splitlines()
-        for other in ([rows[0], rows[2], rows[1]], [*rows, rows[2]], [rows[0], rows[1].replace("[5,6)", "[5,7)")]):
+        for other, found in (
+            ([rows[0], rows[2], rows[1]], "its bins are not in their order"),
+            ([*rows, rows[2]], "a bin is there twice"),
+            ([rows[0], rows[1].replace("[5,6)", "[5,7)")], "its bins are others"),
+        ):
             file.write_text("\n".join(other) + "\n")
-            assert difference(file, form, axes, sparse=True) == "its bins are others"
+            assert wrong_in(release.spec, file, form) == found
 
 
 def test_labels_of_long_axes_are_made_where_they_are_met(tmp_path: Path) -> None:
@@ -214,8 +216,7 @@ def test_labels_of_long_axes_are_made_where_they_are_met(tmp_path: Path) -> None
     release = enter(people).histogram(["x:0..10000000:1", "y:0..10000000:1"], crowd=20)
     file = save(release, tmp_path)["release"]
     assert pa_csv.read_csv(file).select(["x", "y"]).to_pylist() == [{"x": "[1234567,1234568)", "y": "[7,8)"}]
-    axes = release.spec.axes  # type: ignore[attr-defined]
-    assert difference(file, "csv", axes, sparse=True) is None
+    assert wrong_in(release.spec, Path(file), "csv") is None
     whole = Path(file).read_text()
     for wrong in (
         "[1234567,1234569)",
@@ -227,7 +228,7 @@ def test_labels_of_long_axes_are_made_where_they_are_met(tmp_path: Path) -> None
         "",
     ):
         Path(file).write_text(whole.replace("[1234567,1234568)", wrong))
-        assert difference(file, "csv", axes, sparse=True) is not None, wrong
+        assert wrong_in(release.spec, Path(file), "csv") is not None, wrong
 
 
 def test_long_axes_have_their_null_and_other_at_the_end() -> None:
@@ -237,11 +238,8 @@ def test_long_axes_have_their_null_and_other_at_the_end() -> None:
     assert found.codes.tolist() == codes
     axis = found.axes[0]
     assert isinstance(axis, Steps)
-    assert [written._step(axis, text) for text in ("[3,4)", "", None, "other", "x", "[3,5)")] == [
-        3,
-        10**6,
-        10**6,
-        10**6 + 1,
-        -1,
-        -1,
-    ]
+    places = [counts_file._step(axis, text) for text in ("[3,4)", None, "other")]
+    assert places == [3, 10**6, 10**6 + 1]
+    for text in ("", "x", "[3,5)"):
+        with pytest.raises(CheckFailed, match="its bins are others"):
+            counts_file._step(axis, text)

@@ -55,7 +55,7 @@ def test_stopped_before_noise_is_drawn_it_costs_nothing(folder: Path, monkeypatc
     def stop(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(DuckDB, "noticing", stop)
+    monkeypatch.setattr(DuckDB, "observing_ids", stop)
     told: list[dict[str, Any]] = []
     worker.work(asked(folder), told.append, Here())  # type: ignore[arg-type]
     assert told[-1] == {"stopped": True, "spent": False}

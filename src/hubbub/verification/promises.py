@@ -6,13 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hubbub import registry
 from hubbub.certificate.certificate import whom, written
 from hubbub.errors import CheckFailed
 from hubbub.guarantees.definitions import Guarantee
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.weakening import is_weaker
-from hubbub.protocol.spec import Spec
 from hubbub.serialization.exact_json import plain, restored
 from hubbub.verification.checklist import Notes
 
@@ -29,31 +27,9 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,40}\.(csv|parquet|html|json)", re.A
 _SOFTWARE: Final = re.compile(r"hubbub [0-9][0-9A-Za-z.+-]{0,40}", re.ASCII)
 
 
-def files(notes: Notes, body: Mapping[str, Any]) -> Mapping[str, str]:
-    """The files it is about: the release, and what was made of it."""
-    found = body.get("files")
-    right = isinstance(found, dict) and all(
-        _NAME.fullmatch(name) and isinstance(digest, str) and _DIGEST.fullmatch(digest)
-        for name, digest in found.items()
-    )
-    right = right and sum(name.startswith("release.") for name in found) == 1  # type: ignore[union-attr]
-    notes.note("the files it names", right, ", ".join(found or ()), wrong="they are none of Hubbub's; get the original")
-    assert isinstance(found, dict)
-    return found
-
-
-def spec(body: Mapping[str, Any]) -> Spec:
-    """What was released."""
-    wire = body["kind"]
-    if not isinstance(wire, str):
-        raise CheckFailed("it does not say what kind of release it is about; get the original")
-    return registry.read(wire, body["release"])
-
-
-def promises(notes: Notes, body: Mapping[str, Any], spec: Spec, derived: tuple[Derivation, ...]) -> None:
+def check_promises(notes: Notes, given: Any, derived: tuple[Derivation, ...]) -> None:
     """Every promise that is derived today, once and in its order, and under it every step: as it works out, or implied
     by that. One that rests on a theorem of :data:`ADDED` may be missing."""
-    given = body.get("guarantees")
     notes.note("the promises", isinstance(given, list) and bool(given), f"{len(given or ())} of them", wrong="none")
     assert isinstance(given, list)
     known = [step for promise in derived for step in promise.steps()]
@@ -146,11 +122,3 @@ def _why(said: Mapping[str, Any], step: Derivation | None, known: list[Derivatio
     if near is not step:
         return "it is there twice, or stands in another place than Hubbub writes it; get the original"
     return f"it works out to {near.conclusion}, and does not follow from that"
-
-
-def rest(notes: Notes, body: Mapping[str, Any]) -> None:
-    """Nothing else is said."""
-    unknown = sorted(set(body) - _FIELDS)
-    notes.note("nothing more is said", not unknown, wrong=f"there is no {unknown[0][:40]!r} in it" if unknown else "")
-    right = isinstance(body.get("software"), str) and _SOFTWARE.fullmatch(body["software"]) is not None
-    notes.note("the software", right, str(body.get("software")), wrong="is missing, or none of Hubbub's")
