@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from hubbub.errors import CheckFailed
 from hubbub.noise.source import Source, Words
+from hubbub.serialization.arrow import known
 
 LABELS: Final = pa.dictionary(pa.int32(), pa.string())
 """The type of labels: those of found bins, and what a mechanism says it did to a number."""
@@ -80,9 +81,11 @@ class Drawn:
     def labels(self, name: str) -> tuple[NDArray[np.int64], tuple[str, ...]]:
         """A column of labels: for each row the number of its label (-1 where it is missing), and the labels."""
         column = self.batch.column(name)
-        which = column.indices.fill_null(-1)
+        which, there = column.indices, known(column.indices)
         found = np.frombuffer(which.buffers()[1], dtype=np.int32)[which.offset : which.offset + len(which)]
-        return found.astype(np.int64), tuple(column.dictionary.to_pylist())
+        return np.where(True if there is None else there, found, -1).astype(np.int64), tuple(
+            column.dictionary.to_pylist()
+        )
 
     def texts(self, name: str) -> list[str | None]:
         """A column of labels, written out."""

@@ -334,7 +334,7 @@ def test_a_graph_beyond_its_declaration_costs_nothing_and_is_refused_in_the_same
 
 
 def test_what_fails_after_the_noise_was_drawn_is_paid_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hubbub.kinds.graph.result.answers_of", lambda *_: 1 / 0)
+    monkeypatch.setattr("hubbub.kinds.graph.mechanism.answers_of", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         publish(*ASKED["one"])
     (record,) = Ledger().account("town").records
