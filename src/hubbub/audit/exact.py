@@ -11,7 +11,6 @@ from hubbub.audit.finding import Depth, Finding, Game
 from hubbub.channels.profile import checkable, exact_loss, judge, profile
 from hubbub.channels.protocol import Channel
 from hubbub.guarantees.definitions import Guarantee
-from hubbub.guarantees.numbers import compares_unlike_numbers
 from hubbub.guarantees.verdict import Proved, Refuted, Undecided, Verdict
 from hubbub.numeric.exact import Infinite, rounded, to_text
 from hubbub.protocol.channel_checks import critical
@@ -93,7 +92,7 @@ def of_spec(spec: Spec, subject: str | None = None, claims: Sequence[Guarantee] 
 def _unlike(spec: Spec, claims: Sequence[Guarantee]) -> Iterator[tuple[Guarantee, int]]:
     """The claims that compare unlike numbers of people although one number is enforced."""
     if spec.enforced_number is not None:
-        yield from ((each, spec.enforced_number) for each in claims if compares_unlike_numbers(each))
+        yield from ((each, spec.enforced_number) for each in claims if not each.neighbours.number_is_public)
 
 
 def _told_apart(number: int) -> Refuted:

@@ -96,8 +96,10 @@ def whom(people: People | None) -> dict[str, Plain]:
 
 
 def about(guarantee: Guarantee, people: People | None = None) -> dict[str, Any]:
-    """A guarantee for JSON: its notion, whom it is about, each parameter as exact text and as a float rounded up."""
-    fields: dict[str, Any] = {"notion": guarantee.notion, "says": str(guarantee), **whom(people)}
+    """A guarantee for JSON: its notion, whom it is about, the neighbouring relation, and each parameter as exact text
+    and as a float rounded up."""
+    under = {"neighbours": guarantee.neighbours.value, "number_is_public": guarantee.neighbours.number_is_public}
+    fields: dict[str, Any] = {"notion": guarantee.notion, "says": str(guarantee), **whom(people), **under}
     for name in guarantee.__dataclass_fields__:
         value = getattr(guarantee, name)
         if isinstance(value, Curve):

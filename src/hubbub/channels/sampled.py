@@ -25,7 +25,7 @@ from hubbub.guarantees.definitions import (
     SimpleOutlier,
     ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import BBG, GHLP, HERE, LUI_PASS, Assumption, Derivation, Theorem, texts
+from hubbub.guarantees.derivation import BBG, GHLP, HERE, LUI_PASS, TO_REPLACE, Assumption, Derivation, Theorem, texts
 from hubbub.guarantees.indistinguishability import mixed
 from hubbub.numeric.exact import Exact, Infinite, Loss, to_text
 from hubbub.numeric.format import short
@@ -41,7 +41,7 @@ BINS: Final = Assumption(
 PERSONS: Final = Assumption(
     "known-to-be-in", "what is known is that this person, and not merely an equal record, is in the data"
 )
-SAMPLED: Final = Theorem("sampled.differential", "amplification by sampling", BBG)
+SAMPLED: Final = Theorem("sampled.differential", "amplification by sampling", BBG, TO_REPLACE)
 
 IDS: Final = {
     amplification.THEOREM_A: "sampled.crowd-blending",
@@ -190,7 +190,7 @@ def _step(
     used = (*assumptions, BINS) if bins else assumptions
     return Derivation(
         conclusion=conclusion,
-        theorem=Theorem(IDS[found.theorem], found.theorem, source),
+        theorem=Theorem(IDS[found.theorem], found.theorem, source, TO_REPLACE),
         premises=(premise,),
         numbers=(*numbers, *texts(epsilon_out=found.epsilon, delta_out=found.delta)),
         assumptions=(*used, UNMARKED) if found.theorem == UNMARKED_NOISE else used,

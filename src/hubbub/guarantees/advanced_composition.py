@@ -15,6 +15,7 @@ from hubbub.guarantees.composition import INDEPENDENT
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.guarantees.derivation import HERE, Assumption, Derivation, Theorem, texts
 from hubbub.guarantees.indistinguishability import total_delta
+from hubbub.guarantees.neighbours import one_relation
 from hubbub.guarantees.odometer import epsilon_of, epsilon_so_far
 from hubbub.guarantees.privacy_loss import Coin, epsilon_together
 from hubbub.numeric.exact import INFINITY, Infinite, Loss
@@ -83,6 +84,7 @@ def differential_of_sums(
     of those it stands for.
     """
     given = [premise.concluding(DifferentialPrivacy, SO_FAR) for premise in derivations]
+    neighbours = one_relation(given, SO_FAR)
     epsilon = epsilon_of(grown, basic, at_delta)
     delta = total_delta((at_delta, *(each.delta for each in given)))
     assumptions = (FIXED_DELTAS,) if any(each.delta for each in given) else ()
@@ -90,7 +92,7 @@ def differential_of_sums(
         conclusion=DifferentialPrivacy(
             epsilon=epsilon,
             delta=delta,
-            neighbours=given[0].neighbours,
+            neighbours=neighbours,
             group=min(each.group for each in given),
         ),
         theorem=SO_FAR,
@@ -106,10 +108,9 @@ def _given(
     if not derivations:
         raise WrongUse(f"{theorem} is about at least one release, and none was given; give them all")
     given = [premise.concluding(DifferentialPrivacy, theorem) for premise in derivations]
-    if any(each.neighbours is not given[0].neighbours for each in given):
-        raise Refused(
-            f"{theorem} needs one neighbouring relation; bring add/remove to replace with add_remove_to_replace"
-        )
+    sampled = any(rate < 1 for rate in rates or ())
+    if one_relation(given, theorem).number_is_public and sampled:
+        raise Refused(f"{theorem} takes samples of people chosen one by one under add/remove alone; state it for that")
     coins = []
     for each, rate in zip(given, rates or [Fraction(1)] * len(given), strict=True):
         if isinstance(each.epsilon, Infinite):

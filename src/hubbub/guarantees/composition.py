@@ -33,6 +33,7 @@ from hubbub.guarantees.definitions import (
 from hubbub.guarantees.derivation import DMNS, GHLP, GLP, HERE, LUI_PASS, Assumption, Derivation, Theorem, texts
 from hubbub.guarantees.implications import differential_to_outlier, sanitize_sample, to_outlier
 from hubbub.guarantees.indistinguishability import times, total, total_delta
+from hubbub.guarantees.neighbours import one_relation
 from hubbub.numeric.exact import rounded
 
 _LONG = 1 << 11  # bits of a denominator
@@ -78,11 +79,7 @@ def differential(*derivations: Derivation) -> Derivation:
     theorem = Theorem("together.differential", "Basic composition (differential)", DMNS)
     _several(derivations, theorem)
     given = [premise.concluding(DifferentialPrivacy, theorem) for premise in derivations]
-    neighbours = given[0].neighbours
-    if any(each.neighbours is not neighbours for each in given):
-        raise Refused(
-            f"{theorem} needs one neighbouring relation; bring add/remove to replace with add_remove_to_replace"
-        )
+    neighbours = one_relation(given, theorem)
     epsilon, delta = total(each.epsilon for each in given), total_delta(each.delta for each in given)
     return Derivation(
         conclusion=DifferentialPrivacy(

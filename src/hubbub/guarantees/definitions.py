@@ -1,7 +1,9 @@
 """The definitions of privacy, as values. The docstring of each class is the definition.
 
 Z ~(e, d) Z' means: Pr[Z in Y] <= exp(e) Pr[Z' in Y] + d and Pr[Z' in Y] <= exp(e) Pr[Z in Y] + d for every set Y.
-An infinite e promises nothing, and neither does d = 1. D is a finite multiset of people, M a mechanism.
+An infinite e promises nothing, and neither does d = 1. D is a finite multiset of people, M a mechanism. Every promise
+has its `neighbours`, the relation between the data sets that it compares; where it is no parameter, the definition
+fixes it.
 
 `loss_at(count)` is what a definition says about a table of counts that publishes each bin of a public partition by
 itself, through one channel: the (epsilon, delta) between a bin of `count` people and the same bin with one of them
@@ -11,7 +13,6 @@ removed. There, people of one bin are exactly interchangeable, and people of two
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
 from itertools import pairwise
 from typing import ClassVar, TypeAlias
@@ -26,20 +27,12 @@ from hubbub.guarantees.aggregates import RandomSample as RandomSample
 from hubbub.guarantees.aggregates import RobustSample as RobustSample
 from hubbub.guarantees.aggregates import TwoSamples as TwoSamples
 from hubbub.guarantees.curve import Curve, Piece, flat
+from hubbub.guarantees.neighbours import Neighbours as Neighbours
 from hubbub.guarantees.parameters import chance, level, settle, size
 from hubbub.numeric.exact import INFINITY, Loss, to_text
 
 NEVER: Fraction = Fraction(0)
 """The delta of a pure promise."""
-
-
-class Neighbours(Enum):
-    """Which two data sets must look alike."""
-
-    ADD_REMOVE = "add/remove"
-    """One has one person more than the other."""
-    REPLACE = "replace"
-    """Same number of people, one of them with other data. The number of people may be public."""
 
 
 def _pair(epsilon: object, delta: Fraction) -> str:
@@ -91,10 +84,13 @@ class ZeroKnowledge:
     set I of at most `group` people of D and every auxiliary text z:
     Out(A(z) <-> M(D)) ~(epsilon, delta) S(z, T(D without I), I, |D|).
     For RS, RSE and RSN "without I" blanks the rows (and removes the edges) of I and keeps their number; for iRS it
-    removes the people. Gehrke, Lui, Pass 2011, Definition 1 and remarks; Gehrke, Hay, Lui, Pass 2012, Definition 2.
+    removes the people. Either way the simulator is told |D|, so that the number of people may be public: a mechanism
+    that publishes it is 0-ZK, and nothing follows about somebody who comes or goes.
+    Gehrke, Lui, Pass 2011, Definition 1 and remarks; Gehrke, Hay, Lui, Pass 2012, Definition 2.
     """
 
     notion: ClassVar[str] = "zero-knowledge"
+    neighbours: ClassVar[Neighbours] = Neighbours.REPLACE  # whatever the class: the simulator is told |D|
     epsilon: Loss
     aggregate: Aggregate
     delta: Fraction = NEVER
@@ -119,6 +115,7 @@ class CrowdBlending:
     """
 
     notion: ClassVar[str] = "crowd-blending"
+    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
     k: int
     epsilon: Loss
 
@@ -148,6 +145,7 @@ class OutlierPrivacy:
     """
 
     notion: ClassVar[str] = "outlier"
+    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
     curve: Curve
     delta: Fraction = NEVER
 
@@ -179,6 +177,7 @@ class SimpleOutlier:
     """
 
     notion: ClassVar[str] = "simple-outlier"
+    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
     k: int
     epsilon: Loss
     delta: Fraction = NEVER
@@ -216,6 +215,7 @@ class StaircaseOutlier:
     """
 
     notion: ClassVar[str] = "staircase"
+    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
     thresholds: tuple[int, ...]
     epsilons: tuple[Loss, ...]
     delta: Fraction = NEVER
@@ -256,6 +256,7 @@ class OutlierGroup:
     """
 
     notion: ClassVar[str] = "outlier-group"
+    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
     k: int
     size: int
     epsilon: Loss
@@ -279,6 +280,7 @@ class DistributionalPrivacy:
     """
 
     notion: ClassVar[str] = "distributional"
+    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
     epsilon: Loss
     sample: IndependentSample
     delta: Fraction = NEVER

@@ -14,6 +14,7 @@ from typing import Final, TypeVar
 
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.definitions import Guarantee
+from hubbub.guarantees.neighbours import Neighbours
 from hubbub.guarantees.people import People
 from hubbub.numeric.exact import Infinite, Loss, to_text
 
@@ -28,15 +29,21 @@ HERE: Final = "re-derived, see docs/theorem-map.md"
 G = TypeVar("G", bound=Guarantee)
 Number = tuple[str, str]
 OUT: Final = "_out"
+TO_REPLACE: Final = (Neighbours.ADD_REMOVE, Neighbours.REPLACE)
+"""Who may leave without being noticed may also be blanked: the only way in which relations convert."""
 
 
 @dataclass(frozen=True, slots=True)
 class Theorem:
-    """A statement: its identifier, what it is called, and where it stands. An identifier never changes its meaning."""
+    """A statement: its identifier, what it is called, and where it stands. An identifier never changes its meaning.
+
+    `converts` names the neighbouring relations that it leads from and to, where it may lead from one to another.
+    """
 
     id: str
     name: str
     source: str
+    converts: tuple[Neighbours, Neighbours] | None = None
 
     def __post_init__(self) -> None:
         if not (self.id.strip() and self.name.strip()):
@@ -68,7 +75,8 @@ class Derivation:
     `numbers` are the quantities that go into it and come out of it, by name, as exact text; the name of what comes out
     ends in ``_out``. A leaf has no premises: its conclusion is stated, by a theorem about a mechanism or by somebody.
     `people` says whom the conclusion is about, None where nobody in particular is meant; unless a theorem leads from
-    some people to others, they are the people of the premises, and premises about unlike people are refused.
+    some people to others, they are the people of the premises, and premises about unlike people are refused. So are
+    premises under another neighbouring relation than the conclusion's, unless the theorem converts that one.
     """
 
     conclusion: Guarantee
@@ -81,6 +89,7 @@ class Derivation:
     def __post_init__(self) -> None:
         if self.people is None and self.premises:
             object.__setattr__(self, "people", _one_people(self.premises, self.theorem))
+        _check_neighbours(self)
 
     @property
     def inputs(self) -> tuple[Number, ...]:
@@ -122,6 +131,20 @@ def _one_people(premises: tuple[Derivation, ...], theorem: Theorem) -> People | 
         told = " and ".join(sorted("people who are not named" if each is None else str(each) for each in people))
         raise Refused(f"{theorem}: promises about unlike people do not add up: {told}; release about the same people")
     return people.pop()
+
+
+def _check_neighbours(step: Derivation) -> None:
+    """Refuse a step from one neighbouring relation to another that its theorem does not make."""
+    under = step.conclusion.neighbours
+    for premise in step.premises:
+        given = premise.conclusion.neighbours
+        if given is not under and (given, under) != step.theorem.converts:
+            raise Refused(
+                f"{step.theorem} does not lead from {premise.conclusion}, which is under {given.value}, to "
+                f"{step.conclusion}, which is under {under.value}; convert the premise by a theorem first"
+            )
+    if step.people is not None and step.people.neighbours.number_is_public and not under.number_is_public:
+        raise Refused(f"{step.conclusion} is about somebody who comes or goes, and {step.people}, stay; replace one")
 
 
 def stated(

@@ -23,7 +23,19 @@ from hubbub.guarantees.definitions import (
     StaircaseOutlier,
     ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import BBG, DMNS, GHLP, GLP, HERE, LUI_PASS, Assumption, Derivation, Theorem, texts
+from hubbub.guarantees.derivation import (
+    BBG,
+    DMNS,
+    GHLP,
+    GLP,
+    HERE,
+    LUI_PASS,
+    TO_REPLACE,
+    Assumption,
+    Derivation,
+    Theorem,
+    texts,
+)
 from hubbub.guarantees.groups import differential_group as differential_group
 from hubbub.guarantees.groups import outlier_group as outlier_group
 from hubbub.guarantees.groups import zero_knowledge_group as zero_knowledge_group
@@ -68,7 +80,7 @@ def add_remove_to_replace(premise: Derivation) -> Derivation:
     Guarantee: if M is (epsilon, delta)-DP under add/remove, then it is (2 epsilon, (1 + e^epsilon) delta)-DP under
     replacement, for groups of the same size (two links through the data set without the person).
     """
-    theorem = Theorem("implied.add-remove-to-replace", "Two steps (add/remove to replace)", DMNS)
+    theorem = Theorem("implied.add-remove-to-replace", "Two steps (add/remove to replace)", DMNS, TO_REPLACE)
     given = premise.concluding(DifferentialPrivacy, theorem)
     if given.neighbours is not Neighbours.ADD_REMOVE:
         raise Refused(f"{theorem} starts from add/remove neighbours, and {given} is about replacement already")

@@ -140,10 +140,10 @@ def _replaced(releases: Sequence[Entered], losses: Total) -> Total:
         return _told(add_remove_to_replace(losses.derivation))
     steps = []
     for each in releases:
-        promise = each.charge.replaced
-        if promise is None:
+        step = each.charge.replaced_by(each.step)
+        if step is None:
             return Total(why=f"release {each.number} promises none")
-        steps.append(each.step(promise))
+        steps.append(step)
     return _told(composition.differential(*steps) if len(steps) > 1 else steps[0])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -15,10 +16,12 @@ from hubbub.guarantees.definitions import (
     OutlierKind,
     ZeroKnowledge,
 )
-from hubbub.guarantees.indistinguishability import chained, mixed
-from hubbub.guarantees.numbers import check_number
+from hubbub.guarantees.derivation import Derivation, stated
+from hubbub.guarantees.implications import add_remove_to_replace, zero_knowledge_to_differential
+from hubbub.guarantees.indistinguishability import mixed
+from hubbub.guarantees.neighbours import check_number
 from hubbub.guarantees.people import People, Whose
-from hubbub.numeric.exact import Infinite
+from hubbub.numeric.exact import Infinite, Loss
 from hubbub.protocol.spec import Spec
 
 
@@ -66,22 +69,25 @@ class Charge:
 
     @property
     def replaced(self) -> DifferentialPrivacy | None:
-        """The smallest loss when one person of the table is replaced.
+        """The smallest loss when one person of the table is replaced; None in a graph, where that is the relation
+        already."""
+        found = self.replaced_by(stated)
+        return None if found is None else found.concluding(DifferentialPrivacy, found.theorem)
 
-        Guarantee: as promised, or two steps of add/remove, or, with the person's row blanked in between, two of
-        zero-knowledge privacy (Proposition 7); None in a graph, where that is the relation already.
+    def replaced_by(self, leaf: Callable[[Guarantee], Derivation]) -> Derivation | None:
+        """How that follows, `leaf` being a promise as a derivation.
+
+        Guarantee: as promised, or by two steps of add/remove, or, with the person's row blanked in between, by two of
+        zero-knowledge privacy (Proposition 7).
         """
         if not self._comes_or_goes:
             return None
-        found = []
-        for each in self.promises:
-            if isinstance(each, DifferentialPrivacy | ZeroKnowledge) and not isinstance(each.epsilon, Infinite):
-                twice = isinstance(each, ZeroKnowledge) or each.neighbours is Neighbours.ADD_REMOVE
-                epsilon, delta = chained(each.epsilon, each.delta, 2 if twice else 1)
-                found.append(
-                    DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=Neighbours.REPLACE, group=each.group)
-                )
-        return min(found, key=lambda each: (each.epsilon, each.delta), default=None)
+        steps = [
+            _to_replace(leaf(each))
+            for each in self.promises
+            if isinstance(each, DifferentialPrivacy | ZeroKnowledge) and not isinstance(each.epsilon, Infinite)
+        ]
+        return min(steps, key=_loss, default=None)
 
     @property
     def _comes_or_goes(self) -> bool:
@@ -119,6 +125,18 @@ class Charge:
     @property
     def curve(self) -> OutlierKind | None:
         return next((each for each in self.promises if isinstance(each, OutlierKind)), None)
+
+
+def _to_replace(step: Derivation) -> Derivation:
+    """Differential privacy for one person replaced, by the theorem that leads there."""
+    if isinstance(step.conclusion, ZeroKnowledge):
+        return zero_knowledge_to_differential(step)
+    return step if step.conclusion.neighbours is Neighbours.REPLACE else add_remove_to_replace(step)
+
+
+def _loss(step: Derivation) -> tuple[Loss, Fraction]:
+    private = step.concluding(DifferentialPrivacy, step.theorem)
+    return private.epsilon, private.delta
 
 
 def charge(spec: Spec) -> Charge:

@@ -24,6 +24,7 @@ from hubbub.guarantees.definitions import (
     ZeroKnowledge,
 )
 from hubbub.guarantees.indistinguishability import total, total_delta
+from hubbub.guarantees.neighbours import one_relation
 from hubbub.ledger.admission import Entered
 from hubbub.ledger.charge import Charge
 from hubbub.numeric.exact import Infinite, Loss, rounded
@@ -167,7 +168,7 @@ def _losses(one: DifferentialPrivacy | None, two: DifferentialPrivacy | None) ->
     return DifferentialPrivacy(
         epsilon=_short(one.epsilon + two.epsilon),
         delta=min(_shortened(total_delta((one.delta, two.delta))), Fraction(1)),
-        neighbours=one.neighbours,  # the same of both: it follows from the people
+        neighbours=one_relation((one, two), "a running total"),
         group=min(one.group, two.group),
     )
 

@@ -179,6 +179,8 @@ def test_a_guarantee_is_told_by_its_notion_and_parameters(
     told = about(guarantee)
     assert told["notion"] == notion
     assert told["says"] == str(guarantee)
+    known = notion == "zero-knowledge"  # the simulator is told how many people there are
+    assert (told["neighbours"], told["number_is_public"]) == ("replace" if known else "add/remove", known)
     assert {name: told[name] for name in fields} == fields
     assert "people" not in told
     assert about(guarantee, People(whose=Whose.KEPT_ROWS, person="id")) == told | {"people": "kept-rows", "unit": "id"}
