@@ -53,8 +53,8 @@ def test_a_test_is_slow_by_its_folder_its_mark_or_a_rule_and_only_then() -> None
     assert is_slow(here, "test_a", {"xdist_group"})
     assert is_slow(Path("tests/browser/test_somewhere.py"), "test_a", set())
     assert is_slow(Path("tests/unit/anywhere/test_threats_power.py"), "test_a", set())
-    assert is_slow(Path("tests/unit/test_publish.py"), "test_theorem_2_on_all_small_elections", set())
-    assert not is_slow(Path("tests/unit/test_publish.py"), "test_another", set())
+    assert is_slow(Path("tests/unit/test_spec.py"), "test_theorem_2_on_all_small_elections", set())
+    assert not is_slow(Path("tests/unit/test_spec.py"), "test_another", set())
 
 
 def test_of_several_cases_the_first_of_each_key_is_fast() -> None:

