@@ -23,6 +23,7 @@ from hubbub.channels.checks import critical
 from hubbub.channels.law import SUPPRESSED, Law
 from hubbub.channels.published import Published
 from hubbub.channels.staircase import Staircase
+from hubbub.channels.staircase_work import MOST_VALUES
 from hubbub.errors import HubbubError
 from hubbub.tables.estimands import estimates, has_estimates
 from hubbub.tables.intervals import of_published
@@ -90,7 +91,7 @@ def _outcomes(spec: Histogram, rows: list[Row]) -> str | None:
     """Different numbers, the smallest first: whether they can be shown, and what their intervals are."""
     channel = spec.channel
     wide = channel.table_values(0) if isinstance(channel, Staircase) else 0
-    if wide > _WIDEST:
+    if wide > MOST_VALUES:
         return "its numbers are of laws too wide to be worked out again in a while"
     some = [channel.law(count) for count in critical(channel)]
     tags = {status(tag): tag for law in (channel.law(0), *some) for tag in law.tags}
