@@ -22,7 +22,7 @@ from hubbub.channels.lecture import Lecture
 from hubbub.channels.offsets import calibrate, paper_claim
 from hubbub.channels.outliers import OutlierNoisy
 from hubbub.channels.profile import decide, exact_delta, exact_loss, judge, profile, worst
-from hubbub.channels.staircase_calibrated import calibrated as calibrate
+from hubbub.channels.staircase_calibrated import calibrated as calibrated_stairs
 from hubbub.exact import ball, exp, lower, rounded, upper
 from hubbub.guarantees.verdict import Proved, Refuted
 from tests.witnesses.family import Family, rounds_to, untagged
@@ -208,7 +208,7 @@ def test_calibration(epsilon: str, delta: str, suppressed: int, noisy: int, tail
 
 @cache
 def calibrated() -> staircase.Staircase:
-    return calibrate(*STAIRS, "1e-6")
+    return calibrated_stairs(*STAIRS, "1e-6")
 
 
 def test_calibration_of_the_staircase() -> None:
