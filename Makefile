@@ -2,12 +2,11 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -qq
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-all check figures docs wheel audit studio coverage bench fuzz mutants
+.PHONY: help demo test test-all check figures docs wheel audit studio coverage bench fuzz mutants lock
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -67,12 +66,14 @@ bench: .venv/with-bench ## measure, side by side with the peers
 	  exit 1; }
 	@$(PYTHON) -m venv .venv
 
-# One stamp for each set of extras; a change of the two files below installs again. Setuptools comes first
-# and the build uses it as it is, so that the version in constraints.txt is the one that builds.
-.venv/with-%: pyproject.toml constraints.txt | .venv/pyvenv.cfg
+lock: ## write hashes.txt again, after a change of constraints.txt (some minutes; needs the package index)
+	@$(PYTHON) website/lock.py write
+
+# One stamp for each set of extras; a change of the three files below installs again. Packages are installed by their
+# hashes; where those of this platform are not listed, by their versions, and that is said.
+.venv/with-%: pyproject.toml constraints.txt hashes.txt | .venv/pyvenv.cfg
 	@echo "Installing hubbub[$*] into .venv" >&2
-	@$(PIP) install --constraint constraints.txt setuptools
-	@$(PIP) install --constraint constraints.txt --no-build-isolation --editable '.[$*]'
+	@$(BIN)/python website/lock.py install '$*'
 	@touch $@
 
 # The peers of the voting benchmark want older packages than ours, so they have an environment of their own.

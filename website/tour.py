@@ -16,6 +16,8 @@ import venv
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from website.lock import by_hashes
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -28,6 +30,15 @@ def _run(*words: str | Path, at: Path) -> str:
     if done.returncode:
         sys.exit(f"{shlex.join(map(str, words))}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
     return done.stdout
+
+
+def _install(bin_: Path, wheel: Path, extra: str, at: Path) -> None:
+    """The wheel and what it needs, by hashes; else by versions, and that is said."""
+    why = by_hashes(bin_ / "python", filter(None, [extra]), where=at)
+    found = ["--no-index"] if why is None else ["--constraint", str(ROOT / "constraints.txt")]
+    if why is not None:
+        print(f"not installed by hashes but by versions: {why}")
+    _run(bin_ / "pip", "install", "-qq", *found, f"{wheel}[{extra}]" if extra else wheel, at=at)
 
 
 def _megabytes(folder: Path) -> int:
@@ -56,13 +67,13 @@ def main() -> None:
         venv.create(there / "venv", with_pip=True)
         bin_ = there / "venv" / "bin"
         before = _megabytes(there / "venv")
-        _run(bin_ / "pip", "install", "-qq", "--constraint", ROOT / "constraints.txt", wheel, at=there)
+        _install(bin_, wheel, "", there)
         print(f"installed: {_megabytes(there / 'venv') - before} MB with all it needs")
         _run(bin_ / "hubbub", "--version", at=there)
         started = time.perf_counter()
         _run(bin_ / "hubbub", "--help", at=there)
         print(f"hubbub --help: {time.perf_counter() - started:.2f} s")
-        _run(bin_ / "pip", "install", "-qq", "--constraint", ROOT / "constraints.txt", f"{wheel}[charts]", at=there)
+        _install(bin_, wheel, "charts", there)
         print(f"installed with charts: {_megabytes(there / 'venv') - before} MB")
         _run(bin_ / "hubbub", "demo", at=there)
         for line in commands():

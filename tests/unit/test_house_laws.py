@@ -476,6 +476,15 @@ def test_constraints_are_versions_only_and_cover_every_dependency() -> None:
     assert names - {pin.partition("==")[0].lower() for pin in pins} == set()
 
 
+def test_pages_name_nobody_to_write_to_whom_the_package_does_not_name() -> None:
+    """A page that sends a reporter to maintainers in the metadata, which has none, loses the report."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert not {"authors", "maintainers"} & set(project), "now SECURITY.md can name them"
+    page = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    assert "maintainers listed" not in page
+    assert "has no address for reports" in page
+
+
 # --- the public surface -----------------------------------------------------------------------------------------
 
 LATE = (

@@ -18,6 +18,7 @@ from hubbub.channels.papers.offsets import calibrate
 from hubbub.channels.papers.outliers import OutlierNoisy, OutlierSuppressed
 from hubbub.channels.papers.simple_outliers import SimpleNoisy, SimpleSuppressed
 from hubbub.channels.papers.staircase import Staircase
+from hubbub.channels.papers.staircase_calibrated import calibrated
 from hubbub.channels.protocol import Card, Channel
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import Curve, Reading, read
@@ -58,7 +59,7 @@ def _staircase(o: Options) -> Made:
         return Made(staircase.from_alpha(*stairs, o["alpha"], nested=nested))
     if "offsets" in o:
         return Made(staircase.from_offsets(*stairs, tuple(_listed(o["offsets"])), nested=nested))
-    channel = staircase.calibrated(*stairs, o["delta"], nested=nested)
+    channel = calibrated(*stairs, o["delta"], nested=nested)
     paper = staircase.paper_offsets(channel.epsilons, positive(o["delta"], "delta"))
     return Made(channel, calibration={"paper_offsets": list(paper), "exact_offsets": list(channel.offsets)})
 

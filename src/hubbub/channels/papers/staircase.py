@@ -10,7 +10,7 @@ coupling proves it. Which levels added noise is always published.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -26,6 +26,7 @@ from hubbub.channels.empty_bins import EmptyBins
 from hubbub.channels.law import ONE, SUPPRESSED, Block, Dense, Law, Weight
 from hubbub.channels.mechanisms.added_noise import Partial, above, add_noise, at_most, start
 from hubbub.channels.papers.staircase_empty import nested
+from hubbub.channels.papers.staircase_work import Room, table_values
 from hubbub.channels.protocol import (
     MOST_COMPARED,
     Card,
@@ -48,25 +49,11 @@ from hubbub.numeric.exact import Exact, Infinite, Loss, ball, exp, log, loss, po
 _LOWEST_RATE = Fraction(1, 1000)  # of a second noise
 _MOST_LAWS = 1_000  # that are worked out to certify one level of a staircase again
 _MOST_WORK = 8_000  # to find the exact delta of given offsets: for each count, how far the noises of its law reach
-_MOST_VALUES = 600_000  # in all tables of laws that are worked out to one end: some seconds
-_REACH = 74  # a table reaches 74 / epsilon from where its noise begins: beyond that lies less than 10^-32
 
 
 def is_wide(rates: Sequence[Loss]) -> bool:
     """Whether laws are tables too long to be compared in a while: noise upon noise, of a low rate."""
     return any(0 < rate < _LOWEST_RATE for rate in rates)
-
-
-class _Room:
-    """How many values of tables may still be worked out; whoever signs a certificate chooses how wide they are."""
-
-    def __init__(self, values: int) -> None:
-        self._left = values
-
-    def has(self, channel: Staircase, *counts: int) -> bool:
-        """Whether there is room for the laws of these counts; then it is taken."""
-        self._left -= sum(map(channel.table_values, counts))
-        return self._left >= 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,21 +126,13 @@ class Staircase(Channel):
     def comparable(self, counts: Sequence[int]) -> Sequence[int]:
         if is_wide(self.epsilons[1:]):
             return ()
-        room = _Room(_MOST_VALUES // 2)
+        room = Room(parts=2)
         narrowest = sorted(counts[:MOST_COMPARED], key=self.table_values)
         return sorted(count for count in narrowest if room.has(self, count, count - 1))
 
     def table_values(self, count: int) -> int:
-        """How many values the tables of a count's law have, about, and not much less than that: each reaches from where
-        the noises so far may have led up to the cut of its level, however far above the count that lies."""
-        first, total, ways = count - _reach(self.epsilons[0]), 0, 1
-        for rate, cut in zip(self.epsilons[1:], self.cuts, strict=True):
-            if not rate or cut < first:
-                break
-            total += ways * (cut - first + 1 + _reach(rate))
-            first -= _reach(rate)
-            ways *= 1 if self.nested else 2
-        return total
+        """How much work a law is."""
+        return table_values(count, self.epsilons, self.cuts, nested=self.nested)
 
     def reconsidered(self, verdict: Verdict) -> Verdict:
         """What neither proofs nor a few counts decide, every count may."""
@@ -210,10 +189,6 @@ class Staircase(Channel):
         return nested(self.epsilons[:-1], self.cuts, self.tags[::-1]) if hides else None
 
 
-def _reach(rate: Loss) -> int:
-    return 0 if isinstance(rate, Infinite) or not rate else math.ceil(_REACH / rate)
-
-
 @lru_cache(maxsize=512)
 def _law(channel: Staircase, count: int) -> Law:
     """The law of every way through the levels: (bits so far, part of the law)."""
@@ -255,7 +230,7 @@ def tail(epsilon: Loss, offset: int) -> arb:
     return exp(-epsilon * (offset + 1)) / (1 + exp(-epsilon))
 
 
-def _parse(
+def parsed(
     thresholds: tuple[Exact, ...], epsilons: tuple[Exact | Infinite, ...]
 ) -> tuple[tuple[int, ...], tuple[Loss, ...]]:
     return (
@@ -268,7 +243,7 @@ def from_alpha(
     thresholds: tuple[Exact, ...], epsilons: tuple[Exact | Infinite, ...], alpha: Exact, *, nested: bool = True
 ) -> Staircase:
     """Offsets alpha (1/epsilon_0 + ... + 1/epsilon_(i-1)), rounded up; the paper's claim l e^-alpha (Theorem 18)."""
-    ks, es = _parse(thresholds, epsilons)
+    ks, es = parsed(thresholds, epsilons)
     a = positive(alpha, "alpha")
     offsets = tuple(math.ceil(a * span) for span in _spans(es))
     return Staircase(ks, es, offsets, min(rounded(len(ks) * exp(-a), up=True), Fraction(1)), nested)
@@ -294,7 +269,7 @@ def from_offsets(
     nested: bool = True,
 ) -> Staircase:
     """Given offsets, with their exact delta as the claim; that of the staircase lemma where the laws are too long."""
-    ks, es = _parse(thresholds, epsilons)
+    ks, es = parsed(thresholds, epsilons)
     shifts = tuple(whole(s, "an offset") for s in offsets)
     proved = Staircase(ks, es, shifts, coupling_bound(es, shifts), nested)
     exact = exact_bound(ks, es, shifts, nested)
@@ -311,7 +286,7 @@ def exact_bound(
     each level counts are looked at from the threshold down, until the probability that some test fails, which bounds
     the delta (the staircase lemma) and only falls with the count, is no more than the largest delta found.
     """
-    largest, left, room = Fraction(0), _MOST_WORK, _Room(_MOST_VALUES)
+    largest, left, room = Fraction(0), _MOST_WORK, Room()
     for level in range(1, len(thresholds) + 1):
         ended = Staircase(thresholds[:level], epsilons[: level + 1], offsets[:level], Fraction(1), nested)
         least = 0 if level == len(thresholds) else thresholds[level]
@@ -363,50 +338,6 @@ def level_delta(channel: Staircase, level: int, count: int) -> arb:
     return hockey_stick(more, fewer, epsilon).max(hockey_stick(fewer, more, epsilon))
 
 
-def calibrated(
-    thresholds: tuple[Exact, ...], epsilons: tuple[Exact | Infinite, ...], delta: Exact, *, nested: bool = True
-) -> Staircase:
-    """The smallest offsets, level by level, whose exact delta is at most `delta` at every count; it is claimed.
-
-    The exact delta is found at c = k_i, where it is largest in every case computed; then every other count of the
-    level is certified, by the coupling bound where that is small enough and by the exact law where it is not.
-    """
-    ks, es = _parse(thresholds, epsilons)
-    target = positive(delta, "delta")
-    if target >= 1:
-        raise WrongUse(f"delta must lie between 0 and 1, not {target}")
-    offsets: tuple[int, ...] = ()
-    for level in range(1, len(ks) + 1):
-        before = offsets[-1] if offsets else 0
-
-        def meets(offset: int, level: int = level, offsets: tuple[int, ...] = offsets) -> bool:
-            trial = Staircase(ks[:level], es[: level + 1], (*offsets, offset), target, nested)
-            return upper(level_delta(trial, level, ks[level - 1])) <= target
-
-        offset = _smallest(before, meets, es[level - 1])
-        while not _certified(Staircase(ks[:level], es[: level + 1], (*offsets, offset), target, nested), level):
-            offset += 1
-        offsets = (*offsets, offset)
-    exact = exact_bound(ks, es, offsets, nested)
-    if exact is None:
-        certified(Staircase(ks, es, offsets, target, nested))  # refuses what nobody could check again in a while
-    return Staircase(ks, es, offsets, target if exact is None else min(exact, target), nested)
-
-
-def _smallest(least: int, meets: Callable[[int], bool], rate: Loss) -> int:
-    if meets(least):
-        return least
-    step = 1 if isinstance(rate, Infinite) else max(math.ceil(1 / rate), 1)
-    high = least + step
-    while not meets(high):
-        high += step * 4
-    low = max(high - step * 4, least)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if meets(middle) else (middle, high)
-    return high
-
-
 def certified(channel: Staircase) -> bool:
     """Whether the claimed delta holds at every level and count, where the coupling bound alone does not show it.
 
@@ -414,21 +345,21 @@ def certified(channel: Staircase) -> bool:
     exact law or the coupling, at every count. Refused where that would take too many laws.
     """
     ks, es, offsets = channel.thresholds, channel.epsilons, channel.offsets
-    room = _Room(_MOST_VALUES)
+    room = Room()
     for level in range(1, len(ks) + 1):
         ended = Staircase(ks[:level], es[: level + 1], offsets[:level], channel.delta, channel.nested)
-        if not _certified(ended, level, room):
+        if not level_certified(ended, level, room):
             return False
     return True
 
 
-def _certified(channel: Staircase, level: int, room: _Room | None = None) -> bool:
+def level_certified(channel: Staircase, level: int, room: Room | None = None) -> bool:
     """Whether the exact delta of the last level is at most what is claimed at each of its counts.
 
     The coupling bound, the probability that some test fails, only falls as the count falls: once it is small
     enough, every smaller count is done.
     """
-    room, highest = room or _Room(_MOST_VALUES), channel.thresholds[level - 1]
+    room, highest = room or Room(), channel.thresholds[level - 1]
     for count in range(highest, 0, -1):
         new = (count, count - 1) if count == highest else (count - 1,)
         if highest - count >= _MOST_LAWS or not room.has(channel, *new):
