@@ -140,7 +140,7 @@ class SparseBlock:
 
     @property
     def schema(self) -> pa.Schema:
-        return Bins(self.spec).schema
+        return pa.schema([(CODE, pa.int64()), *Bins(self.spec).outcome])
 
     def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
         empty = self.spec.channel.empty_bins()
