@@ -69,14 +69,14 @@ def test_a_release_that_is_refused_or_stopped_leaves_no_folder(folder: Path, mon
     with pytest.raises(Refused):
         worker.work(asked(folder, by=["town"]), lambda told: None, Here())  # found bins need a delta
     assert not (folder / "out").exists()
-    monkeypatch.setattr("hubbub.kinds.histogram.spec.Histogram.run", lambda self, data, source: _drawn(source))
+    monkeypatch.setattr("hubbub.kinds.histogram.spec.Histogram.measure", lambda self, data, source: _drawn(source))
     worker.work(asked(folder), lambda told: None, Here())
     assert not (folder / "out").exists()
 
 
 def test_stopped_after_that_it_says_that_it_is_spent(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[dict[str, Any]] = []
-    monkeypatch.setattr("hubbub.kinds.histogram.spec.Histogram.run", lambda self, data, source: _drawn(source))
+    monkeypatch.setattr("hubbub.kinds.histogram.spec.Histogram.measure", lambda self, data, source: _drawn(source))
     worker.work(asked(folder), told.append, Here())  # type: ignore[arg-type]
     assert told[-1] == {"stopped": True, "spent": True}
     assert len(Ledger().account("people").spent) == 1
