@@ -5,6 +5,7 @@ what is drawn keeps the promise.
 
     moved        how far two exact inputs are apart, in all
     experiment   many draws of everything that a measurement draws, from the exact inputs of one table
+    exactly_within  whether exact laws, where they are known, keep the promise
     refuted      whether two tables that a promise calls neighbours can be told apart by more than it allows
 """
 
@@ -13,14 +14,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import permutations
 from typing import Any
 
 import numpy as np
 
 from hubbub.audit import blackbox
+from hubbub.channels.divergence import hockey_stick
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy
+from hubbub.kinds.histogram.mechanism import Bins
 from hubbub.noise.source import ScriptedSource, SystemSource
-from hubbub.numeric.exact import Loss
+from hubbub.numeric.exact import Infinite, Loss, ball
 from hubbub.protocol.measurement import Mechanism, Rehearsal
 from hubbub.protocol.spec import Spec
 from hubbub.tables.engine import ExactCounts, Joint
@@ -79,6 +83,28 @@ def claims(spec: Spec, people: int) -> Iterator[tuple[Loss, Fraction]]:
                 yield epsilon, delta
             case CrowdBlending(k=k, epsilon=epsilon) if k > people:
                 yield epsilon, Fraction(0)  # nobody is in a crowd, so each must be hidden by epsilon
+
+
+def exactly_within(spec: Spec, one: Sequence[Call], two: Sequence[Call], people: int) -> bool | None:
+    """Whether the exact laws of two neighbouring tables are as close as is promised; None where they are not known.
+
+    Every declared bin of a histogram is drawn by itself from the channel's law of its count, so two tables are as far
+    apart as the laws of the one bin in which they differ (up to the mass, below 1e-30, that a table of a law leaves out).
+    """
+    [(mechanism, first)], [(_, second)] = one, two
+    if not isinstance(mechanism, Bins) or mechanism.spec.discovered or mechanism.spec.sample is not None:
+        return None
+    apart = _cells(first)
+    apart.subtract(_cells(second))
+    counts = [max(_cells(first)[cell], _cells(second)[cell]) for cell, n in apart.items() if n]
+    channel = mechanism.spec.channel
+    return all(
+        bool(hockey_stick(here, there, epsilon) <= ball(delta + here.missing + there.missing))
+        for epsilon, delta in claims(spec, people)
+        if not isinstance(epsilon, Infinite)
+        for count in counts
+        for here, there in permutations(channel.neighbours(count))
+    )
 
 
 def experiment(found: Sequence[Call]) -> Callable[[int], list[object]]:

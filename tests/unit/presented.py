@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-from hubbub.errors import CheckFailed
 from hubbub.protocol.release import Release
 from hubbub.protocol.spec import Spec
 from hubbub.publication.files import write
-from hubbub.serialization.published_files import Files
-from hubbub.verification.comparing import difference
+from tests.fresh import wrong_in
 
 
 def written(release: Release, folder: Path, form: str = "csv") -> Path:
@@ -22,10 +21,5 @@ def written(release: Release, folder: Path, form: str = "csv") -> Path:
 
 def wrong(spec: Spec, folder: Path, form: str = "csv") -> str | None:
     """What in the files of a folder does not follow from what they say was drawn; None if all does."""
-    paths = {path.stem: path for path in sorted(folder.glob(f"*.{form}"))}
-    try:
-        result = spec.present(spec.load(Files(form, paths)))
-    except CheckFailed as error:
-        return str(error)
-    found = (difference(sheet, paths[sheet.name], form) for sheet in result.sheets())
-    return next((each for each in found if each is not None), None)
+    found = wrong_in(spec, folder / f"release.{form}", form)
+    return None if found is None else re.sub(rf"^[a-z-]+\.{form}: ", "", found)

@@ -275,15 +275,19 @@ def is_silent(cls: type) -> bool:
     return not GUARANTEE.search(cls.__doc__ or "")
 
 
+def draws(cls: type) -> bool:
+    """Whether a class stands between exact numbers and a measurement (:class:`hubbub.protocol.measurement.Mechanism`)."""
+    return callable(getattr(cls, "draw", None)) and hasattr(cls, "schema") and not getattr(cls, "_is_protocol", False)
+
+
 def mechanisms() -> Iterator[type]:
-    """Every mechanism that a module of hubbub.channels defines."""
-    if not (SOURCE / "channels" / "__init__.py").exists():
-        return
-    for found in pkgutil.walk_packages([str(SOURCE / "channels")], "hubbub.channels."):
-        module = importlib.import_module(found.name)
-        for _, cls in inspect.getmembers(module, inspect.isclass):
-            if cls.__module__ == found.name and is_mechanism(cls):
-                yield cls
+    """Every channel, and every mechanism of a kind."""
+    for folder, wanted in (("channels", is_mechanism), ("kinds", draws)):
+        for found in pkgutil.walk_packages([str(SOURCE / folder)], f"hubbub.{folder}."):
+            module = importlib.import_module(found.name)
+            for _, cls in inspect.getmembers(module, inspect.isclass):
+                if cls.__module__ == found.name and wanted(cls):
+                    yield cls
 
 
 @pytest.mark.parametrize("name", CLAIMING)
@@ -295,6 +299,7 @@ def test_public_functions_with_a_claim_say_their_guarantee(name: str) -> None:
 
 
 def test_mechanisms_say_their_guarantee() -> None:
+    assert {"Warped", "Bins", "Sums", "Ways", "NoisyCounts"} <= {cls.__name__ for cls in mechanisms()}
     assert [cls.__qualname__ for cls in mechanisms() if is_silent(cls)] == []
 
 

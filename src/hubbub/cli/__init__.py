@@ -110,12 +110,13 @@ def yes_option(command: Command) -> Command:
 def confirm_weak(spec: Spec, yes: bool) -> None:
     """Say what is weak about a promise, and go on only if somebody confirms it: by ``--yes``, or on a terminal."""
     from hubbub.errors import WrongUse
-    from hubbub.protocol.weakness import told, weaknesses
+    from hubbub.protocol.weakness import sentence as weak_sentence
+    from hubbub.protocol.weakness import weaknesses
 
     found = weaknesses(spec)
     if not found:
         return
-    said = told(found)
+    said = weak_sentence(found)
     if yes:
         say(f"Note: {said}.")
         return

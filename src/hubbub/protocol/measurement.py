@@ -83,15 +83,14 @@ class Drawn:
         column = self.batch.column(name)
         which, there = column.indices, known(column.indices)
         found = np.frombuffer(which.buffers()[1], dtype=np.int32)[which.offset : which.offset + len(which)]
-        return np.where(True if there is None else there, found, -1).astype(np.int64), tuple(
-            column.dictionary.to_pylist()
-        )
+        numbers = found if there is None else np.where(there, found, -1)
+        return numbers.astype(np.int64), tuple(column.dictionary.to_pylist())
 
     def texts(self, name: str) -> list[str | None]:
         """A column of labels, written out."""
         which, labels = self.labels(name)
-        known = (*labels, None)
-        return [known[i] for i in which.tolist()]
+        every = (*labels, None)
+        return [every[i] for i in which.tolist()]
 
 
 @final

@@ -54,10 +54,10 @@ def check_accepted(spec: Spec, accept_weak: bool) -> None:
     """Refuse a weak promise that nobody confirmed."""
     found = () if accept_weak else weaknesses(spec)
     if found:
-        raise WrongUse(f"{told(found)}; choose a stronger promise, or confirm this one with `accept_weak=True`")
+        raise WrongUse(f"{sentence(found)}; choose a stronger promise, or confirm this one with `accept_weak=True`")
 
 
-def told(found: tuple[str, ...]) -> str:
+def sentence(found: tuple[str, ...]) -> str:
     """All of it as the beginning of a sentence."""
     return f"this promises little: {'; '.join(found)}"
 

@@ -26,7 +26,8 @@ from hubbub.kinds.queries.request import queries
 from hubbub.kinds.statistic.request import statistic
 from hubbub.ledger.ledger import Ledger
 from hubbub.protocol.spec import Spec
-from hubbub.protocol.weakness import LARGEST_DELTA, check_accepted, told, weaknesses
+from hubbub.protocol.weakness import LARGEST_DELTA, check_accepted, weaknesses
+from hubbub.protocol.weakness import sentence as weak_sentence
 
 BINS = ["a=x,y"]
 
@@ -124,7 +125,7 @@ def test_other_kinds_are_judged_by_the_same_measure() -> None:
 def test_several_weaknesses_are_one_sentence() -> None:
     found = weaknesses(asked(crowd=3, epsilon=Fraction(100, 3)))
     assert len(found) == 2
-    assert told(found).startswith("this promises little: epsilon = 33.4 is above 5")
+    assert weak_sentence(found).startswith("this promises little: epsilon = 33.4 is above 5")
 
 
 # --- the front doors ----------------------------------------------------------------------------------------------

@@ -151,7 +151,7 @@ class DuckDB:
             return answer_together(found, len(questions))[0]
         if person is not None:
             self._one_row_each(people.columns[person], people, ONE_ROW_OF_SEVERAL)
-        told = self._unread.told(unreadable(questions, people.columns))
+        told = self._unread.is_counted(unreadable(questions, people.columns))
         who = None if person is None else identifier(person)
         query = asked_together(questions, people.columns, people.sql, who, told=told, weight=self._weight)
         self._unread.forget()
@@ -276,7 +276,7 @@ class DuckDB:
         """Each row is a person."""
         if question.plain:
             return self._every_row(axes, people, question.person)
-        told = self._unread.told(bad_cells(question, axes, people.columns))
+        told = self._unread.is_counted(bad_cells(question, axes, people.columns))
         ask = partial(asked, question, axes, people.columns, people.sql, person, told=told, weight=self._weight)
         self._unread.forget()
         whole = self._weight is not ROW  # groups of a database are read once, and are few
@@ -290,7 +290,7 @@ class DuckDB:
     def _every_row(self, axes: tuple[Countable, ...], people: Relation, name: str | None) -> ExactCounts:
         """Where every cell can be read, the plain query; else one that tells in the same pass how many cannot."""
         person = None if name is None else identifier(name)
-        if not axes or not self._unread.told(count_sql.bad_row(axes, people.columns)):
+        if not axes or not self._unread.is_counted(count_sql.bad_row(axes, people.columns)):
             return self._collect(count_sql.every_row(axes, people.columns, people.sql, person, self._weight))
         self._unread.forget()
         told = count_sql.every_row_told(axes, people.columns, people.sql, person, self._weight)

@@ -69,7 +69,7 @@ class Unread:
     mark: str = ","  # what separates the cells of a CSV
     columns: tuple[str, ...] = ()
 
-    def told(self, bad: str) -> bool:
+    def is_counted(self, bad: str) -> bool:
         """Whether a reading has to tell how many rows are `bad`."""
         return self.allowed < 1 and (self.taken_out is not None or bad != "FALSE")
 

@@ -117,7 +117,11 @@ def _sparse(spec: Histogram, cut: Sparse, keys: BlockKeys, part: int, counted: E
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The channel of a histogram, run independently in each of some bins that are listed, after the secret sample."""
+    """The channel of a histogram, run independently in each of some bins that are listed, after the secret sample.
+
+    Guarantee: that of :class:`hubbub.kinds.histogram.mechanism.Bins` for these bins; each bin of the release is in one
+    block.
+    """
 
     spec: Histogram
 
@@ -132,7 +136,11 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class SparseBlock:
-    """The same for every `cut.parts`-th bin of a domain too big to list: those that show a number."""
+    """The same for every `cut.parts`-th bin of a domain too big to list: those that show a number.
+
+    Guarantee: that of :class:`hubbub.kinds.histogram.mechanism.Bins` for these bins, empty ones included
+    (:func:`hubbub.kinds.histogram.sparse.shown_bins`); each bin of the release is in one part.
+    """
 
     spec: Histogram
     cut: Sparse

@@ -23,17 +23,21 @@ if TYPE_CHECKING:
     from hubbub.kinds.statistic.spec import Statistic
 
 _HALF: Final = Fraction(1, 2)  # a step
+_MOST_SAMPLED: Final = 10**10  # people, in a file that somebody made: their intervals would take for ever
 
 
 def load(spec: Statistic, files: Files) -> Measurement:
     """What was drawn for the bins of a published file.
 
-    Guarantee: every found bin is there once, as far as a CSV can tell; a number is missing only where all that was
-    drawn for the bin is, and only where crowds are hidden.
+    Guarantee: every found bin is there once; a number is missing only where all that was drawn for the bin is, and
+    only where crowds are hidden. A file of more than 10^10 sampled people is refused.
     """
     keys = key_columns(spec.axes, columns(spec)) if spec.discovered else []
     table = files.table("release", schema(spec), [*keys, *published_columns(spec), *ENDS])
     rows, found = rows_in(spec, table), None
+    sampled = isinstance(spec.protection, Crowd) and spec.protection.sample is not None
+    if sampled and sum(row[0] or 0 for row in rows) > _MOST_SAMPLED:
+        raise CheckFailed(NO_NUMBERS)
     if spec.discovered:
         codes, labels = bins_in(spec.axes, table, keys)
         found = list(zip(codes.tolist(), zip(*labels, strict=True), strict=True))

@@ -13,7 +13,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.protocol.spec import TABLE as TABLE_KIND
 from hubbub.protocol.spec import Kind
-from hubbub.protocol.weakness import told, weaknesses
+from hubbub.protocol.weakness import sentence as weak_sentence
+from hubbub.protocol.weakness import weaknesses
 from hubbub.studio.app_state import Desk, desk_of
 from hubbub.studio.example import FILLED, TABLE, put
 from hubbub.studio.folder import TABLES, free_name
@@ -209,7 +210,9 @@ def confirmed(desk: Desk, kind: Kind, form: Mapping[str, str], given: Mapping[st
     schema = schema_of(desk, form) if kind.data == TABLE_KIND else {}
     weak = weaknesses(kind.from_options(**in_full(kind, given)).bind(schema))
     if weak and not accepted(form, weak):
-        raise WrongUse(f"{told(weak)}; go back and tick the box that confirms it, or choose a stronger promise")
+        raise WrongUse(
+            f"{weak_sentence(weak)}; go back and tick the box that confirms it, or choose a stronger promise"
+        )
     return bool(weak)
 
 
