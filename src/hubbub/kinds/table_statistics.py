@@ -9,6 +9,7 @@ from functools import partial
 from hubbub.errors import WrongUse
 from hubbub.kinds.questions.one_sample import SampledPeople
 from hubbub.kinds.statistic.request import statistic
+from hubbub.kinds.sum.request import total
 from hubbub.numeric.exact import Exact
 from hubbub.protocol.release import Publish, Release
 from hubbub.tables.engine import Engine
@@ -22,7 +23,7 @@ def _elsewhere(by: Sequence[str], **how: str | None) -> Look:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Statistics:
-    """Counts, shares, means and quantiles of a table of people. `publish` carries a spec out and enters it; `look` is
+    """Counts, shares, means, quantiles and sums of a table of people. `publish` carries a spec out and enters it; `look` is
     the steward's own."""
 
     engine: Engine
@@ -229,6 +230,54 @@ class Statistics:
                 epsilon=epsilon,
                 sample=sample,
                 at_delta=at_delta,
+                coverage=coverage,
+                unlisted=unlisted,
+                unit=of_numbers(self.person, one_row_per_person=one_row_per_person),
+            ),
+            accept_weak=accept_weak,
+        )
+
+    def sum(
+        self,
+        of: str,
+        by: Sequence[str] = (),
+        *,
+        where: str | None = None,
+        cap: Exact | None = None,
+        cap_share: Exact | None = None,
+        lost: Exact | None = None,
+        one_row_per_person: bool = False,
+        zero_knowledge: Exact | None = None,
+        rows: Exact | None = None,
+        people: Exact | None = None,
+        crowd: Exact | None = None,
+        epsilon: Exact | None = None,
+        coverage: Exact = "0.95",
+        unlisted: Exact | None = None,
+        accept_weak: bool = False,
+    ) -> Release:
+        """Publish the total of a column, of all or by bins; `of` is its range and step, like ``cost:0..50000:1``.
+
+        Without a `cap` totals are cut into octaves, each with noise as wide as it is, and no cap has to be guessed;
+        with `cap` nobody counts with more than that, and ``cap="auto"`` spends `cap_share` of epsilon on choosing one.
+        `lost` spends a part of epsilon on what the cap cut off. People are protected by `epsilon`, by `crowd` with
+        `epsilon`, or by `zero_knowledge` with `rows` and `people`, as in :meth:`mean`.
+
+        Guarantee: as :meth:`histogram`.
+        """
+        return self.publish(
+            total(
+                of=of,
+                by=by,
+                where=where,
+                cap=cap,
+                cap_share=cap_share,
+                lost=lost,
+                zero_knowledge=zero_knowledge,
+                rows=rows,
+                people=people,
+                crowd=crowd,
+                epsilon=epsilon,
                 coverage=coverage,
                 unlisted=unlisted,
                 unit=of_numbers(self.person, one_row_per_person=one_row_per_person),
