@@ -210,7 +210,7 @@ def answer(done: Release, written: dict[str, str], *, as_json: bool, beside: Com
         more = {} if beside is None else {"compare": {"rows": [dict(row) for row in beside.rows]}}
         print_json(_as_json(done, written) | more)
     else:
-        _tell(done, written)
+        _print_release(done, written)
         if beside is not None:
             page().print()
             page().print(_rows(beside.grid))
@@ -229,7 +229,7 @@ def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
     }
 
 
-def _tell(done: Release, written: dict[str, str]) -> None:
+def _print_release(done: Release, written: dict[str, str]) -> None:
     from hubbub.certificate.explanation import crowd_words, meaning
     from hubbub.guarantees.asked import asked_first
     from hubbub.ledger.ledger import Ledger
@@ -244,10 +244,10 @@ def _tell(done: Release, written: dict[str, str]) -> None:
     for sentence in (*done.result.sentences(), *grid.notes):
         console.print(sentence)
     for step in asked_first(done.promises):
-        told = meaning(step.conclusion, step.people)
-        said = " ".join(filter(None, (told.promised, told.crowd, crowd_words(step))))
+        explanation = meaning(step.conclusion, step.people)
+        said = " ".join(filter(None, (explanation.promised, explanation.crowd, crowd_words(step))))
         console.print(f"\nPromised ({step.conclusion.notion}, for {step.people}): {said}")
-        console.print(f"Not promised: {told.not_promised}")
+        console.print(f"Not promised: {explanation.not_promised}")
     console.print()
     for place in written.values():
         console.print(f"Written: {place}", soft_wrap=True)
