@@ -35,7 +35,7 @@ def asked_together(
     reports_unreadable: bool,
     weight: Weight = ROW,
 ) -> Query:
-    """c0, c1, ... (a place for each question), people, and with `reports_unreadable` how many of them have an unreadable cell."""
+    """The columns c0, c1, ... (one for each query) and people; with `reports_unreadable`, how many cannot be read."""
     seen: dict[str, str] = {}  # expressions of a row, and what they are called
 
     def kept(expression: str) -> str:

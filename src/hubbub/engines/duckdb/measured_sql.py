@@ -61,10 +61,11 @@ def asked(
     weight: Weight = ROW,
     very_many: bool = False,
 ) -> Query:
-    """code, labels, people, with `reports_unreadable` how many of them have a cell that cannot be read, with a measure the sum.
+    """The columns code, labels and people; with a measure, its sum.
 
-    With `reports_unreadable` or everybody, whoever is in no bin comes back under the code -1. Sums come as text; they are exact with
-    `very_many`, and without it if :func:`are_very_many` denies it of what comes back.
+    With `reports_unreadable`, also how many people have a cell that cannot be read. With it or with everybody, people
+    in no bin have the code -1. Sums come as text. They are exact with `very_many`, and without it when
+    :func:`are_very_many` is false of the result.
     """
     measure, parts = question.measure, parts_of(axes, columns)
     apart = reports_unreadable or question.everybody
