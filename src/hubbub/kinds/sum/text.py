@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hubbub.kinds.sum.spec import Sum
 
 BEYOND = (
-    "The upper end is far away because it has to be: whether one person more has the declared maximum is what the "
+    "The upper end may be far away, and has to be: whether one person more has the declared maximum is what the "
     "noise hides. A lower maximum that is known from elsewhere, or a cap, brings it down"
 )
 
