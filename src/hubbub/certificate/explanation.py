@@ -35,7 +35,7 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.indistinguishability import odds_below
 from hubbub.guarantees.people import People, Whose
 from hubbub.numeric.exact import Infinite, Loss, ball, precision, to_text, upper
-from hubbub.numeric.format import chance
+from hubbub.numeric.format import chance, short
 from hubbub.protocol.spec import Spec
 
 DIGITS: Final = 3
@@ -127,6 +127,25 @@ def in_numbers(step: Derivation) -> str:
     return f"{step.conclusion}" if step.people is None else f"{step.conclusion}, for {step.people}"
 
 
+def in_brief(guarantee: Guarantee) -> str:
+    """A promise by its name and its main numbers, three digits each and rounded up: ``differential privacy, epsilon 1``."""
+    match guarantee:
+        case CrowdBlending(k=k, epsilon=epsilon):
+            numbers = [f"crowds of at least {k}", *([f"epsilon {short(epsilon, DIGITS)}"] if epsilon else [])]
+        case DifferentialPrivacy() | ZeroKnowledge() | DistributionalPrivacy() | OutlierGroup():
+            numbers = [f"epsilon {short(guarantee.epsilon, DIGITS)}", *_delta(guarantee.delta)]
+        case OutlierPrivacy(curve=curve):
+            loss = f"epsilon {short(curve.at(1), DIGITS)}" if curve.is_flat else "epsilon by the size of the crowd"
+            numbers = [loss, *_delta(guarantee.delta)]
+        case SimpleOutlier() | StaircaseOutlier():
+            return in_brief(guarantee.as_outlier())
+    return f"{guarantee.notion} privacy, {', '.join(numbers)}"
+
+
+def _delta(delta: Fraction) -> list[str]:
+    return [f"delta {chance(delta)}"] if delta else []
+
+
 def title(guarantee: Guarantee) -> str:
     """A promise in a few words."""
     if _is_flat(guarantee):
@@ -187,10 +206,11 @@ def _meaning(guarantee: Guarantee, people: People | None) -> str:
         case DifferentialPrivacy(group=group):
             return f"Add or remove {_people(group, one)} {_in(data)}: {_within(guarantee.epsilon, guarantee.delta)}."
         case ZeroKnowledge(group=group):
-            hidden = f"edges of {_people(group)} removed" if in_graph else f"data of {_people(group)} blanked"
+            whose, lost = "their" if group > 1 else "that person's", "removed" if in_graph else "blanked"
             return (
-                f"Whatever the release teaches anybody about {_people(group)}, {_sampled(guarantee.aggregate)} would "
-                f"have taught them too, with the {hidden}: {_within(guarantee.epsilon, guarantee.delta)}."
+                f"Whatever the release teaches about {_people(group)} could also be learnt from "
+                f"{_sampled(guarantee.aggregate)}, with {whose} {'edges' if in_graph else 'data'} {lost}: "
+                f"{_within(guarantee.epsilon, guarantee.delta)}."
             )
         case CrowdBlending(k=1):
             return "Nothing: with k = 1 everybody counts as a crowd of one."
@@ -228,9 +248,7 @@ def _crowd(guarantee: Guarantee) -> str:
                 "promise."
             )
         case ZeroKnowledge():
-            return (
-                "The sampling rate says how much of the data it is fair to know; a lower one is a stronger promise."
-            )
+            return "The sampling rate says how much of the data it is fair to know; a lower one is a stronger promise."
         case CrowdBlending(k=k) if k > 1:
             return f"k = {k} is the size of a crowd, yourself included."
         case OutlierPrivacy() | SimpleOutlier() | StaircaseOutlier():

@@ -38,7 +38,10 @@ TENTH, HALF, ONE = Fraction(1, 10), Fraction(1, 2), Fraction(1)
 ROBUST = RobustSample(low=Fraction(0), high=TENTH, highest=ONE, exempt=3)
 
 SAYS: list[tuple[Guarantee, list[str]]] = [
-    (DifferentialPrivacy(epsilon=TENTH), ["Add or remove one person in", "more than 1.106 times", "such as your friends"]),
+    (
+        DifferentialPrivacy(epsilon=TENTH),
+        ["Add or remove one person in", "more than 1.106 times", "such as your friends"],
+    ),
     (
         DifferentialPrivacy(epsilon=TENTH, delta=Fraction(1, 3 * 10**6), group=4),
         ["up to 4 people", "probability 1 in 3 million"],
@@ -52,9 +55,12 @@ SAYS: list[tuple[Guarantee, list[str]]] = [
     (DifferentialPrivacy(epsilon=Fraction(100)), ["10^44 times"]),
     (
         ZeroKnowledge(epsilon=TENTH, aggregate=RandomSample(k=7, n=90)),
-        ["7 people picked at random out of 90", "k = 7 is how many", "would have taught them too"],
+        ["7 people picked at random out of 90", "k = 7 is how many", "could also be learnt from"],
     ),
-    (ZeroKnowledge(epsilon=TENTH, aggregate=RandomSample(k=7)), ["7 people picked at random would"]),
+    (
+        ZeroKnowledge(epsilon=TENTH, aggregate=RandomSample(k=7)),
+        ["7 people picked at random, with that person's data blanked"],
+    ),
     (ZeroKnowledge(epsilon=TENTH, aggregate=BernoulliSample(p=TENTH)), ["each with probability 0.1", "sampling rate"]),
     (ZeroKnowledge(epsilon=TENTH, aggregate=ROBUST), ["0 or 0 to 0.1", "up to 3 people with up to 1"]),
     (ZeroKnowledge(epsilon=TENTH, aggregate=ExplorationSample(k=7, s=5)), ["around them, 5 for each", "k = 7"]),
@@ -111,14 +117,16 @@ def test_whom_a_promise_is_about_is_said() -> None:
 def test_the_people_of_a_graph_have_edges() -> None:
     vertex, edge = People(whose=Whose.VERTEX), People(whose=Whose.EDGE)
     replaced = DifferentialPrivacy(epsilon=ONE, neighbours=Neighbours.REPLACE)
-    assert meaning(replaced, vertex).promised.startswith("Replace the edges of one person in the graph with anything else")
+    assert meaning(replaced, vertex).promised.startswith(
+        "Replace the edges of one person in the graph with anything else"
+    )
     one = meaning(DifferentialPrivacy(epsilon=ONE), edge)
     assert one.promised.startswith("Add or remove one edge in the graph")
     assert "anything to a person with all their edges" in one.not_promised
     several = meaning(DifferentialPrivacy(epsilon=ONE, group=3), edge)
     assert several.promised.startswith("Add or remove up to 3 edges in the graph")
     known = ZeroKnowledge(epsilon=ONE, aggregate=NeighbourhoodSample(k=7, radius=1))
-    assert "7 people picked at random and of their friends would have taught them too, with the edges of one person removed" in (
+    assert "7 people picked at random and of their friends, with that person's edges removed" in (
         meaning(known, vertex).promised
     )
 
