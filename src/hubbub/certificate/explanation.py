@@ -150,6 +150,8 @@ def title(guarantee: Guarantee) -> str:
     """A promise in a few words."""
     if _is_flat(guarantee):
         return "The same limit in every crowd"
+    if isinstance(guarantee, DifferentialPrivacy) and guarantee.neighbours.number_is_public:
+        return "Whatever your data are"  # that you are one of them may be known
     return _TITLES.get(guarantee.notion, "A promise")
 
 

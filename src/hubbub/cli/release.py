@@ -220,6 +220,7 @@ def answer(
     """What is said about a release that was made, whatever its kind."""
     for remark in done.spec.describe().remarks:
         say(f"Note: {remark}.")
+    _say_if_weak_together(done)
     if as_json:
         more = {} if beside is None else {"compare": {"rows": [dict(row) for row in beside.rows]}}
         print_json(_as_json(done, written) | more)
@@ -230,6 +231,19 @@ def answer(
             page().print(_rows(beside.grid))
             for note in beside.grid.notes:
                 page().print(in_shell(note))
+
+
+def _say_if_weak_together(done: Release) -> None:
+    """Each release of a series may promise enough, and all of them together little: that is said whenever it is so."""
+    from hubbub.numeric.format import short
+    from hubbub.protocol.weakness import LARGEST_EPSILON
+
+    if done.place is not None and done.place.together is not None and done.place.together > LARGEST_EPSILON:
+        name, loss = done.place.dataset, short(done.place.together, 3)
+        say(
+            f"Note: all releases of {name} together promise little: epsilon = {loss} is above {LARGEST_EPSILON}. See "
+            "hubbub ledger show, and cap what is still to come with hubbub ledger policy."
+        )
 
 
 def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:

@@ -90,6 +90,7 @@ class Ledger:
             release=new.number,
             nonce=nonce,
             hash=entry.hash,
+            together=together.smallest_loss if before.standing.spent else None,
         )
 
     def notice(self, place: Reservation, *, columns: Sequence[str] = (), other_people: bool = False) -> Notice:

@@ -219,6 +219,23 @@ class Warped(Channel):
             return None if self.cap is None else top
         return first_where(lambda c: ball(self.total_loss(c)) >= room, at, top) - 1
 
+    @property
+    def hides(self) -> bool:
+        return self.show_above is not None
+
+    @property
+    def noise_cut_at_zero(self) -> Fraction | None:
+        limit = self.curve.limit
+        plain = self.curve.is_flat and self.show_above is None and not isinstance(limit, Infinite) and limit > 0
+        return limit if plain and isinstance(limit, Fraction) else None
+
+    def chance_shown(self, count: int) -> arb:
+        return self.shown_at_least(count, 0)
+
+    def tail(self, count: int, value: int, tag: str, *, up: bool) -> tuple[arb, arb]:
+        part = self.shown_at_least(count, value) if up else self.shown_at_most(count, value)
+        return part, self.shown_at_least(count, 0)
+
     def shown_at_least(self, count: int, value: int) -> arb:
         """P(J >= value and J is shown | count).
 

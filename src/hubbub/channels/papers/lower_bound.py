@@ -178,6 +178,15 @@ class LowerBound(Channel):
     def unbiased(self) -> bool:
         return False
 
+    @property
+    def hides(self) -> bool:
+        return True
+
+    @property
+    def steady_from(self) -> int | None:
+        """Where A is on a grid, nothing changes any more from the last count that moves it."""
+        return self.made.settled
+
     def noise_given(self, tag: str) -> Loss:
         """The rate of the noise around the count when epsilon_tot is known."""
         return spare_rate(total_of(tag), self.epsilon_a)
