@@ -54,12 +54,12 @@ def body(out: Path) -> dict[str, Any]:
 
 
 def test_the_verdict_comes_first_and_every_check_is_listed_on_request(out: Path) -> None:
-    words = ("verify", out / "certificate.json", "--key", publisher(out))
-    short = run(*words).stdout.splitlines()
+    typed = ("verify", out / "certificate.json", "--key", publisher(out))
+    short = run(*typed).stdout.splitlines()
     assert short[0] == "✓ The certificate holds, signed by the key that was given."
     assert len(short) <= 3
     assert "checks passed" in short[1]
-    done = run(*words, "--explain")
+    done = run(*typed, "--explain")
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith(f"{short[0]}\n\n✓ canonical form")
     ticks, _, rest = done.stdout.partition("\n\nNot checked")
