@@ -49,7 +49,7 @@ class Verdict:
             "publisher, then give it with `key` or hubbub trust add",
         )
 
-    def told(
+    def with_facts(
         self,
         verdict: str,
         *,
