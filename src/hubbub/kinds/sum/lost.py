@@ -62,7 +62,11 @@ def edges(spec: Sum) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class OctaveCounts:
-    """The mechanism: geometric noise on the number of people of each octave, of which one person moves one by one."""
+    """The mechanism: geometric noise on the number of people of each octave, of which one person moves one by one.
+
+    Guarantee: one person more or less costs the share of epsilon that is kept for it, if the words of the source are
+    uniform and independent.
+    """
 
     spec: Sum
     schema: ClassVar[pa.Schema] = pa.schema([("people", pa.int64())])
