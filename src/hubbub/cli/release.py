@@ -188,7 +188,7 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[st
     out, form, replace, date, yes = (words.pop(name) for name in ("out", "form", "replace", "date", "yes"))
     ledger = Ledger(words["ledger"])
     publish, columns = _opened(kind, file, words)
-    spec = kind.from_options(**words)
+    spec = kind.ask(**words)
     check_format(form)
     said = heading(date)
     confirm_weak(spec.bind(columns), yes)

@@ -72,7 +72,7 @@ def work(asked: Mapping[str, Any], tell: Tell, interrupt: Interrupt) -> None:
     tell({"stage": "opening"})
     publish, words = _opened(kind, asked)
     tell({"stage": "preparing"})
-    spec = kind.from_options(**words)
+    spec = kind.ask(**words)
     before = _spent(asked)
     try:
         with prepared(out, spec.size_hint()):
