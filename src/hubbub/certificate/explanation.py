@@ -63,10 +63,12 @@ class Meaning:
 
 def explain(derivation: Derivation) -> str:
     """The promise, how it follows step by step, and what is taken for granted."""
-    told = meaning(derivation.conclusion, derivation.people)
+    explanation = meaning(derivation.conclusion, derivation.people)
     lines = [
         "What is promised",
-        *_indented(filter(None, (told.promised, told.crowd, f"Not promised: {told.not_promised}"))),
+        *_indented(
+            filter(None, (explanation.promised, explanation.crowd, f"Not promised: {explanation.not_promised}"))
+        ),
         "",
         "How it follows",
         *_indented(steps(derivation)),
@@ -109,10 +111,10 @@ def explain_release(spec: Spec, promises: Sequence[Derivation]) -> str:
     ]
     refused: dict[str, None] = {}
     for step in asked_first(promises):
-        told = meaning(step.conclusion, step.people)
-        refused[told.not_promised] = None
+        explanation = meaning(step.conclusion, step.people)
+        refused[explanation.not_promised] = None
         lines.append(f"  {title(step.conclusion)} ({step.conclusion.notion} privacy)")
-        lines += _indented(filter(None, (told.promised, told.crowd, crowd_words(step))), by=4)
+        lines += _indented(filter(None, (explanation.promised, explanation.crowd, crowd_words(step))), by=4)
         lines.append(f"    In numbers: {in_numbers(step)}.")
     assumptions = dict.fromkeys(text for step in promises for text in step.all_assumptions())
     lines += ["", "What is taken for granted", *(f"  - {text}" for text in assumptions)]
@@ -130,6 +132,8 @@ def title(guarantee: Guarantee) -> str:
     """A promise in a few words."""
     if _is_flat(guarantee):
         return "The same limit in every crowd"
+    if isinstance(guarantee, DifferentialPrivacy) and guarantee.neighbours.number_is_public:
+        return "Whatever your data are"  # that you are one of them may be known
     return _TITLES.get(guarantee.notion, "A promise")
 
 
@@ -160,17 +164,17 @@ def meaning(guarantee: Guarantee, people: People | None = None) -> Meaning:
 def formula(derivation: Derivation) -> str:
     """The derivation as an indented tree, conclusions above their premises, with theorems and exact numbers."""
     lines: list[str] = []
-    told: set[int] = set()
+    seen: set[int] = set()
     waiting = [(derivation, 0)]
     while waiting:
         step, depth = waiting.pop()
         numbers = "; " + ", ".join(f"{name} = {text}" for name, text in step.numbers) if step.numbers else ""
-        again = id(step) in told and bool(step.premises)
+        again = id(step) in seen and bool(step.premises)
         lines.append(
             f"{'  ' * depth}{step.conclusion}  [{step.theorem.name}{numbers}{'; premises above' if again else ''}]"
         )
         if not again:
-            told.add(id(step))
+            seen.add(id(step))
             waiting.extend((premise, depth + 1) for premise in reversed(step.premises))
     return "\n".join(lines)
 

@@ -206,16 +206,30 @@ def answer(done: Release, written: dict[str, str], *, as_json: bool, beside: Com
     """What is said about a release that was made, whatever its kind."""
     for remark in done.spec.describe().remarks:
         say(f"Note: {remark}.")
+    _say_if_weak_together(done)
     if as_json:
         more = {} if beside is None else {"compare": {"rows": [dict(row) for row in beside.rows]}}
         print_json(_as_json(done, written) | more)
     else:
-        _tell(done, written)
+        _print_release(done, written)
         if beside is not None:
             page().print()
             page().print(_rows(beside.grid))
             for note in beside.grid.notes:
                 page().print(in_shell(note))
+
+
+def _say_if_weak_together(done: Release) -> None:
+    """Each release of a series may promise enough, and all of them together little: that is said whenever it is so."""
+    from hubbub.numeric.format import short
+    from hubbub.protocol.weakness import LARGEST_EPSILON
+
+    if done.place is not None and done.place.together is not None and done.place.together > LARGEST_EPSILON:
+        name, loss = done.place.dataset, short(done.place.together, 3)
+        say(
+            f"Note: all releases of {name} together promise little: epsilon = {loss} is above {LARGEST_EPSILON}. See "
+            "hubbub ledger show, and cap what is still to come with hubbub ledger policy."
+        )
 
 
 def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
@@ -229,7 +243,7 @@ def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
     }
 
 
-def _tell(done: Release, written: dict[str, str]) -> None:
+def _print_release(done: Release, written: dict[str, str]) -> None:
     from hubbub.certificate.explanation import crowd_words, meaning
     from hubbub.guarantees.asked import asked_first
     from hubbub.ledger.ledger import Ledger
@@ -244,10 +258,10 @@ def _tell(done: Release, written: dict[str, str]) -> None:
     for sentence in (*done.result.sentences(), *grid.notes):
         console.print(sentence)
     for step in asked_first(done.promises):
-        told = meaning(step.conclusion, step.people)
-        said = " ".join(filter(None, (told.promised, told.crowd, crowd_words(step))))
+        explanation = meaning(step.conclusion, step.people)
+        said = " ".join(filter(None, (explanation.promised, explanation.crowd, crowd_words(step))))
         console.print(f"\nPromised ({step.conclusion.notion}, for {step.people}): {said}")
-        console.print(f"Not promised: {told.not_promised}")
+        console.print(f"Not promised: {explanation.not_promised}")
     console.print()
     for place in written.values():
         console.print(f"Written: {place}", soft_wrap=True)

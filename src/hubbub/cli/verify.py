@@ -70,7 +70,7 @@ def verify(
     if as_json:
         print_json(done.as_json())
     else:
-        _tell(done)
+        _print_verdict(done)
     if not done.passed:
         raise CheckFailed(f"{done.verdict[:1].lower()}{done.verdict[1:]}")
     if not done.whole and not certificate_only:
@@ -94,7 +94,7 @@ def _ballots(path: str, record: Mapping[str, Any]) -> BallotFile:
     return BallotFile(ballots=council.ballots(), format="invented", title=council.TITLE, reading=reading)
 
 
-def _tell(done: Checked | CountChecked) -> None:
+def _print_verdict(done: Checked | CountChecked) -> None:
     console = page()
     for each in done.checks:
         found = f": {each.found}" if each.found else ""

@@ -49,7 +49,7 @@ class Verdict:
             "or hubbub trust add",
         )
 
-    def told(
+    def with_facts(
         self,
         verdict: str,
         *,

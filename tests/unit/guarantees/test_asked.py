@@ -69,7 +69,7 @@ def test_nobody_can_tell_whether_i_took_part_heads_the_report_the_words_and_the_
         trial=Answer(),
         frontier=Answer(),
     )
-    assert weighed.told[0].title == asked
+    assert weighed.promise_texts[0].title == asked
 
 
 def test_nobody_can_tell_whether_i_took_part_is_first_on_the_terminal(tmp_path: Path) -> None:
