@@ -47,7 +47,7 @@ def posterior() -> Chart:
         )
     axes = Axes(
         title="Belief before and after",
-        told="The larger epsilon, the farther a reader can go.",
+        description="The larger epsilon, the farther a reader can go.",
         x="epsilon",
         y="believed after, at least and at most",
         up=(0.0, 1.0),

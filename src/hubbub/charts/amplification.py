@@ -24,7 +24,7 @@ def amplification_chart(rows: Rows, what: str, *, floor: float) -> Chart:
     in_sight = 10.0**bottom <= floor <= 10.0**top
     axes = Axes(
         title="Delta against epsilon",
-        told=message(rows),
+        description=message(rows),
         x="epsilon of everybody in the population",
         y="delta",
         up=(10.0**bottom, 10.0**top),

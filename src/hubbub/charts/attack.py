@@ -63,10 +63,10 @@ def drawn_attack(rows: Rows, chance: float, target: int, width: int, *, kind: st
             else:
                 parts.append(_errors(row, most, x, at, wide))
         y = top + len(rows) * _ROW + (14 if not beside else 0)
-    told = "<title>Mechanisms against an attack</title>"
+    heading = "<title>Mechanisms against an attack</title>"
     said = "; ".join(f"{row['name']}: found {100 * float(row['attack']):.1f} % of the time" for row in rows)
-    told += f"<desc>{html.escape(said)}</desc>"
-    return f'<svg class="chart {kind}" viewBox="0 0 {width} {math.ceil(y)}" role="img">{told}{"".join(parts)}</svg>'
+    heading += f"<desc>{html.escape(said)}</desc>"
+    return f'<svg class="chart {kind}" viewBox="0 0 {width} {math.ceil(y)}" role="img">{heading}{"".join(parts)}</svg>'
 
 
 def _found(attack: float, chance: float, x: float, y: float, wide: float) -> str:

@@ -23,7 +23,7 @@ def designs_chart(rows: Rows, *, title: str, subtitle: Sequence[str]) -> Chart:
         Series(
             name=name,
             points=tuple((point["rate"], float(point["error"])) for point in mine),
-            told=tuple(f"{point['label']}: {float(point['error']):.3g}" for point in mine),
+            labels=tuple(f"{point['label']}: {float(point['error']):.3g}" for point in mine),
         )
         for name in dict.fromkeys(str(row["channel"]) for row in rows)
         for mine in [sorted((p for p in points if p["channel"] == name), key=lambda point: point["rate"])]
@@ -31,7 +31,7 @@ def designs_chart(rows: Rows, *, title: str, subtitle: Sequence[str]) -> Chart:
     best = min(points, key=lambda point: float(point["error"]))
     axes = Axes(
         title="Errors of designs",
-        told=title,
+        description=title,
         x="share of people in the secret sample",
         y=ERROR,
         percent=True,
@@ -49,5 +49,5 @@ def _bars(points: Rows, title: str, subtitle: Sequence[str]) -> Chart:
         for point in best
         for error in [float(point["error"])]
     )
-    words = Words(title="Errors of designs", told=title, by="", numbers=ERROR)
+    words = Words(title="Errors of designs", description=title, by="", numbers=ERROR)
     return charted(partial(drawn, [Panel("", bars)], words, upright=False), title, subtitle)

@@ -151,13 +151,8 @@ def _band(x0: float, y0: float, x1: float, y1: float, thick: float, link: FlowLi
     d, e, f = (px(value) for value in (y1, y1 + thick, y0 + thick))
     way = f"M{a} {c}C{middle} {c} {middle} {d} {b} {d}L{b} {e}C{middle} {e} {middle} {f} {a} {f}Z"
     named = link.origin if link.origin == link.target else f"{link.origin} to {link.target}"
-<<<<<<< HEAD
-    told = html.escape(f"{named}: {link.ballots:,}")
-    return f'<path {shade.format("flowing")} d="{way}"><title>{told}</title></path>'
-=======
     label = html.escape(f"{named}: {link.ballots:,}")
-    return f'<path {shade.format("band")} d="{way}"><title>{label}</title></path>'
->>>>>>> main
+    return f'<path {shade.format("flowing")} d="{way}"><title>{label}</title></path>'
 
 
 def _rect(pile: _Pile, bar: float, shade: str, label: str) -> str:

@@ -73,8 +73,8 @@ def drawn_triangles(
                 parts.append(_triangle(mine, polls, key, limits, labels, steps, (x - side / 2, top, side)))
                 tallest = max(tallest, LINE * len(lines) + 2 * _ROOM + side * math.sqrt(3) / 2)
             y += tallest + 10
-    told = "<title>What lies gain, over a triangle of beliefs</title>"
-    return f'<svg class="chart {kind}" viewBox="0 0 {width} {math.ceil(y)}" role="img">{told}{"".join(parts)}</svg>'
+    heading = "<title>What lies gain, over a triangle of beliefs</title>"
+    return f'<svg class="chart {kind}" viewBox="0 0 {width} {math.ceil(y)}" role="img">{heading}{"".join(parts)}</svg>'
 
 
 def _triangle(

@@ -37,7 +37,7 @@ def lines_chart(panels: Mapping[str, Lines], *, x: str, y: str, title: str = "",
         ]
         for panel, lines in panels.items()
     }
-    axes = Axes(title=title or y, told=f"{y}, by {x}", x=x, y=y, **more)
+    axes = Axes(title=title or y, description=f"{y}, by {x}", x=x, y=y, **more)
     across, up = axes_of([each for lines in series.values() for each in lines], axes)
     shared = replace(axes, across=axes.across or (across.least, across.most), up=axes.up or (up.least, up.most))
     if len(series) == 1:
@@ -65,5 +65,5 @@ def drawn_panels(
             parts.append(inner.replace("<svg ", place, 1).replace(f'class="chart {kind}"', 'class="panel"', 1))
             tallest = max(tallest, high + 24)
         y += tallest + 14
-    told = f"<title>{html.escape(title)}</title>"
-    return f'<svg class="chart {kind}" viewBox="0 0 {width} {math.ceil(y)}" role="img">{told}{"".join(parts)}</svg>'
+    heading = f"<title>{html.escape(title)}</title>"
+    return f'<svg class="chart {kind}" viewBox="0 0 {width} {math.ceil(y)}" role="img">{heading}{"".join(parts)}</svg>'

@@ -24,9 +24,9 @@ def profile_chart(rows: Rows, what: str) -> Chart:
     """
     if any(row["exact_delta"] > BARELY for row in rows):
         series, axes = delta_lines(rows)
-        return charted(partial(drawn_lines, series, axes), axes.told, [what])
+        return charted(partial(drawn_lines, series, axes), axes.description, [what])
     series, axes = loss_lines(rows)
-    return charted(partial(drawn_lines, series, axes), axes.told, [what, *_unpromised(rows)])
+    return charted(partial(drawn_lines, series, axes), axes.description, [what, *_unpromised(rows)])
 
 
 def delta_lines(rows: Rows) -> tuple[list[Series], Axes]:
@@ -41,13 +41,13 @@ def delta_lines(rows: Rows) -> tuple[list[Series], Axes]:
     series = [
         Series(name=CLAIMED, points=tuple(claimed), marks=len(rows) == 1, dashed=True),
         Series(
-            name=EXACT, points=shown, line=_unbroken(shown), told=tuple(f"{n:,}: {delta:.3g}" for n, delta in shown)
+            name=EXACT, points=shown, line=_unbroken(shown), labels=tuple(f"{n:,}: {delta:.3g}" for n, delta in shown)
         ),
         Series(name=f"exact, below 1e{bottom} or exactly 0", points=buried, line=False),
     ]
     axes = Axes(
         title="Delta by count",
-        told=_delta_message(worst),
+        description=_delta_message(worst),
         x="people in the bin",
         y="delta at the claimed epsilon",
         up=(least, 10.0**top),
@@ -84,12 +84,14 @@ def loss_lines(rows: Rows) -> tuple[list[Series], Axes]:
     series = []
     for which, key in ((PROMISED, "epsilon"), (EXACT, "exact_epsilon")):
         points = tuple((row["count"], float(row[key])) for row in rows if row[key] not in (None, "inf"))
-        told = tuple(f"{count:,}: {loss:.4g}" for count, loss in points)
+        labels = tuple(f"{count:,}: {loss:.4g}" for count, loss in points)
         line = which == PROMISED and _unbroken(points)
-        series.append(Series(name=which, points=points, told=told, broad=which == PROMISED, line=line, marks=not line))
+        series.append(
+            Series(name=which, points=points, labels=labels, broad=which == PROMISED, line=line, marks=not line)
+        )
     axes = Axes(
         title="Loss by count",
-        told=_loss_message(rows),
+        description=_loss_message(rows),
         x="people in the bin",
         y="privacy loss of one person",
         high=_HIGH,

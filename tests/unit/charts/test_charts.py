@@ -217,7 +217,7 @@ def test_a_file_has_the_colours_of_a_light_page() -> None:
 def test_lines_have_bands_where_they_are_given() -> None:
     from hubbub.charts.lines import Axes, Series
 
-    axes = Axes(title="t", told="t", x="x", y="y", up=(0.0, 1.0), log=False)
+    axes = Axes(title="t", description="t", x="x", y="y", up=(0.0, 1.0), log=False)
     series = Series(name="a", points=((0, 0.5), (1, 0.5)), band=((0.25, 0.75), (0.25, 1.0)))
     drawing = ET.fromstring(drawn_lines([series], axes, 700))
     band = next(each for each in drawing.iter("polygon"))
