@@ -131,12 +131,12 @@ def load(path: str | Path) -> bytes:
     """The bytes of a certificate file."""
     inside = Path(path) / CERTIFICATE
     if inside.is_file():
-        raise CheckFailed(f"{str(path)[:200]!r} is a folder; give the certificate in it, {str(inside)[:300]}")
+        raise WrongUse(f"{str(path)[:200]!r} is a folder; give the certificate in it, {str(inside)[:300]}")
     try:
         with open(path, "rb") as file:
             return file.read(LARGEST + 1)
     except OSError:
-        raise CheckFailed(f"there is no certificate {str(path)[:200]!r} that can be read; check the name") from None
+        raise WrongUse(f"there is no certificate {str(path)[:200]!r} that can be read; check the name") from None
 
 
 def verify(
