@@ -41,7 +41,7 @@ def test_answers_of_the_calculator_are_frozen_and_tell_themselves() -> None:
         hubbub.account.mean(1000, 10**4, epsilon_zk="0.1"),
         hubbub.account.group("differential:epsilon=1", 3),
         hubbub.account.convert("differential:epsilon=0.5", "crowd-blending", k=20),
-        hubbub.plan.ask("k", "zero-knowledge", epsilon=0.5, delta="1e-9", rate="0.1"),
+        hubbub.plan.find_parameter("k", "zero-knowledge", epsilon=0.5, delta="1e-9", rate="0.1"),
         hubbub.plan.release("differential", people=500, bins=4, epsilon=0.5),
         hubbub.vote.guarantee("repeated-plurality", candidates=3, voters=1000),
     )
@@ -60,7 +60,7 @@ def test_a_wrong_question_is_answered_in_the_words_of_python() -> None:
     with pytest.raises(WrongUse, match=r"^delta and at_epsilon are asked one at a time"):
         hubbub.account.crowd(20, "0.1").ask(delta="1e-6", at_epsilon=1)
     with pytest.raises(WrongUse, match=r"^ask=k needs epsilon; add it"):
-        hubbub.plan.ask("k", "zero-knowledge", delta="1e-9", rate="0.1")
+        hubbub.plan.find_parameter("k", "zero-knowledge", delta="1e-9", rate="0.1")
     with pytest.raises(WrongUse, match=r"it goes with mechanism=noisy-below"):
         hubbub.account.crowd(20, "0.1", tagged=True)
 
@@ -94,7 +94,7 @@ def test_a_release_is_saved_verified_and_explained(tmp_path: Path) -> None:
     assert {"release", "certificate", "report"} <= set(written)
     checked = hubbub.verify(written["certificate"])
     assert checked.passed
-    assert checked.whole  # our own key, and the files are there
+    assert checked.complete  # our own key, and the files are there
     assert checked.as_json()["verdict"] == checked.verdict
     told = hubbub.explain(written["certificate"])
     assert told.text == hubbub.explain(done).text

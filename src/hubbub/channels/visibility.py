@@ -30,7 +30,7 @@ STEADY: Final = Fraction(1, 10**9)
 _FAR: Final = 1 << 40
 
 
-def given_shown(law: Law) -> Law:
+def given_visible(law: Law) -> Law:
     """The outcomes that show a number, as they stand: their total is the chance of being shown."""
     if not any(tag.startswith(SUPPRESSED) for tag in law.tags):
         return law
@@ -55,11 +55,11 @@ def hides(channel: Channel) -> bool:
 
 
 @lru_cache(maxsize=65536)
-def chance_shown(channel: Channel, count: int) -> arb:
+def chance_visible(channel: Channel, count: int) -> arb:
     """A ball around the probability that a bin of so many shows a number; narrow relative to it where it is small."""
     if isinstance(channel, Warped):
-        return channel.shown_at_least(count, 0)
-    return given_shown(channel.law(count)).total()
+        return channel.mass_at_least(count, 0)
+    return given_visible(channel.law(count)).total()
 
 
 def exact_from(channel: Channel) -> int | None:
@@ -86,20 +86,20 @@ def steady_from(channel: Channel) -> int | None:
         return channel.last_change + 1 + (0 if isinstance(rate, Infinite) else math.ceil(21 / rate))
     if isinstance(channel, LowerBound) and channel.made.settled is not None:
         return channel.made.settled
-    return _first_shown(channel)
+    return _first_visible(channel)
 
 
-def _first_shown(channel: Channel) -> int | None:
-    def shown(count: int) -> bool:
-        return bool(chance_shown(channel, count) >= 1 - ball(STEADY))
+def _first_visible(channel: Channel) -> int | None:
+    def is_visible(count: int) -> bool:
+        return bool(chance_visible(channel, count) >= 1 - ball(STEADY))
 
     high = 1
-    while not shown(high):
+    while not is_visible(high):
         high *= 2
         if high > min(_FAR, LARGEST_COUNT):
             return None
     low = high // 2
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if shown(middle) else (middle + 1, high)
+        low, high = (low, middle) if is_visible(middle) else (middle + 1, high)
     return low

@@ -68,8 +68,8 @@ def _bars(points: list[dict[str, Any]], title: str, subtitle: Sequence[str]) -> 
     bars = base.mark_bar(height=16).encode(
         x=x, y=y, color=alt.condition("datum.best", alt.value(BLUE), alt.value(PALE))
     )
-    words = base.mark_text(align="left", dx=5, color=INK).encode(x=x, y=y, text="words:N")
-    chart: Chart = titled(alt.layer(bars, words).properties(width=420, height=28 * len(data)), title, subtitle)
+    labels = base.mark_text(align="left", dx=5, color=INK).encode(x=x, y=y, text="words:N")
+    chart: Chart = titled(alt.layer(bars, labels).properties(width=420, height=28 * len(data)), title, subtitle)
     return chart
 
 

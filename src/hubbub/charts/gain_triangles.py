@@ -83,7 +83,9 @@ def _triangle(cells: Rows, polls: Rows, colour: Any, labels: Sequence[str], step
     def drawn(values: Sequence[Any]) -> Any:
         return alt.Chart(alt.Data(values=list(values)))
 
-    points = [{**cell, **_place(cell["weights"], high), "shown": max(float(cell["gain"]), _LEAST)} for cell in cells]
+    points = [
+        {**cell, **_coordinates(cell["weights"], high), "shown": max(float(cell["gain"]), _LEAST)} for cell in cells
+    ]
     radius = _WIDE / steps / math.sqrt(3)
     hexagons = (
         drawn(points)
@@ -93,13 +95,13 @@ def _triangle(cells: Rows, polls: Rows, colour: Any, labels: Sequence[str], step
     names = []
     for label, weights in zip(labels, ((1, 0, 0), (0, 1, 0), (0, 0, 1)), strict=True):
         away = -radius - 12 if weights[2] else radius + 16
-        end = drawn([{**_place(weights, high), "text": label}])
+        end = drawn([{**_coordinates(weights, high), "text": label}])
         names.append(
             end.mark_text(dy=away, fontSize=13, color=INK).encode(
                 x=alt.X("x:Q", **x), y=alt.Y("y:Q", **y), text="text:N"
             )
         )
-    seen = drawn([{**poll, **_place(poll["weights"], high)} for poll in polls])
+    seen = drawn([{**poll, **_coordinates(poll["weights"], high)} for poll in polls])
     marks = [
         seen.mark_point(shape="diamond", size=90, filled=False, color=INK, strokeWidth=2, opacity=1).encode(
             x=alt.X("x:Q", **x), y=alt.Y("y:Q", **y), tooltip=["label:N"]
@@ -119,7 +121,7 @@ def _triangle(cells: Rows, polls: Rows, colour: Any, labels: Sequence[str], step
     return layers.properties(width=_WIDE + 2 * _ROOM, height=high + 2 * _ROOM, title=head)
 
 
-def _place(weights: Sequence[float], high: float) -> dict[str, float]:
+def _coordinates(weights: Sequence[float], high: float) -> dict[str, float]:
     """Where a belief stands: the first corner left, the second right, the third on top."""
     a, b, c = (float(weight) for weight in weights)
     total = a + b + c

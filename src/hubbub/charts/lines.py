@@ -79,13 +79,13 @@ def drawn_lines(series: Sequence[Series], axes: Axes, width: int, *, kind: str =
         parts.append(text_lines(x, bottom + 17, [label], "quiet", anchor="middle"))
     parts.append(f'<line class="axis" x1="{px(left)}" y1="{px(bottom)}" x2="{px(right)}" y2="{px(bottom)}"/>')
 
-    def place(point: tuple[float, float]) -> tuple[float, float]:
+    def to_pixels(point: tuple[float, float]) -> tuple[float, float]:
         return left + across.at(point[0]) * (right - left), bottom - up.at(point[1]) * _HIGH
 
     for i, each in enumerate(series):
-        parts.append(_line(each, i % KINDS, [place(point) for point in each.points]))
+        parts.append(_line(each, i % KINDS, [to_pixels(point) for point in each.points]))
     if axes.ring is not None:
-        x, y = place(axes.ring)
+        x, y = to_pixels(axes.ring)
         parts.append(f'<circle class="ring" cx="{px(x)}" cy="{px(y)}" r="11"/>')
     below = wrapped(axes.x, right - left)
     parts.append(text_lines(left + (right - left) / 2, bottom + 38, below, "quiet", anchor="middle"))
@@ -94,13 +94,13 @@ def drawn_lines(series: Sequence[Series], axes: Axes, width: int, *, kind: str =
     return f'<svg class="chart {kind}" viewBox="0 0 {width} {high}" role="img">{described}{"".join(parts)}</svg>'
 
 
-def _line(series: Series, kind: int, places: Sequence[tuple[float, float]]) -> str:
-    path = " ".join(f"{px(x)},{px(y)}" for x, y in places)
+def _line(series: Series, kind: int, points: Sequence[tuple[float, float]]) -> str:
+    path = " ".join(f"{px(x)},{px(y)}" for x, y in points)
     style = f"series s{kind}{' wide-line' if series.broad else ''}"
-    parts = [f'<polyline class="{style}" points="{path}"/>'] if len(places) > 1 else []
-    if series.marks or len(places) == 1:
+    parts = [f'<polyline class="{style}" points="{path}"/>'] if len(points) > 1 else []
+    if series.marks or len(points) == 1:
         size = 5.5 - 0.6 * kind  # marks that coincide show one in the other
-        for i, (x, y) in enumerate(places):
+        for i, (x, y) in enumerate(points):
             label = f"<title>{html.escape(series.labels[i])}</title>" if series.labels else ""
             parts.append(f'<g>{label}<circle class="mark s{kind}" cx="{px(x)}" cy="{px(y)}" r="{px(size)}"/></g>')
     return "".join(parts)

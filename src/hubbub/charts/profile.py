@@ -29,15 +29,15 @@ def _delta_chart(rows: Rows, what: str) -> Chart:
     worst = max(rows, key=lambda row: float(row["exact_delta"]))
     bottom, top = _decades(rows, float(worst["exact_delta"]))
     names = ["claimed", "exact", f"exact, below 1e{bottom} or exactly 0"]
-    claimed, shown, buried = names
+    claimed, published, buried = names
     points: list[dict[str, Any]] = []
-    for place, row in enumerate(rows):
+    for position, row in enumerate(rows):
         count, promised, delta = row["count"], float(row["claimed_delta"]), float(row["exact_delta"])
         if promised >= 10.0**bottom:
             points.append({"count": count, "delta": promised, "which": claimed})
         deep = delta < 10.0**bottom
-        seen = {"count": count, "delta": max(delta, 10.0**bottom), "which": buried if deep else shown}
-        points.append({**seen, "run": count - place})
+        seen = {"count": count, "delta": max(delta, 10.0**bottom), "which": buried if deep else published}
+        points.append({**seen, "run": count - position})
     used = [name for name in names if any(point["which"] == name for point in points)]
     colours = dict(zip(names, (VERMILLION, BLUE, SKY), strict=True))
     alt = load_altair()
@@ -51,7 +51,7 @@ def _delta_chart(rows: Rows, what: str) -> Chart:
     colour = alt.Color("which:N", scale=alt.Scale(domain=used, range=[colours[name] for name in used]))
     base = alt.Chart(alt.Data(values=points)).encode(x=_people(rows), y=y, color=colour, tooltip=["count:Q", "delta:Q"])
     dash = base.transform_filter(alt.datum.which == claimed).mark_line(strokeWidth=2.5, strokeDash=[8, 4])
-    line = base.transform_filter(alt.datum.which == shown).mark_line(strokeWidth=1.5).encode(detail="run:N")
+    line = base.transform_filter(alt.datum.which == published).mark_line(strokeWidth=1.5).encode(detail="run:N")
     dots = base.transform_filter(alt.datum.which != claimed).mark_point(filled=True, size=_dot(rows), opacity=1)
     layers = [dash, line, dots] if len(rows) > 1 else [base.mark_point(filled=True, size=90, opacity=1)]
     chart: Chart = titled(alt.layer(*layers).properties(width=640, height=340), _delta_message(worst), [what])
@@ -69,18 +69,18 @@ def _delta_message(worst: Mapping[str, Any]) -> str:
 
 def _decades(rows: Rows, worst: float) -> tuple[int, int]:
     """The powers of ten at the ends of a logarithmic axis: (bottom, top)."""
-    shown = [float(row[key]) for row in rows for key in ("claimed_delta", "exact_delta") if row[key]]
-    top = math.ceil(math.log10(max(shown)) + 0.1)
-    least = min(delta for delta in shown if delta >= worst * 10.0**-DECADES)
+    positive = [float(row[key]) for row in rows for key in ("claimed_delta", "exact_delta") if row[key]]
+    top = math.ceil(math.log10(max(positive)) + 0.1)
+    least = min(delta for delta in positive if delta >= worst * 10.0**-DECADES)
     return max(math.floor(math.log10(least) - 0.1), top - DECADES - 1), top
 
 
 def _loss_chart(rows: Rows, what: str) -> Chart:
     promised, exact = "promised", "exact"
     points = [
-        {"count": row["count"], "loss": row[key], "which": which, "run": row["count"] - place}
+        {"count": row["count"], "loss": row[key], "which": which, "run": row["count"] - position}
         for which, key in ((promised, "epsilon"), (exact, "exact_epsilon"))
-        for place, row in enumerate(rows)
+        for position, row in enumerate(rows)
         if row[key] not in (None, "inf")
     ]
     alt = load_altair()

@@ -59,15 +59,15 @@ def transfers_chart(
     shades = _shades(order, plain)
     step = min(max(_STEP, _WIDE[0] / (len(columns) - 1)), _WIDE[1] / (len(columns) - 1))
     room = _HIGH - _GAP * (max(len(column["piles"]) for column in columns) - 1)  # pixels for all ballots
-    placed = [_stack(column["piles"], i * step, room) for i, column in enumerate(columns)]
+    stacks = [_stack(column["piles"], i * step, room) for i, column in enumerate(columns)]
     bars = [
         {"x": x, "x2": x + _BAR, "y": top, "y2": end, "name": name, "ballots": ballots, "colour": shades[name]}
-        for stack in placed
+        for stack in stacks
         for name, (x, top, end, ballots) in stack.items()
     ]
-    bands = [point for i, link in enumerate(_banded(links, placed, order)) for point in _edge(link, i, shades)]
+    bands = [point for i, link in enumerate(_banded(links, stacks, order)) for point in _edge(link, i, shades)]
     wide = (len(columns) - 1) * step + _BAR
-    left, right = _room(placed[0]), _room(placed[-1])
+    left, right = _room(stacks[0]), _room(stacks[-1])
     x = {"scale": alt.Scale(domain=[-left, wide + right], nice=False, zero=False), "axis": None}
     y = {"scale": alt.Scale(domain=[_HIGH, -_HEAD], nice=False, zero=False), "axis": None}
     tip = ["name:N", alt.Tooltip("ballots:Q", format=",d")]
@@ -90,7 +90,7 @@ def transfers_chart(
         drawn(bars)
         .mark_rect(stroke="white", strokeWidth=0.6)
         .encode(x=alt.X("x:Q", **x), x2="x2:Q", y=alt.Y("y:Q", **y), y2="y2:Q", color=colour, tooltip=tip),
-        *_words(alt, drawn, placed, columns, winner, x, y, step),
+        *_labels(alt, drawn, stacks, columns, winner, x, y, step),
     ]
     chart: Chart = titled(
         alt.layer(*layers).properties(width=wide + left + right, height=_HIGH + _HEAD), title, subtitle
@@ -119,26 +119,26 @@ def _stack(piles: Sequence[tuple[str, int]], x: float, room: float) -> Stack:
     return out
 
 
-def _banded(links: Rows, placed: Sequence[Stack], order: Sequence[str]) -> list[dict[str, Any]]:
+def _banded(links: Rows, stacks: Sequence[Stack], order: Sequence[str]) -> list[dict[str, Any]]:
     """Links with their two ends, stacked on either side in the order of the piles."""
-    place = {name: i for i, name in enumerate(order)}
+    rank = {name: i for i, name in enumerate(order)}
     out: list[dict[str, Any]] = []
-    for column in range(len(placed) - 1):
+    for column in range(len(stacks) - 1):
         here = sorted(
             (link for link in links if link["column"] == column),
-            key=lambda link: (place[link["origin"]], place[link["target"]]),
+            key=lambda link: (rank[link["origin"]], rank[link["target"]]),
         )
-        starts = {name: pile[1] for name, pile in placed[column].items()}
-        ends = {name: pile[1] for name, pile in placed[column + 1].items()}
+        starts = {name: pile[1] for name, pile in stacks[column].items()}
+        ends = {name: pile[1] for name, pile in stacks[column + 1].items()}
         for link in here:
             origin, target, ballots = link["origin"], link["target"], link["ballots"]
-            x, top, end, pile = placed[column][origin]
+            x, top, end, pile = stacks[column][origin]
             thick = (end - top) * ballots / pile
-            there = placed[column + 1][target]
+            target_pile = stacks[column + 1][target]
             out.append(
                 {
                     "from": (x + _BAR, starts[origin]),
-                    "to": (there[0], ends[target]),
+                    "to": (target_pile[0], ends[target]),
                     "thick": thick,
                     "origin": origin,
                     "name": f"{origin} to {target}" if origin != target else origin,
@@ -175,12 +175,12 @@ def _room(stack: Stack) -> float:
     return 16 + _LETTER * max(len(f"{name}  {pile[3]:,}") for name, pile in stack.items())
 
 
-def _words(
-    alt: Any, drawn: Any, placed: Sequence[Stack], columns: Rows, winner: str, x: Any, y: Any, step: float
+def _labels(
+    alt: Any, drawn: Any, stacks: Sequence[Stack], columns: Rows, winner: str, x: Any, y: Any, step: float
 ) -> list[Any]:
     """Names and numbers at both ends, numbers where they fit in between, a heading above each column."""
     layers = []
-    for stack, shift, align in ((placed[0], -7, "right"), (placed[-1], _BAR + 7, "left")):
+    for stack, shift, align in ((stacks[0], -7, "right"), (stacks[-1], _BAR + 7, "left")):
         rows = [
             {"x": pile[0] + shift, "y": at, "text": f"{name}  {pile[3]:,}", "bold": name == winner}
             for (name, pile), at in zip(stack.items(), _apart(stack), strict=True)
@@ -195,7 +195,7 @@ def _words(
             )
     inner = [
         {"x": pile[0] + _BAR + 4, "y": (pile[1] + pile[2]) / 2, "text": f"{pile[3]:,}"}
-        for stack in placed[1:-1]
+        for stack in stacks[1:-1]
         for pile in stack.values()
         if pile[2] - pile[1] >= _LINE and step > 70
     ]
@@ -224,11 +224,11 @@ def _cut(text: str, letters: int) -> str:
 
 def _apart(stack: Stack) -> list[float]:
     """Where labels go: beside their piles, but never closer than a line."""
-    places: list[float] = []
+    heights: list[float] = []
     for _, top, end, _ in stack.values():
         want = (top + end) / 2
-        places.append(max(want, places[-1] + _LINE) if places else want)
-    return places
+        heights.append(max(want, heights[-1] + _LINE) if heights else want)
+    return heights
 
 
 def _one_count(piles: Sequence[tuple[str, int]], winner: str, title: str, subtitle: Sequence[str]) -> Chart:
@@ -244,6 +244,6 @@ def _one_count(piles: Sequence[tuple[str, int]], winner: str, title: str, subtit
     axis = alt.Axis(ticks=False, domain=False, grid=False, labelPadding=8, labelLimit=320)
     y = alt.Y("name:N", sort=[name for name, _ in piles], title=None, axis=axis)
     bars = data.mark_bar(height=18).encode(x=x, y=y, color=alt.Color("colour:N", scale=None, legend=None))
-    words = data.mark_text(align="left", dx=6, fontSize=12, color=INK).encode(x=x, y=y, text="words:N")
-    chart: Chart = titled(alt.layer(bars, words).properties(width=520, height=alt.Step(26)), title, subtitle)
+    labels = data.mark_text(align="left", dx=6, fontSize=12, color=INK).encode(x=x, y=y, text="words:N")
+    chart: Chart = titled(alt.layer(bars, labels).properties(width=520, height=alt.Step(26)), title, subtitle)
     return chart

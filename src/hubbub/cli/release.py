@@ -14,13 +14,13 @@ from hubbub.cli import (
     Command,
     Commands,
     confirm_weak,
+    display,
     examples,
     json_option,
     options,
     page,
     print_json,
-    say,
-    shown,
+    print_text,
     waiting,
     yes_option,
 )
@@ -71,21 +71,23 @@ def release() -> None:
 def command(kind: Kind, name: str | None = None) -> click.Command:
     """The command of a kind: its own options, and those that every release of such data has."""
 
-    def run(file: str, as_json: bool, compare: bool = False, **words: Any) -> None:
-        _release(kind, file, as_json, compare, words)
+    def run(file: str, as_json: bool, compare: bool = False, **options: Any) -> None:
+        _release(kind, file, as_json, compare, options)
 
-    asked: Callable[..., None] = json_option(run)
+    command: Callable[..., None] = json_option(run)
     if kind.compare is not None:
-        asked = click.option("--compare", is_flag=True, help="Show beside it what others do to the same end.")(asked)
-    asked = _of_any(asked)
-    asked = _of_a_table(asked) if kind.data == "table" else reading_options(asked)
+        command = click.option("--compare", is_flag=True, help="Show beside it what others do to the same end.")(
+            command
+        )
+    command = _of_any(command)
+    command = _of_a_table(command) if kind.data == "table" else reading_options(command)
     made = click.command(name or kind.name, help=in_shell(kind.help), epilog=examples(*kind.examples))
-    return made(click.argument("file")(options(asked, kind.options)))
+    return made(click.argument("file")(options(command, kind.options)))
 
 
-def _with(command: Command, *asked: tuple[str, str, str]) -> Command:
-    for flag, takes, words in reversed(asked):
-        command = click.option(flag, metavar=takes, help=words)(command)
+def _with(command: Command, *extra: tuple[str, str, str]) -> Command:
+    for flag, takes, text in reversed(extra):
+        command = click.option(flag, metavar=takes, help=text)(command)
     return command
 
 
@@ -110,7 +112,7 @@ def _of_a_table(command: Command) -> Command:
     command = click.option(
         "--other-people", is_flag=True, help="Declare that these are not the people of a dataset with the same ids."
     )(command)
-    for flags, takes, words, more in reversed(
+    for flags, takes, text, more in reversed(
         (
             (("--person",), "COLUMN", "The column that says who a row is about.", {}),
             (("--rows-are-people",), None, "Each row is another person.", {"is_flag": True}),
@@ -123,7 +125,7 @@ def _of_a_table(command: Command) -> Command:
             ),
         )
     ):
-        command = click.option(*flags, metavar=takes, help=words, **more)(command)
+        command = click.option(*flags, metavar=takes, help=text, **more)(command)
     return command
 
 
@@ -153,31 +155,31 @@ def two_columns(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",")]
 
 
-def _opened(kind: Kind, file: str, words: dict[str, Any]) -> tuple[Publish, object]:
+def _opened(kind: Kind, file: str, options: dict[str, Any]) -> tuple[Publish, object]:
     """Open what the release is of; returns how one is made of it, and its columns. What is said about opening is taken
     out of `words`, and for a table the person column is put there."""
-    named = {name: words.pop(name) for name in ("dataset", "ledger")}
+    named = {name: options.pop(name) for name in ("dataset", "ledger")}
     if kind.data == "table":
         from hubbub.engines.query import RowsMove, remarks
         from hubbub.opening import open as open_table
 
-        given = {name: words.pop(name) for name in _TABLE}
+        given = {name: options.pop(name) for name in _TABLE}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RowsMove)
             people = open_table(file, **given, **named)
         for remark in remarks(given["table"]):
-            say(f"Note: {remark}.")
-        words["person"] = people.person
+            print_text(f"Note: {remark}.")
+        options["person"] = people.person
         return people.publish, people.engine.columns()
     from hubbub.opening import open_graph
 
     named["dataset"] = named["dataset"] or (f"{EXAMPLE}-friends" if file == EXAMPLE else None)
-    reading = {name: words.pop(name) for name in ("header", "vertex_file")}
-    network = open_graph(graph_given(file), columns=two_columns(words.pop("columns")), **reading, **named)
+    reading = {name: options.pop(name) for name in ("header", "vertex_file")}
+    network = open_graph(graph_given(file), columns=two_columns(options.pop("columns")), **reading, **named)
     return network.publish, network.links.columns()
 
 
-def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[str, Any]) -> None:
+def _release(kind: Kind, file: str, as_json: bool, compare: bool, options: dict[str, Any]) -> None:
     from hubbub.ledger.ledger import Ledger
     from hubbub.protocol.capabilities import TakesLong
     from hubbub.publication.files import check_format
@@ -185,19 +187,19 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[st
     from hubbub.release import save
     from hubbub.report.heading import heading
 
-    out, form, replace, date, yes = (words.pop(name) for name in ("out", "form", "replace", "date", "yes"))
-    ledger = Ledger(words["ledger"])
-    publish, columns = _opened(kind, file, words)
-    spec = kind.from_options(**words)
+    out, form, replace, date, yes = (options.pop(name) for name in ("out", "form", "replace", "date", "yes"))
+    ledger = Ledger(options["ledger"])
+    publish, columns = _opened(kind, file, options)
+    spec = kind.from_options(**options)
     check_format(form)
-    said = heading(date)
+    dated = heading(date)
     confirm_weak(spec.bind(columns), yes)
-    with prepared(Path(out), spec.size_hint(), replace=replace, parts=words.get("parts") is not None, ledger=ledger):
+    with prepared(Path(out), spec.size_hint(), replace=replace, parts=options.get("parts") is not None, ledger=ledger):
         if isinstance(spec, TakesLong) and (ahead := spec.duration_note()):
-            say(ahead)
+            print_text(ahead)
         with waiting("Counting"):
             done = publish(spec, accept_weak=True)  # if it is weak, somebody just confirmed it
-            written = save(done, out, form=form, replace=replace, heading=said)
+            written = save(done, out, form=form, replace=replace, heading=dated)
     beside = kind.compare(done.spec) if compare and kind.compare is not None else None
     answer(done, written, as_json=as_json, beside=beside)
 
@@ -205,7 +207,7 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[st
 def answer(done: Release, written: dict[str, str], *, as_json: bool, beside: Comparison | None = None) -> None:
     """What is said about a release that was made, whatever its kind."""
     for remark in done.spec.describe().remarks:
-        say(f"Note: {remark}.")
+        print_text(f"Note: {remark}.")
     if as_json:
         more = {} if beside is None else {"compare": {"rows": [dict(row) for row in beside.rows]}}
         print_json(_as_json(done, written) | more)
@@ -223,19 +225,19 @@ def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
 
     return {
         **written,
-        "dataset": done.place.dataset if done.place else None,
+        "dataset": done.reservation.dataset if done.reservation else None,
         **done.result.facts(),
         "guarantees": [about(step.conclusion, step.people) for step in done.promises],
     }
 
 
 def _print_release(done: Release, written: dict[str, str]) -> None:
-    from hubbub.certificate.explanation import crowd_words, meaning
-    from hubbub.guarantees.asked import asked_first
+    from hubbub.certificate.explanation import crowd_sentence, meaning
+    from hubbub.guarantees.asked import requested_first
     from hubbub.ledger.ledger import Ledger
 
     console = page()
-    console.print(f"Who is a person: {shown(done.spec.describe().person)}.\n")
+    console.print(f"Who is a person: {display(done.spec.describe().person)}.\n")
     grid, total = done.result.display(_FIRST), len(done)
     console.print(_rows(grid))
     if total > len(grid.rows):
@@ -243,21 +245,21 @@ def _print_release(done: Release, written: dict[str, str]) -> None:
     console.print()
     for sentence in (*done.result.sentences(), *grid.notes):
         console.print(sentence)
-    for step in asked_first(done.promises):
+    for step in requested_first(done.promises):
         explanation = meaning(step.conclusion, step.people)
-        said = " ".join(filter(None, (explanation.promised, explanation.crowd, crowd_words(step))))
-        console.print(f"\nPromised ({step.conclusion.notion}, for {step.people}): {said}")
+        text = " ".join(filter(None, (explanation.promised, explanation.crowd, crowd_sentence(step))))
+        console.print(f"\nPromised ({step.conclusion.notion}, for {step.people}): {text}")
         console.print(f"Not promised: {explanation.not_promised}")
     console.print()
-    for place in written.values():
-        console.print(f"Written: {place}", soft_wrap=True)
-    if done.place is not None:
-        book = Ledger(done.place.ledger)
+    for path in written.values():
+        console.print(f"Written: {path}", soft_wrap=True)
+    if done.reservation is not None:
+        book = Ledger(done.reservation.ledger)
         key = (
             "" if book.path == Ledger().path else f" --key {book.public_key()}"
         )  # another ledger's is not known as yours
         console.print(
-            f"Entered in the ledger as release {done.place.release} of {done.place.dataset}. "
+            f"Entered in the ledger as release {done.reservation.release} of {done.reservation.dataset}. "
             f"Check it: hubbub verify {shlex.quote(written['certificate'])}{key}",
             soft_wrap=True,
         )
@@ -269,9 +271,9 @@ def _rows(grid: DisplayTable) -> Rows:
 
     table = Rows(box=None, pad_edge=False)
     for name in grid.keys:
-        table.add_column(shown(name), max_width=32)
+        table.add_column(display(name), max_width=32)
     for name in grid.numbers:
         table.add_column(name, justify="right")
     for keys, numbers, _ in grid.rows:
-        table.add_row(*("(missing)" if key is None else shown(key) for key in keys), *map(shown, numbers))
+        table.add_row(*("(missing)" if key is None else display(key) for key in keys), *map(display, numbers))
     return table

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hubbub.cli import examples, json_option, page, print_json, say, shown
+from hubbub.cli import display, examples, json_option, page, print_json, print_text
 from hubbub.errors import CheckFailed, WrongUse
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def verify(
         _print_verdict(done)
     if not done.passed:
         raise CheckFailed(f"{done.verdict[:1].lower()}{done.verdict[1:]}")
-    if not done.whole and not certificate_only:
+    if not done.complete and not certificate_only:
         raise CheckFailed(
             "the numbers follow, but that is not enough: "
             + "; ".join(done.lacking)
@@ -107,7 +107,7 @@ def _print_verdict(done: Checked | CountChecked) -> None:
     ):
         console.print(f"\n{title}")
         for text in texts:
-            console.print(f"- {shown(text)}", soft_wrap=True)
+            console.print(f"- {display(text)}", soft_wrap=True)
     console.print(f"\n{done.verdict}", soft_wrap=True)
 
 
@@ -130,5 +130,5 @@ def explain(certificate: str, as_json: bool) -> None:
     width = min(console.width, 100)
     for line in found.text.splitlines():
         indent = " " * (len(line) - len(line.lstrip(" -")))
-        console.print(textwrap.fill(shown(line), width, subsequent_indent=indent), soft_wrap=True)
-    say("\nChecked: every number follows. Who signed it, and that the file is the one meant: hubbub verify.")
+        console.print(textwrap.fill(display(line), width, subsequent_indent=indent), soft_wrap=True)
+    print_text("\nChecked: every number follows. Who signed it, and that the file is the one meant: hubbub verify.")

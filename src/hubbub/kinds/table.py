@@ -15,7 +15,7 @@ from hubbub.kinds.records.request import records
 from hubbub.kinds.table_statistics import Statistics
 from hubbub.numeric.exact import Exact
 from hubbub.protocol.release import Release
-from hubbub.tables.inspection import Look
+from hubbub.tables.inspection import Inspection
 from hubbub.tables.privacy_unit import Unit
 
 
@@ -27,7 +27,7 @@ class Table(Statistics):
         who = "each row is a person" if self.person is None else f"people by {self.person}"
         return f"<a table with the columns {', '.join(self.engine.columns())}; {who}>"
 
-    def check(self, by: Sequence[str] = (), *, where: str | None = None, of: str | None = None) -> Look:
+    def check(self, by: Sequence[str] = (), *, where: str | None = None, of: str | None = None) -> Inspection:
         """A private look before anything is published, as ``hubbub check`` prints it: how many rows there are and how
         many of each person, what cannot be read as declared, how much would be shown, and where bins, a condition
         `where` or the range `of` a measure and the data do not meet; without `by`, how each column could be read. It is
@@ -36,7 +36,7 @@ class Table(Statistics):
 
         Guarantee: none.
         """
-        return self.look(by, where=where, of=of)
+        return self.inspect(by, where=where, of=of)
 
     def histogram(
         self,

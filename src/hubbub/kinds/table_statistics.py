@@ -12,11 +12,11 @@ from hubbub.kinds.statistic.request import statistic
 from hubbub.numeric.exact import Exact
 from hubbub.protocol.release import Publish, Release
 from hubbub.tables.engine import Engine
-from hubbub.tables.inspection import Look
+from hubbub.tables.inspection import Inspection
 from hubbub.tables.privacy_unit import of_numbers
 
 
-def _elsewhere(by: Sequence[str], **how: str | None) -> Look:
+def _elsewhere(by: Sequence[str], **how: str | None) -> Inspection:
     raise WrongUse("a look needs a table that was opened by hubbub.open; open it so")
 
 
@@ -28,7 +28,7 @@ class Statistics:
     engine: Engine
     person: str | None
     publish: Publish
-    look: Callable[..., Look] = _elsewhere
+    inspect: Callable[..., Inspection] = _elsewhere
 
     def count(
         self,

@@ -16,7 +16,7 @@ from hubbub.plan.coarsening import coarsenings as coarsenings
 from hubbub.plan.designs import Design as Design
 from hubbub.plan.facts import facts as facts
 from hubbub.plan.one_number import Number as Number
-from hubbub.plan.one_number import ask as ask
+from hubbub.plan.one_number import find_parameter as ask
 from hubbub.plan.planned import Planned as Planned
 from hubbub.plan.planned import release as release
 from hubbub.plan.refinements import Refinement as Refinement

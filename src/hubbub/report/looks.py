@@ -25,7 +25,7 @@ TOKENS: Final = """
 """
 """Colours by name, for light and dark; charts and pages know no others."""
 
-_LOOKS: Final = """
+_STYLE: Final = """
 :root { color: var(--ink); background: var(--paper);
   font: 17px/1.55 Charter, "Bitstream Charter", Georgia, Cambria, serif; }
 body { margin: 0; }
@@ -87,4 +87,4 @@ footer { color: var(--quiet); font-size: .8rem; margin-top: 3rem; padding-bottom
 }
 """
 
-STYLE: Final = TOKENS + _LOOKS + CHART_STYLE + FLOW_STYLE + MAP_STYLE
+STYLE: Final = TOKENS + _STYLE + CHART_STYLE + FLOW_STYLE + MAP_STYLE

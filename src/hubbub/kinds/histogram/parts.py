@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from hubbub.errors import CheckFailed
 from hubbub.kinds.histogram.mechanism import CODE, Bins, in_columns, present, sampled, through
 from hubbub.kinds.histogram.result import Counts
-from hubbub.kinds.histogram.sparse import is_sparse, shown_bins
+from hubbub.kinds.histogram.sparse import is_sparse, visible_bins
 from hubbub.kinds.histogram.spec import Histogram
 from hubbub.noise.source import BlockKeys, Source
 from hubbub.protocol.measurement import release
@@ -153,11 +153,11 @@ class SparseBlock:
     def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
         empty = self.spec.channel.empty_bins()
         assert empty is not None
-        places: NDArray[np.int64] = exact.codes // self.cut.parts
+        positions: NDArray[np.int64] = exact.codes // self.cut.parts
         published = through(self.spec, sampled(self.spec, exact.counts, source), source)
         bins = -(-(self.cut.total - self.part) // self.cut.parts)
-        places, published = shown_bins(places, published, empty, bins, source)
-        return in_columns(self.schema, published, places * self.cut.parts + self.part)
+        positions, published = visible_bins(positions, published, empty, bins, source)
+        return in_columns(self.schema, published, positions * self.cut.parts + self.part)
 
 
 def _once(right: bool) -> None:

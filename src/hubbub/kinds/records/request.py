@@ -20,7 +20,7 @@ _WHICH: Final = "say which columns the records have; add `columns=age:10,zip/3,d
 
 
 def records(
-    columns: str | Sequence[str], *, crowd: Exact | None = None, unit: Unit | None = None, **words: Any
+    columns: str | Sequence[str], *, crowd: Exact | None = None, unit: Unit | None = None, **options: Any
 ) -> Records:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
     parts = split(columns) if isinstance(columns, str) else list(columns)
@@ -31,7 +31,7 @@ def records(
         raise WrongUse(_WHICH)
     if len({each.column for each in axes}) < len(axes):
         raise WrongUse("each column of a record is named once, with one function; drop the others from `columns`")
-    cells = histogram(axes, crowd=crowd, unit=unit, **words)
+    cells = histogram(axes, crowd=crowd, unit=unit, **options)
     return checked(
         cells,
         WrongUse(
@@ -41,13 +41,13 @@ def records(
     )
 
 
-def ask(
-    *, person: str | None = None, one_row_per_person: bool = False, columns: str | None = None, **words: Any
+def from_options(
+    *, person: str | None = None, one_row_per_person: bool = False, columns: str | None = None, **options: Any
 ) -> Records:
     """The release that the words of a command ask for."""
     if not columns:
         raise WrongUse(_WHICH)
-    return records(columns, unit=Unit(person=person, one_row_per_person=one_row_per_person), **words)
+    return records(columns, unit=Unit(person=person, one_row_per_person=one_row_per_person), **options)
 
 
 KIND: Final = Kind(
@@ -72,7 +72,7 @@ is released about the same people under one name adds up in the ledger (hubbub l
         Option(name="crowd", metavar="K", help="Records that at least K people share; the others are left out."),
         *SAMPLING,
     ),
-    from_options=ask,
+    from_options=from_options,
     from_json=read,
     compare=compare,
 )
