@@ -94,7 +94,7 @@ def test_a_release_is_saved_verified_and_explained(tmp_path: Path) -> None:
     assert {"release", "certificate", "report"} <= set(written)
     checked = hubbub.verify(written["certificate"])
     assert checked.passed
-    assert checked.whole  # our own key, and the files are there
+    assert checked.complete  # our own key, and the files are there
     assert checked.as_json()["verdict"] == checked.verdict
     told = hubbub.explain(written["certificate"])
     assert told.text == hubbub.explain(done).text

@@ -7,7 +7,7 @@ import click
 import hubbub
 from hubbub.cli import Commands, examples, speak_plainly
 from hubbub.cli.account.command import account
-from hubbub.cli.ask import ask
+from hubbub.cli.ask import ask_command
 from hubbub.cli.audit import audit
 from hubbub.cli.channel.command import channel
 from hubbub.cli.check import check
@@ -40,7 +40,7 @@ def commands() -> None:
 
 
 commands.add_command(account)
-commands.add_command(ask)
+commands.add_command(ask_command)
 commands.add_command(audit)
 commands.add_command(channel)
 commands.add_command(check)

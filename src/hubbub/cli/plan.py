@@ -19,8 +19,8 @@ WANTS: Final = {  # as the plan knows them, which is not loaded for a help text
     "outlier": "the fewer are like me, the less is told",
     "distributional": "nobody can tell who of the population came into the table",
 }
-ASKS: Final = ("designs", "k", "rate", "epsilon")
-_SHOWN: Final = 12  # designs in the table
+TARGETS: Final = ("designs", "k", "rate", "epsilon")
+_ROWS_LISTED: Final = 12  # designs in the table
 _FILE: Final = "people.parquet"
 
 
@@ -47,7 +47,7 @@ _FILE: Final = "people.parquet"
 @click.option("--rate", metavar="P", help="Sampling rates: 0.1, or 0.05,0.1, or 0.05..0.2.")
 @click.option("--k", metavar="K", help="The size of a crowd, where it is wanted or given.")
 @click.option("--curve", metavar="CURVE", help="A loss for each crowd size, for --want outlier.")
-@click.option("--ask", metavar="WHAT", default="designs", show_default=True, help=f"One of {', '.join(ASKS)}.")
+@click.option("--ask", metavar="WHAT", default="designs", show_default=True, help=f"One of {', '.join(TARGETS)}.")
 @click.option("--noise-below", metavar="EPS", default="0", help="With --ask: counts below k get noise; 0 hides them.")
 @click.option("--file", metavar="FILE", help=f"The table, for the command.  [default: {_FILE}]")
 @click.option("--person", metavar="COLUMN", help="The column that says who a row is about, for the command.")
@@ -81,8 +81,8 @@ def plan(ctx: click.Context, /, want: str | None, ask: str, as_json: bool, **giv
 
     if want is None:
         raise click.MissingParameter(ctx=ctx, param_hint="'--want'", param_type="option")
-    if ask not in ASKS:
-        raise WrongUse(f"`ask` must be one of {', '.join(ASKS)}, not {ask[:40]!r}")
+    if ask not in TARGETS:
+        raise WrongUse(f"`ask` must be one of {', '.join(TARGETS)}, not {ask[:40]!r}")
     if ask != "designs":
         numbers = {name: given[name] for name in ("epsilon", "delta", "k", "rate", "noise_below")}
         answer = plan.ask(ask, want, **numbers)
@@ -104,9 +104,11 @@ def plan(ctx: click.Context, /, want: str | None, ask: str, as_json: bool, **giv
         from hubbub import charts
 
         charts.ready(chart)
-    words = {name: given[name] for name in ("people", "bins", "shape", "epsilon", "delta", "rate", "k", "curve", "by")}
+    given_numbers = {
+        name: given[name] for name in ("people", "bins", "shape", "epsilon", "delta", "rate", "k", "curve", "by")
+    }
     with waiting("Planning"):
-        found = plan.release(want, **words)
+        found = plan.release(want, **given_numbers)
     if chart is not None:
         _draw(found, chart)
     if as_json:
@@ -201,12 +203,12 @@ def _print_plan(found: Planned, given: dict[str, Any]) -> None:
     chart, file, out, person = given["chart"], given["file"], given["out"], given["person"]
     console = page()
     console.print(f"{found.title}: {found.meaning}", style="bold")
-    rows = [(*row[:3], f"{row[3]}, {row[4]}") for row in found.rows()[:_SHOWN]]
+    rows = [(*row[:3], f"{row[3]}, {row[4]}") for row in found.rows()[:_ROWS_LISTED]]
     table(rows, ["design", "sampled", "error per bin", "people, bins hidden"])
-    if len(found.designs) > _SHOWN:
-        console.print(f"and {len(found.designs) - _SHOWN} more with larger errors (--json lists them).")
-    words, *others = found.sentences(in_shell)
-    console.print(f"\n{words}\n")
+    if len(found.designs) > _ROWS_LISTED:
+        console.print(f"and {len(found.designs) - _ROWS_LISTED} more with larger errors (--json lists them).")
+    first, *others = found.sentences(in_shell)
+    console.print(f"\n{first}\n")
     console.print(found.command(found.best, file=file, out=out, person=person), soft_wrap=True)
     silent = person is None and not given["rows_are_people"]
     invented = [*([_FILE] if file == _FILE else []), *(["--rows-are-people (or --person COLUMN)"] if silent else [])]
@@ -234,10 +236,10 @@ def _draw(found: Planned, path: str) -> None:
         for design in found.designs
     ]
     title = f"The best design is {found.best.expected.error:.3g} people off per bin: {_kind(found.best)}"
-    asked = found.request
-    allowed = f", delta {short(asked.delta)}" if asked.delta else ""
-    wanted = asked.curve or f"epsilon {short(asked.epsilon)}{allowed}"
-    about = f"{asked.want.value} privacy, {wanted}; {found.title.partition(' privacy for ')[2]}"
+    request = found.request
+    allowed = f", delta {short(request.delta)}" if request.delta else ""
+    wanted = request.curve or f"epsilon {short(request.epsilon)}{allowed}"
+    about = f"{request.want.value} privacy, {wanted}; {found.title.partition(' privacy for ')[2]}"
     designs_chart(rows, title=title, subtitle=[about, "a hidden bin is read as 0"]).save(path)
 
 

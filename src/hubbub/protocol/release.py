@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
-from hubbub.guarantees.asked import asked_first
+from hubbub.guarantees.asked import requested_first
 from hubbub.guarantees.derivation import Derivation
 from hubbub.numeric.exact import Loss
 from hubbub.protocol.capabilities import is_deferred
@@ -45,7 +45,7 @@ class Release:
     spec: Spec
     promises: tuple[Derivation, ...]
     result: Result
-    place: Reservation | None = None  # in the ledger; without one it cannot be saved
+    reservation: Reservation | None = None  # in the ledger; without one it cannot be saved
     drawn: bool = True  # whether randomness went into it
 
     @property
@@ -84,10 +84,10 @@ class Release:
         return frame
 
     def __repr__(self) -> str:
-        words = self.spec.describe()
-        promised = "; ".join(f"{step.conclusion} for {step.people}" for step in asked_first(self.promises))
+        description = self.spec.describe()
+        promised = "; ".join(f"{step.conclusion} for {step.people}" for step in requested_first(self.promises))
         rows = "written when it is saved" if is_deferred(self.result) else f"{len(self):,} rows"
-        return f"<{words.entry}: {rows}; promised: {promised}>"
+        return f"<{description.entry}: {rows}; promised: {promised}>"
 
     def _repr_html_(self) -> str:
         if is_deferred(self.result):
@@ -96,7 +96,7 @@ class Release:
         heads = "".join(f"<th>{html.escape(name)}</th>" for name in names)
         body = "".join(f"<tr>{''.join(_cell(row[name]) for name in names)}</tr>" for row in rows)
         more = f"<p>and {len(self) - len(rows):,} more rows</p>" if len(self) > len(rows) else ""
-        steps = asked_first(self.promises)
+        steps = requested_first(self.promises)
         promised = "".join(f"<li>{html.escape(f'{step.conclusion}, for {step.people}')}</li>" for step in steps)
         title = html.escape(self.spec.describe().title)
         return (

@@ -58,7 +58,7 @@ def account() -> None:
 @click.option("--tagged", is_flag=True, help="With noisy-below: it is said which counts are noisy.")
 @point_options
 @json_option
-def crowd(k: str, epsilon: str, rate: str, mechanism: str, tagged: bool, as_json: bool, **asked: str | None) -> None:
+def crowd(k: str, epsilon: str, rate: str, mechanism: str, tagged: bool, as_json: bool, **numbers: str | None) -> None:
     """Crowd-blending privacy and a secret sample: what everybody in the population is promised (Theorem A).
 
     With --mechanism any, the numbers hold for every (k, epsilon)-crowd-blending mechanism, and one of them reaches them
@@ -67,7 +67,7 @@ def crowd(k: str, epsilon: str, rate: str, mechanism: str, tagged: bool, as_json
     from hubbub import account
 
     made = account.crowd(k, rate, epsilon=epsilon, mechanism=mechanism, tagged=tagged)
-    _answer(made, as_json=as_json, **asked)
+    _answer(made, as_json=as_json, **numbers)
 
 
 @account.command(
@@ -96,7 +96,7 @@ def robust(
     rate_low: str | None,
     bins: bool,
     as_json: bool,
-    **asked: str | None,
+    **numbers: str | None,
 ) -> None:
     """Crowd-blending privacy and a sample of uneven rates: Theorem 16, sharp.
 
@@ -106,7 +106,7 @@ def robust(
     from hubbub import account
 
     made = account.robust(k, rate_high, epsilon=epsilon, rate_max=rate_max, exempt=exempt, rate_low=rate_low, bins=bins)
-    _answer(made, as_json=as_json, **asked)
+    _answer(made, as_json=as_json, **numbers)
 
 
 @account.command(
@@ -133,7 +133,7 @@ def distributional(
     blend: str,
     rate_low: str | None,
     as_json: bool,
-    **asked: str | None,
+    **numbers: str | None,
 ) -> None:
     """Outlier privacy where the attacker knows how people were sampled, and that one person is in the data.
 
@@ -142,7 +142,7 @@ def distributional(
     from hubbub import account
 
     made = account.distributional(k, rate_high, epsilon=epsilon, exempt=exempt, blend=blend, rate_low=rate_low)
-    _answer(made, as_json=as_json, **asked)
+    _answer(made, as_json=as_json, **numbers)
 
 
 @account.command(
@@ -154,7 +154,7 @@ def distributional(
 @click.option("--epsilon", metavar="EPS", required=True, help="The loss of the mechanism, and the sampling rate.")
 @point_options
 @json_option
-def lecture(k: str, epsilon: str, as_json: bool, **asked: str | None) -> None:
+def lecture(k: str, epsilon: str, as_json: bool, **numbers: str | None) -> None:
     """The lecture notes' Theorem 4: a (k, epsilon)-crowd-blending mechanism on a sample of rate epsilon.
 
     The notes promise (O(epsilon), e^-Omega(k)). Without --delta or --at-epsilon this is the answer at their own
@@ -162,7 +162,7 @@ def lecture(k: str, epsilon: str, as_json: bool, **asked: str | None) -> None:
     """
     from hubbub import account
 
-    _answer(account.lecture(k, epsilon), as_json=as_json, **asked)
+    _answer(account.lecture(k, epsilon), as_json=as_json, **numbers)
 
 
 def _answer(made: Tradeoff, *, delta: str | None, at_epsilon: str | None, curve: str | None, as_json: bool) -> None:
@@ -171,8 +171,8 @@ def _answer(made: Tradeoff, *, delta: str | None, at_epsilon: str | None, curve:
         from hubbub import charts
 
         charts.ready(curve)
-    asked = curve is None or delta is not None or at_epsilon is not None
-    point = made.ask(delta=delta, at_epsilon=at_epsilon) if asked else None
+    is_query = curve is None or delta is not None or at_epsilon is not None
+    point = made.ask(delta=delta, at_epsilon=at_epsilon) if is_query else None
     result = {} if point is None else point.as_json(in_shell)
     if curve is not None:
         rows = made.curve()

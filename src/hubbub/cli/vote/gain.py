@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import examples, json_option, page, print_json, say, waiting
+from hubbub.cli import examples, json_option, page, print_json, print_text, waiting
 from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
@@ -54,13 +54,13 @@ def gain(eta: str, method: str, draws: str | None, confidence: str, as_json: boo
     where it is known exactly, the mean where it was sampled, and null where only a bound is known or no draw met a
     gain. bound is what the belief proves for rules with a margin; verdict answers whether the gain is at most eta.
     """
-    from hubbub.numeric.exact import whole
+    from hubbub.numeric.exact import integer
     from hubbub.voting.manipulation.gain_answer import answer
     from hubbub.voting.rules.threshold import share
 
     allowed = share(eta, "--eta")
     question = _question(allowed, more)
-    tries = None if draws is None else whole(draws, "--draws", least=2)
+    tries = None if draws is None else integer(draws, "--draws", least=2)
     with waiting("counting"):
         found = answer(
             question,
@@ -76,17 +76,17 @@ def gain(eta: str, method: str, draws: str | None, confidence: str, as_json: boo
     console.print(found.title(), style="bold")
     for sentence in found.sentences():
         console.print(sentence)
-    say(found.decided())
+    print_text(found.decided())
 
 
 def _question(eta: Fraction, more: dict[str, Any]) -> Question:
-    from hubbub.numeric.exact import whole
+    from hubbub.numeric.exact import integer
     from hubbub.voting.manipulation.beliefs import read_ranking
     from hubbub.voting.manipulation.gain import Question
     from hubbub.voting.manipulation.utilities import utility
 
     belief = _belief(more)
-    voters, names = whole(more["voters"], "--voters", least=2), belief.candidates
+    voters, names = integer(more["voters"], "--voters", least=2), belief.candidates
     truncated = belief.truncated
     return Question(
         belief=belief,
@@ -135,7 +135,7 @@ def _names(text: str, more: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _observed(text: str, names: tuple[str, ...], *, truncated: bool) -> dict[Ranking, int]:
-    from hubbub.numeric.exact import whole
+    from hubbub.numeric.exact import integer
     from hubbub.voting.manipulation.beliefs import read_ranking
 
     seen: dict[Ranking, int] = {}
@@ -144,7 +144,7 @@ def _observed(text: str, names: tuple[str, ...], *, truncated: bool) -> dict[Ran
         ranking = read_ranking(ranked, names, truncated=truncated)
         if ranking in seen:
             raise WrongUse(f"--observed names {ranked.strip()!r} twice; add up its ballots")
-        seen[ranking] = whole(times, f"the number of ballots {ranked.strip()!r}")
+        seen[ranking] = integer(times, f"the number of ballots {ranked.strip()!r}")
     return seen
 
 
@@ -157,8 +157,8 @@ def _contest(belief: Belief, voters: int, eta: Fraction, more: dict[str, Any]) -
     rule, m = more["rule"], len(belief.candidates)
     within = None
     if rule in KINDS:
-        asked = ForGain(eta) if more["margin"] is None else margin(more["margin"], "--margin")
-        within = threshold(asked, rule, voters, m)
+        margin_rule = ForGain(eta) if more["margin"] is None else margin(more["margin"], "--margin")
+        within = threshold(margin_rule, rule, voters, m)
     elif more["margin"] is not None:
         raise WrongUse(f"{rule} has no margin; leave out --margin, or choose repeated-plurality or approximate-runoff")
     order = None if more["ties"] in (None, "random") else read_ranking(more["ties"], belief.candidates)

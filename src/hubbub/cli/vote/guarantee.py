@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import examples, json_option, page, print_json, say
+from hubbub.cli import examples, json_option, page, print_json, print_text
 from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
@@ -55,11 +55,11 @@ def guarantee(candidates: str, eta: str, rule: str, points_range: str, as_json: 
     number of observed ballots down. null for alpha_min means that no belief is coarse enough. voters_needed is the
     number from which the promise always holds; smaller ones may do, down to voters_least.
     """
-    from hubbub.numeric.exact import whole
+    from hubbub.numeric.exact import integer
     from hubbub.voting.guarantees.assurance import assurance
     from hubbub.voting.rules.threshold import margin, share
 
-    m = whole(candidates, "--candidates", least=2)
+    m = integer(candidates, "--candidates", least=2)
     alpha = _coarseness(m, more)
     voters = _voters(alpha, more)
     worth = more["utility_coarseness"]
@@ -71,7 +71,7 @@ def guarantee(candidates: str, eta: str, rule: str, points_range: str, as_json: 
         margin=None if more["margin"] is None else margin(more["margin"], "--margin"),
         coarseness=alpha,
         utility_coarseness=None if worth is None else _at_most_one(worth, "--utility-coarseness"),
-        points_range=whole(points_range, "--points-range", least=1),
+        points_range=integer(points_range, "--points-range", least=1),
         truncated=more["truncated"],
         power=share(more["power"], "--power"),
         curve=more["curve"],
@@ -84,14 +84,14 @@ def guarantee(candidates: str, eta: str, rule: str, points_range: str, as_json: 
 
 def _voters(alpha: Fraction | None, more: dict[str, Any]) -> int | None:
     """How many vote; None where that is the question."""
-    from hubbub.numeric.exact import whole
+    from hubbub.numeric.exact import integer
 
     if more["ask"] == "voters" and more["voters"] is not None:
         raise WrongUse("--ask voters finds the number of voters; leave out --voters, or ask for the promise")
     if more["ask"] == "promise" and more["voters"] is None:
         raise WrongUse("--ask promise needs --voters; ask for voters to be told how many it takes")
     if more["voters"] is not None:
-        return whole(more["voters"], "--voters", least=2)
+        return integer(more["voters"], "--voters", least=2)
     if alpha is None:
         raise WrongUse("give --voters, or a --coarseness to be told how many voters it needs")
     if more["margin"] is not None:
@@ -100,17 +100,17 @@ def _voters(alpha: Fraction | None, more: dict[str, Any]) -> int | None:
 
 
 def _coarseness(candidates: int, more: dict[str, Any]) -> Fraction | None:
-    from hubbub.numeric.exact import whole
+    from hubbub.numeric.exact import integer
     from hubbub.voting.guarantees.guarantee import possible_ballots
 
     coarseness, observed, dirichlet = more["coarseness"], more["observed"], more["dirichlet"]
     if sum(given is not None for given in (coarseness, observed, dirichlet)) > 1:
         raise WrongUse("--coarseness, --observed and --dirichlet say the same thing in three ways; give one of them")
     if observed is not None:
-        return Fraction(1, whole(observed, "--observed", least=1))
+        return Fraction(1, integer(observed, "--observed", least=1))
     if dirichlet is not None:
         prior = possible_ballots(candidates, truncated=more["truncated"])
-        return Fraction(1, prior + whole(dirichlet, "--dirichlet"))
+        return Fraction(1, prior + integer(dirichlet, "--dirichlet"))
     return None if coarseness is None else _at_most_one(coarseness, "--coarseness")
 
 
@@ -137,4 +137,4 @@ def _print_assurance(answer: Assurance) -> None:
     for parts, bound in answer.curve:
         console.print(f"coarseness {f'1/{parts}':>6}: gain at most {approximately(bound)}")
     for sentence in answer.sentences():
-        say(sentence)
+        print_text(sentence)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from hubbub.cli import examples, json_option, page, print_json, say, watched
+from hubbub.cli import examples, json_option, page, print_json, print_text, watched
 from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def gain_map(rules: str, voters: str, eta: str, steps: str, as_json: bool, chart
     votes of the poll put a voter (Dirichlet). Condorcet efficiency is how often a rule elects whoever beats everybody
     else one to one, if somebody does and all vote as the cell says; at the centre all orders are equally likely.
     """
-    from hubbub.numeric.exact import whole
+    from hubbub.numeric.exact import integer
     from hubbub.voting.manipulation import gain_map as maps
     from hubbub.voting.manipulation.beliefs import read_ranking
 
@@ -66,12 +66,12 @@ def gain_map(rules: str, voters: str, eta: str, steps: str, as_json: bool, chart
         from hubbub import charts
 
         charts.ready(chart)
-    n = whole(voters, "--voters", least=2)
+    n = integer(voters, "--voters", least=2)
     labels, corners = _corners(more["corners"])
     found = maps.gain_map(
         [_contest(rule.strip(), n, eta, more["margin"]) for rule in rules.split(",")],
         n,
-        steps=whole(steps, "--steps", least=2),
+        steps=integer(steps, "--steps", least=2),
         corners=corners,
         labels=labels,
         polls=[_poll(poll, labels) for poll in more["polls"]],
@@ -86,7 +86,7 @@ def gain_map(rules: str, voters: str, eta: str, steps: str, as_json: bool, chart
         return
     _print_map(found)
     if chart is not None:
-        say(f"Chart: {chart}")
+        print_text(f"Chart: {chart}")
 
 
 def _contest(rule: str, voters: int, eta: str, margin_text: str | None) -> Contest:
@@ -99,8 +99,8 @@ def _contest(rule: str, voters: int, eta: str, margin_text: str | None) -> Conte
     allowed = share(eta, "--eta")
     if rule not in KINDS:
         return Contest(kind=rule)
-    asked = ForGain(allowed) if margin_text is None else margin(margin_text, "--margin")
-    return Contest(kind=rule, margin=threshold(asked, rule, voters, 3))
+    margin_rule = ForGain(allowed) if margin_text is None else margin(margin_text, "--margin")
+    return Contest(kind=rule, margin=threshold(margin_rule, rule, voters, 3))
 
 
 def _corners(text: str | None) -> tuple[tuple[str, str, str], tuple[Belief, Belief, Belief] | None]:
@@ -117,7 +117,7 @@ def _corners(text: str | None) -> tuple[tuple[str, str, str], tuple[Belief, Beli
 
 
 def _poll(text: str, labels: tuple[str, str, str]) -> Weights:
-    from hubbub.numeric.exact import whole
+    from hubbub.numeric.exact import integer
 
     votes = dict.fromkeys(labels, 0)
     for part in text.split(","):
@@ -125,7 +125,7 @@ def _poll(text: str, labels: tuple[str, str, str]) -> Weights:
         if not colon or label not in votes:
             like = ",".join(f"{name}:{count}" for name, count in zip(labels, (30, 25, 15), strict=True))
             raise WrongUse(f"--poll gives numbers of ballots, like {like}, not {part.strip()[:40]!r}")
-        votes[label] = whole(number, f"the number of ballots for {label} in --poll")
+        votes[label] = integer(number, f"the number of ballots for {label} in --poll")
     return votes[labels[0]], votes[labels[1]], votes[labels[2]]
 
 
@@ -143,7 +143,7 @@ def _print_map(found: GainMap) -> None:
     console.print(f"{found.voters:,} voters, 3 candidates, {cells:,} beliefs", style="bold")
     console.print(table)
     for sentence in found.sentences():
-        say(sentence)
+        print_text(sentence)
 
 
 def _draw(found: GainMap, path: str) -> None:
@@ -153,11 +153,11 @@ def _draw(found: GainMap, path: str) -> None:
     cells = []
     for each in found.rules:
         for cell in each.cells:
-            said = cell.as_json()
-            elects = said["condorcet_efficiency"]
-            shares = ", ".join(f"{name} {part}" for name, part in zip(found.labels, said["weights"], strict=True))
+            facts = cell.as_json()
+            elects = facts["condorcet_efficiency"]
+            shares = ", ".join(f"{name} {part}" for name, part in zip(found.labels, facts["weights"], strict=True))
             sentence = (
-                f"{shares}: {approximately(cell.gain.high)}, truth {said['truth']}, lie {said['lie'] or 'none known'}"
+                f"{shares}: {approximately(cell.gain.high)}, truth {facts['truth']}, lie {facts['lie'] or 'none known'}"
             )
             if elects is not None:
                 sentence += f", Condorcet efficiency {100 * elects:.1f} %"

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import click
 
-from hubbub.cli import confirm_weak, examples, json_option, say, waiting, yes_option
+from hubbub.cli import confirm_weak, examples, json_option, print_text, waiting, yes_option
 from hubbub.cli.vote.reading import read_ballots, reading_options
 from hubbub.errors import WrongUse
 
-_ASKED: Final[tuple[tuple[str, str | None, str, dict[str, Any]], ...]] = (
+_OPTIONS: Final[tuple[tuple[str, str | None, str, dict[str, Any]], ...]] = (
     ("--official", "FILE", "The official record: rounds with their totals, and who won.", {}),
     ("--k", "K", "Ways with fewer ballots are hidden.", {"default": "30", "show_default": True}),
     ("--sample", "P", "The share of a fresh secret sample; if not given, one half.", {}),
@@ -30,7 +30,7 @@ _NAMES: Final = ("official", "k", "sample", "full_count", "prefix", "noisy", "ep
 
 
 def _options(command: Any) -> Any:
-    for flag, takes, text, more in reversed(_ASKED):
+    for flag, takes, text, more in reversed(_OPTIONS):
         extra: dict[str, Any] = {"is_flag": True} if takes is None else {"metavar": takes}
         command = click.option(flag, help=text, **extra, **more)(command)
     return command
@@ -50,7 +50,7 @@ def _options(command: Any) -> Any:
 @reading_options
 @yes_option
 @json_option
-def publish(file: str, out: str, form: str, yes: bool, as_json: bool, **words: Any) -> None:
+def publish(file: str, out: str, form: str, yes: bool, as_json: bool, **options: Any) -> None:
     """Publish the ballots of FILE beside the official record of a count for one winner.
 
     Each ballot counts for its way through the official rounds: the candidates it sits with until a finalist has it or
@@ -69,20 +69,20 @@ def publish(file: str, out: str, form: str, yes: bool, as_json: bool, **words: A
     from hubbub.release import save
 
     check_format(form)
-    spec = KIND.ask(**{name: words[name] for name in _NAMES})
+    spec = KIND.ask(**{name: options[name] for name in _NAMES})
     confirm_weak(spec, yes)
     with waiting("Reading"):
-        read = read_ballots(file, words)
+        read = read_ballots(file, options)
     if len(read.ballots.levels):
         raise WrongUse(
             "some ballots rank candidates equal, and a way leads to one of them; settle them by the rule of the "
             "official count, like --overvotes stop or skip"
         )
     for remark in read.remarks:
-        say(f"Note: {remark}.")
+        print_text(f"Note: {remark}.")
     path = None if file == council.NAME else file
-    dataset = words["dataset"] or (council.NAME if path is None else None)
+    dataset = options["dataset"] or (council.NAME if path is None else None)
     with prepared(Path(out), spec.size_hint()), waiting("Counting"):
-        done = publish_ballots(spec, read, path, dataset=dataset, ledger=words["ledger"], accept_weak=True)
+        done = publish_ballots(spec, read, path, dataset=dataset, ledger=options["ledger"], accept_weak=True)
         written = save(done, out, form=form)
     answer(done, written, as_json=as_json)

@@ -66,7 +66,7 @@ def open_file(
             "a table is read from .csv, .tsv, .txt (also packed: .gz, .zst), .parquet, .xlsx or .duckdb; convert the "
             "file, or open it as a frame"
         )
-    if form.said and not is_csv:
+    if form.is_declared and not is_csv:
         raise WrongUse(f"a {suffix} file says itself how it is read; drop `delimiter`, `encoding` and `no_header`")
     if table is not None and suffix not in (".duckdb", ".db", ".xlsx"):
         raise WrongUse(f"a {suffix} file holds one table; drop `table`")
@@ -140,8 +140,8 @@ def open_marks(path: str, form: Form = _NO_FORM) -> list[tuple[str, int]]:
         for i, file in enumerate(files):
             mark = form.delimiter or ("\t" if kind(file) == ".tsv" else ",")
             text, _ = _lines(file, mark, form, scratch, i)
-            place = survey(text, mark, LONGEST).open_mark
-            found += [] if place is None else [(file, line_of(text, place))]
+            position = survey(text, mark, LONGEST).open_mark
+            found += [] if position is None else [(file, line_of(text, position))]
     finally:
         scratch.clear()
     return found

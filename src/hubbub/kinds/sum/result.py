@@ -20,7 +20,7 @@ from hubbub.numeric.exact import to_float, to_text
 from hubbub.protocol.drawing import Bar, Bars, Drawing
 from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Result, Sheet
-from hubbub.serialization.arrow import floats, labelled, texts, whole
+from hubbub.serialization.arrow import floats, integer_array, labelled, texts
 from hubbub.tables.key_columns import STATUS, key_columns
 from hubbub.tables.protection import Crowd, Knowledge
 
@@ -127,7 +127,7 @@ class Totals(Result):
         rows = lost.octaves
         ends = [floats([float(each.over) for each in rows]), floats([float(each.up_to) for each in rows])]
         people = [[each.people for each in rows], [each.low for each in rows], [each.high for each in rows]]
-        return pa.record_batch([*ends, *(whole(np.array(n, dtype=np.int64)) for n in people)], schema=LOST)
+        return pa.record_batch([*ends, *(integer_array(np.array(n, dtype=np.int64)) for n in people)], schema=LOST)
 
     def facts(self) -> Mapping[str, Any]:
         spec = self.spec
@@ -282,4 +282,4 @@ def _up(value: Fraction | None) -> float | None:
 def _integers(numbers: list[int | None]) -> pa.Array:
     """Whole numbers, null where None."""
     known = np.array([number is not None for number in numbers], dtype=bool)
-    return whole(np.array([number or 0 for number in numbers], dtype=np.int64), None if known.all() else known)
+    return integer_array(np.array([number or 0 for number in numbers], dtype=np.int64), None if known.all() else known)

@@ -26,7 +26,7 @@ def record(tmp_path: Path) -> Path:
 
 def test_the_options_are_those_of_the_kind() -> None:
     assert tuple(option.name for option in KIND.options) == publish._NAMES
-    flags = {flag.removeprefix("--").replace("-", "_"): text for flag, _, text, _ in publish._ASKED}
+    flags = {flag.removeprefix("--").replace("-", "_"): text for flag, _, text, _ in publish._OPTIONS}
     assert set(publish._NAMES) <= set(flags)
 
 
