@@ -77,7 +77,7 @@ _READ: Final = (
 _SENT: Final = (
     ("/publish/example", "publish", "example"),
     ("/publish/release", "publish", "release"),
-    ("/publish/look", "publish", "look"),
+    ("/publish/look", "publish", "inspect_columns"),
     ("/progress/stop", "progress", "stop"),
     ("/check/files", "check", "files"),
     ("/vote/count", "vote", "count"),

@@ -203,7 +203,7 @@ def _numbers(values: list[Any]) -> pa.Array:
 
 def _batch_of(totals: tuple[RoundTotal, ...]) -> Iterator[pa.RecordBatch]:
     rest = [None if each.official is None else each.official - each.published for each in totals]
-    numbers = [[getattr(each, name) for each in totals] for name in ("official", "shown")]
+    numbers = [[getattr(each, name) for each in totals] for name in ("official", "published")]
     ends = [[getattr(each, name) for each in totals] for name in ("low", "high")]
     rounds = _numbers([each.round for each in totals])
     names = texts([each.candidate for each in totals])
