@@ -34,7 +34,7 @@ from hubbub.tables.bins import Countable, Discovered
 from hubbub.tables.engine import CountQuery, ExactCounts
 
 _AT_ONCE: Final = 1 << 20  # groups that become bins together
-_REPORTS: Final = "part int, name string, sha256 string, rows bigint, shown bigint, size bigint, state string"
+_REPORTS: Final = "part int, name string, sha256 string, rows bigint, visible bigint, size bigint, state string"
 _FAILED: Final = (
     "the cluster could not write the release; check that it can be reached and read the table, and that the memory of "
     "its Python workers and the room in the folder suffice"
