@@ -87,11 +87,13 @@ def demo(out: str, as_json: bool) -> None:
 def _prepare(folder: Path) -> bool:
     """Make the folder, and say what is missing if no chart can be drawn."""
     from hubbub import charts
+    from hubbub.demo.millbrook import check_place
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WrongUse(f"--out must be a folder that can be made, not {folder}; choose another") from error
+    check_place(folder)
     if not charts.available():
         say(
             "There will be no chart: altair or vl-convert is not installed; get both with pip install 'hubbub[charts]'."
