@@ -12,6 +12,7 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -353,6 +354,59 @@ def test_a_flag_in_a_message_is_noticed() -> None:
     assert not flags_said('raise WrongUse("say `crowd=20`")')
 
 
+# --- a channel is known by what it says of itself ---------------------------------------------------------------
+
+
+@cache
+def channel_classes() -> frozenset[str]:
+    """The names of all channels there are, by their definitions."""
+    names = set()
+    for path in (SOURCE / "channels").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and any(
+                isinstance(b, ast.Name) and b.id == "Channel" for b in node.bases
+            ):
+                names.add(node.name)
+    return frozenset(names)
+
+
+def told_apart(source: str, classes: frozenset[str]) -> list[str]:
+    """The channels that a module looks for with isinstance, with `type(...) is` or with a class pattern."""
+    found: list[str] = []
+    if not any(name in source for name in classes):
+        return found
+    for node in ast.walk(ast.parse(source)):
+        looked: list[ast.AST] = []
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in ("isinstance", "issubclass")
+        ):
+            looked = list(node.args[1:])
+        elif isinstance(node, ast.MatchClass):
+            looked = [node.cls]
+        elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Call):
+            called = node.left.func
+            looked = list(node.comparators) if isinstance(called, ast.Name) and called.id == "type" else []
+        names = (part for each in looked for part in ast.walk(each))
+        found += [part.id for part in names if isinstance(part, ast.Name) and part.id in classes]
+    return found
+
+
+def test_no_module_tells_channels_apart_by_their_class() -> None:
+    told = {inside(path): told_apart(path.read_text(encoding="utf-8"), channel_classes()) for path in MODULES}
+    assert {path: found for path, found in told.items() if found} == {}
+
+
+def test_a_look_at_the_class_of_a_channel_is_noticed() -> None:
+    classes = channel_classes()
+    assert {"Geometric", "Warped", "Staircase", "ExactOrSuppressed"} <= classes
+    assert told_apart("if isinstance(c, int | Geometric): ...", classes) == ["Geometric"]
+    assert told_apart("if type(c) is Warped: ...", classes) == ["Warped"]
+    assert told_apart("match c:\n    case Staircase(): ...", classes) == ["Staircase"]
+    assert not told_apart("Geometric(1)", classes)
+
+
 # --- the shape of the tree --------------------------------------------------------------------------------------
 
 MOST = 20  # modules beside __init__.py: a folder is a room
@@ -493,17 +547,16 @@ def test_pages_name_nobody_to_write_to_whom_the_package_does_not_name() -> None:
 # --- the public surface -----------------------------------------------------------------------------------------
 
 LATE = (
-    "altair",
     "click",
     "duckdb",
     "psycopg",
     "pyarrow",
     "pyspark",
+    "resvg_py",
     "rich",
     "scipy",
     "sqlite3",
     "starlette",
-    "vl_convert",
 )
 
 

@@ -23,10 +23,9 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from hubbub.channels.law import SUPPRESSED, Law
-from hubbub.channels.mechanisms.warped import Warped
+from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.protocol import LARGEST_COUNT, Channel, Published
-from hubbub.channels.visibility import STEADY, given_shown, steady_from
+from hubbub.channels.visibility import STEADY, steady_from
 from hubbub.errors import WrongUse
 from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import Exact, Loss, ball, exp, lower, rational
@@ -70,23 +69,12 @@ def interval(channel: Channel, value: int | None, tag: str = "", coverage: Exact
 def _searched(channel: Channel, at: int, tag: str, tail: arb, level: Fraction) -> Interval:
     hidden = tag.startswith(SUPPRESSED)
 
-    def shown(count: int) -> Law:
-        return channel.law(count) if hidden else given_shown(channel.law(count))
-
     def reached(count: int) -> bool:  # grows with the count
-        if isinstance(channel, Warped):
-            more, whole = channel.shown_at_least(count, at), channel.shown_at_least(count, 0)
-        else:
-            law = shown(count)
-            more, whole = law.at_least(at, tag) + ball(law.missing), arb(1) if hidden else law.total()
+        more, whole = channel.tail(count, at, tag, up=True)
         return not whole.is_zero() and not more <= tail * whole
 
     def passed(count: int) -> bool:  # falls with the count, so it holds up to some count
-        if isinstance(channel, Warped):
-            less, whole = channel.shown_at_most(count, at), channel.shown_at_least(count, 0)
-        else:
-            law = shown(count)
-            less, whole = law.at_most(at, tag) + ball(law.missing), arb(1) if hidden else law.total()
+        less, whole = channel.tail(count, at, tag, up=False)
         return not less <= tail * whole
 
     starts = channel.segments

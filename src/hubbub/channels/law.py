@@ -168,6 +168,19 @@ class Law:
         return _trimmed(found, tail - self.missing)
 
 
+def given_shown(law: Law) -> Law:
+    """The outcomes that show a number, as they stand: their total is the chance of being shown."""
+    if not any(tag.startswith(SUPPRESSED) for tag in law.tags):
+        return law
+    return Law(
+        tuple(block for block in law.blocks if not block.tag.startswith(SUPPRESSED)),
+        tuple(table for table in law.dense if not table.tag.startswith(SUPPRESSED)),
+        law.tags,
+        law.missing,
+        law.order,
+    )
+
+
 def _trimmed(atoms: list[tuple[str, int, arb]], spare: Fraction) -> list[tuple[str, int, arb]]:
     """Without the outermost atoms of a table that together stay below half of `spare`."""
     share = ball(max(spare, Fraction(0)) / 4)

@@ -18,7 +18,7 @@ from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
 from hubbub.channels.empty_bins import EmptyBins
-from hubbub.channels.law import Law
+from hubbub.channels.law import SUPPRESSED, Law, given_shown
 from hubbub.channels.published import Published as Published
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import Curve
@@ -26,7 +26,7 @@ from hubbub.guarantees.definitions import Guarantee
 from hubbub.guarantees.derivation import Theorem
 from hubbub.guarantees.verdict import Verdict
 from hubbub.noise.source import Source
-from hubbub.numeric.exact import Exact, Loss, rational
+from hubbub.numeric.exact import Exact, Loss, ball, rational
 
 LARGEST_COUNT = 2**62
 """Counts above this are refused: a published value must fit 64 bits with its noise."""
@@ -140,6 +140,54 @@ class Channel(Protocol):
     def unmarked(self) -> bool:
         """Whether counts below a crowd get noise, and nothing says which counts did."""
         return False
+
+    @property
+    def hides(self) -> bool:
+        """Whether some outcomes show no number."""
+        return any(tag.startswith(SUPPRESSED) for tag in self.law(0).tags)
+
+    @property
+    def exact_from(self) -> int | None:
+        """The count from which everything is shown as it is, below which everything is hidden; None if it is not so."""
+        return None
+
+    @property
+    def noisy_below(self) -> tuple[int, Fraction] | None:
+        """(k, rate): two-sided geometric noise of that rate below k, the count itself from k on; None if not so."""
+        return None
+
+    @property
+    def plain_noise(self) -> Fraction | None:
+        """The rate of the two-sided geometric noise that is all that every count gets; None if it is not so."""
+        return None
+
+    @property
+    def noise_cut_at_zero(self) -> Fraction | None:
+        """The rate of two-sided geometric noise on every count, where what lies below 0 becomes 0; None if not so."""
+        return None
+
+    @property
+    def steady_from(self) -> int | None:
+        """A count from which the chance of being hidden hardly changes; None if it has to be searched for."""
+        return None
+
+    def chance_shown(self, count: int) -> arb:
+        """A ball around the probability that a bin of so many shows a number."""
+        return given_shown(self.law(count)).total()
+
+    def tail(self, count: int, value: int, tag: str, *, up: bool) -> tuple[arb, arb]:
+        """(the chance of an outcome at least this high, or with `up` unset at most; the chance it is a part of).
+
+        For an outcome that shows a number both are of what is shown; for a hidden one, of everything.
+        """
+        hidden = tag.startswith(SUPPRESSED)
+        law = self.law(count) if hidden else given_shown(self.law(count))
+        mass = law.at_least(value, tag) if up else law.at_most(value, tag)
+        return mass + ball(law.missing), arb(1) if hidden else law.total()
+
+    def law_size(self, count: int) -> int:
+        """How many values the table of a law has, where that says how long it takes; 0 for a closed form."""
+        return 0
 
     def noise_given(self, tag: str) -> Loss | None:
         """The rate of the noise around the count, where the tag tells it for every count; else None."""

@@ -24,7 +24,6 @@ from numpy.typing import ArrayLike
 
 from hubbub.channels.empty_bins import EmptyBins
 from hubbub.channels.law import SUPPRESSED, Dense, Law, point
-from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
 from hubbub.channels.mixture import MISSING, MOST_CELLS, mixture
 from hubbub.channels.profile import checkable, loss_curve
 from hubbub.channels.protocol import Card, Channel, Proof, Published, exact_count, exact_counts
@@ -145,8 +144,8 @@ def _law(channel: Channel, p: Fraction, count: int) -> Law:
             "smaller count can be checked exactly"
         )
     lo, weights, left_out = masses(count, p, MISSING)
-    if isinstance(channel, ExactOrSuppressed):
-        return _shown_from(channel.k, p, count, lo, weights, left_out)
+    if channel.exact_from is not None:
+        return _shown_from(channel.exact_from, p, count, lo, weights, left_out)
     return mixture(((weight, _inner(channel, m)) for m, weight in enumerate(weights, lo)), left_out)
 
 

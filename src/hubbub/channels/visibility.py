@@ -7,22 +7,15 @@ channel conditioned on showing one. Hidden outcomes are those whose tag begins w
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
 from flint import arb
 
-from hubbub.channels.law import SUPPRESSED, Law
-from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
-from hubbub.channels.mechanisms.warped import Warped
-from hubbub.channels.papers.lower_bound import LowerBound
-from hubbub.channels.papers.outliers import OutlierSuppressed
-from hubbub.channels.papers.simple_outliers import SimpleSuppressed
-from hubbub.channels.papers.staircase import Staircase
+from hubbub.channels.law import given_shown as given_shown
 from hubbub.channels.protocol import LARGEST_COUNT, Channel
-from hubbub.numeric.exact import Infinite, Loss, ball
+from hubbub.numeric.exact import ball
 
 STEADY: Final = Fraction(1, 10**9)
 """How far the chance of being hidden may still move where it counts as settled."""
@@ -30,43 +23,16 @@ STEADY: Final = Fraction(1, 10**9)
 _FAR: Final = 1 << 40
 
 
-def given_shown(law: Law) -> Law:
-    """The outcomes that show a number, as they stand: their total is the chance of being shown."""
-    if not any(tag.startswith(SUPPRESSED) for tag in law.tags):
-        return law
-    return Law(
-        tuple(block for block in law.blocks if not block.tag.startswith(SUPPRESSED)),
-        tuple(table for table in law.dense if not table.tag.startswith(SUPPRESSED)),
-        law.tags,
-        law.missing,
-        law.order,
-    )
-
-
 @lru_cache(maxsize=256)
 def hides(channel: Channel) -> bool:
     """Whether it hides anything."""
-    if isinstance(channel, Warped):
-        return channel.show_above is not None
-    if isinstance(channel, LowerBound):
-        return True
-    tags = channel.tags if isinstance(channel, Staircase) else channel.law(0).tags  # its law may be a wide table
-    return any(tag.startswith(SUPPRESSED) for tag in tags)
+    return channel.hides
 
 
 @lru_cache(maxsize=65536)
 def chance_shown(channel: Channel, count: int) -> arb:
     """A ball around the probability that a bin of so many shows a number; narrow relative to it where it is small."""
-    if isinstance(channel, Warped):
-        return channel.shown_at_least(count, 0)
-    return given_shown(channel.law(count)).total()
-
-
-def exact_from(channel: Channel) -> int | None:
-    """The count from which everything is shown as it is, below which everything is hidden; None if it is not so."""
-    if isinstance(channel, ExactOrSuppressed):
-        return channel.k
-    return channel.k + 1 if isinstance(channel, SimpleSuppressed) else None
+    return channel.chance_shown(count)
 
 
 @lru_cache(maxsize=256)
@@ -78,15 +44,8 @@ def steady_from(channel: Channel) -> int | None:
     """
     if not hides(channel):
         return 0
-    first = exact_from(channel)
-    if first is not None:
-        return first
-    if isinstance(channel, Staircase | OutlierSuppressed):
-        rate: Loss = channel.epsilons[0] if isinstance(channel, Staircase) else channel.epsilon
-        return channel.last_change + 1 + (0 if isinstance(rate, Infinite) else math.ceil(21 / rate))
-    if isinstance(channel, LowerBound) and channel.made.settled is not None:
-        return channel.made.settled
-    return _first_shown(channel)
+    known = channel.exact_from if channel.steady_from is None else channel.steady_from
+    return _first_shown(channel) if known is None else known
 
 
 def _first_shown(channel: Channel) -> int | None:

@@ -11,17 +11,9 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from hubbub.charts.svg import LINE, TEXT, WIDTHS, px, text_length, text_lines
+from hubbub.charts.style import WIDTHS
+from hubbub.charts.svg import LINE, TEXT, px, text_length, text_lines
 from hubbub.protocol.drawing import Map
-
-STYLE: Final = """
-.map .frame { fill: none; stroke: var(--rule, #b9c0c8); }
-.map .square { fill: var(--link, #005b8f); }
-.map .dots { fill: none; stroke: var(--ink, #1f2933); stroke-width: 1.8; stroke-linecap: round; opacity: .65; }
-.map .outline { fill: none; stroke: var(--ink, #1f2933); stroke-width: .8; opacity: .8; }
-.map text { font-size: 11px; }
-"""
-"""What a page needs in its style beside that of charts.svg."""
 
 _SHADES: Final = (0.08, 0.18, 0.3, 0.44, 0.6, 0.78)
 _ABOVE: Final = 2 * LINE  # of the name of the second column
@@ -61,9 +53,9 @@ def drawn(of: Map, width: int, kind: str = "wide") -> str:
     parts.append(text_lines(left + long / 2, below, [of.columns[0]], "quiet", anchor="middle"))
     parts.append(text_lines(0, TEXT - 2, [of.columns[1]], "quiet"))
     legend, deep = _legend(of, left, below + 8, long)
-    told = f"<title>A map of the published points</title><desc>{html.escape(of.told)}</desc>"
+    heading = f"<title>A map of the published points</title><desc>{html.escape(of.description)}</desc>"
     size = f'viewBox="0 0 {width} {math.ceil(deep)}"'
-    return f'<svg class="chart map {kind}" {size} role="img">{told}{"".join([*parts, legend])}</svg>'
+    return f'<svg class="chart map {kind}" {size} role="img">{heading}{"".join([*parts, legend])}</svg>'
 
 
 def _limits(of: Map) -> list[int]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from hubbub.cli import examples, json_option, page, print_json, say
+from hubbub.cli import examples, json_option, page, print_json
 from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
@@ -39,22 +39,22 @@ def demo(out: str, as_json: bool) -> None:
     from hubbub.noise.source import SystemSource
 
     folder = Path(out)
-    can_draw = _prepare(folder)
+    _prepare(folder)
     town = millbrook.publish(folder)
     if not as_json:
-        _tell_town(town)
+        _print_town(town)
     rows = salaries.play(SystemSource())
     if not as_json:
-        _tell(rows)
-    drawn = salaries.draw(rows, folder) if can_draw else []
+        _print_outcomes(rows)
+    drawn = salaries.draw(rows, folder)
     books = folder / "ledger" / "ledger.db"
     network = gossip.publish(folder, books, SystemSource())
     homes = places.write(folder)
     friends, friends_page = story("democrats"), folder / "democrats.html"
     friends_page.write_text(friends.page(), encoding="utf-8")
     if not as_json:
-        _tell_network(network)
-        _tell_friends(friends)
+        _print_network(network)
+        _print_attack(friends)
     following = [*millbrook.try_next(folder), gossip.try_next(folder, books)]
     if as_json:
         print_json(
@@ -67,7 +67,7 @@ def demo(out: str, as_json: bool) -> None:
                 "rows": [row.as_json() for row in rows],
                 "friends": network.as_json(),
                 "democrats": {**friends.as_json(), "chart": str(friends_page)},
-                "chart": str(drawn[0]) if drawn else None,
+                "chart": str(drawn[0]),
                 "files": [
                     *town.files.values(),
                     *map(str, drawn),
@@ -81,12 +81,11 @@ def demo(out: str, as_json: bool) -> None:
             }
         )
     else:
-        _tell_where(town, network, drawn, following, friends_page)
+        _print_files(town, network, drawn, following, friends_page)
 
 
-def _prepare(folder: Path) -> bool:
-    """Make the folder, and say what is missing if no chart can be drawn."""
-    from hubbub import charts
+def _prepare(folder: Path) -> None:
+    """Make the folder, unless something of somebody's is in it."""
     from hubbub.demo.millbrook import check_place
 
     try:
@@ -94,15 +93,9 @@ def _prepare(folder: Path) -> bool:
     except OSError as error:
         raise WrongUse(f"--out must be a folder that can be made, not {folder}; choose another") from error
     check_place(folder)
-    if not charts.available():
-        say(
-            "There will be no chart: altair or vl-convert is not installed; get both with pip install 'hubbub[charts]'."
-        )
-        return False
-    return True
 
 
-def _tell_town(town: Story) -> None:
+def _print_town(town: Story) -> None:
     from rich.table import Table
 
     from hubbub.certificate.explanation import crowd_words, meaning
@@ -131,8 +124,8 @@ def _tell_town(town: Story) -> None:
         "ones.\n"
     )
     for step in asked_first(town.release.promises):
-        told = meaning(step.conclusion, step.people)  # what is not promised is in the report
-        said = "\n".join(filter(None, (told.promised, told.crowd, crowd_words(step))))
+        explanation = meaning(step.conclusion, step.people)  # what is not promised is in the report
+        said = "\n".join(filter(None, (explanation.promised, explanation.crowd, crowd_words(step))))
         console.print(f"Promised, {step.conclusion}: {said}")
         console.print()
     console.print("Do not take its word for it: this works every number of the promises out again, without the data.\n")
@@ -141,7 +134,7 @@ def _tell_town(town: Story) -> None:
     console.print(f"  hubbub verify {shlex.quote(certificate)} --key {key}\n", soft_wrap=True)
 
 
-def _tell(rows: tuple[Outcome, ...]) -> None:
+def _print_outcomes(rows: tuple[Outcome, ...]) -> None:
     from rich.console import Group
     from rich.padding import Padding
     from rich.table import Table
@@ -170,7 +163,7 @@ def _tell(rows: tuple[Outcome, ...]) -> None:
     console.print()
 
 
-def _tell_network(network: Network) -> None:
+def _print_network(network: Network) -> None:
     from rich.table import Table
 
     from hubbub.certificate.explanation import meaning
@@ -196,23 +189,22 @@ def _tell_network(network: Network) -> None:
     console.print("In a town this small that takes much noise; in a large one much less (hubbub graph plan).\n")
 
 
-def _tell_friends(friends: Attack) -> None:
+def _print_attack(friends: Attack) -> None:
     """The paper's own example, in its numbers."""
     console = page()
     console.print("4. Democrats and Republicans", style="bold")
-    for sentence in (*friends.told, friends.protects):
+    for sentence in (*friends.sentences, friends.protects):
         console.print(sentence)
     console.print()
 
 
-def _tell_where(town: Story, network: Network, drawn: list[Path], following: list[str], friends: Path) -> None:
+def _print_files(town: Story, network: Network, drawn: list[Path], following: list[str], friends: Path) -> None:
     from hubbub.demo import gossip, salaries
 
     console = page()
     console.print("5. What to look at", style="bold")
     console.print(f"Open {town.files['report']} first: Millbrook's table, what it promises, and how to check it.")
-    if drawn:
-        console.print(f"Then open {drawn[0]}. {salaries.LOOK_AT}")
+    console.print(f"Then open {drawn[0]}. {salaries.LOOK_AT}")
     console.print(f"Then open {network.files['chart']}. {gossip.LOOK_AT}")
     console.print(f"Last, open {friends}: the same in the paper's own numbers.")
     console.print("\nThen publish something else about Millbrook:")

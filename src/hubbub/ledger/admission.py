@@ -28,6 +28,7 @@ from hubbub.guarantees.definitions import (
     Neighbours,
     OutlierKind,
     OutlierPrivacy,
+    ZeroKnowledge,
 )
 from hubbub.guarantees.derivation import Assumption, Derivation, Theorem, stated
 from hubbub.guarantees.implications import add_remove_to_replace
@@ -35,9 +36,11 @@ from hubbub.guarantees.indistinguishability import ZERO, chained, total, total_d
 from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.privacy_loss import Coin
 from hubbub.ledger.charge import Charge
-from hubbub.numeric.exact import Infinite, to_text
+from hubbub.numeric.exact import Infinite, Loss, to_text
 
+_NOT_TO_LEAVE = "it for one person replaced alone, since the number of people is enforced"
 _KEPT = "release {} promises it for one row of each person, chosen anew each time"
+_WITH_EPSILON = DifferentialPrivacy | ZeroKnowledge | CrowdBlending
 ADAPTIVE_DELTA = Fraction(1, 10**9)
 """Fixed beforehand, as fully adaptive composition asks; no release may move it."""
 UNCHANGED = Assumption("unchanged", "the table did not change between the releases")
@@ -95,6 +98,13 @@ class Totals:
         kinds = (self.differential, self.replaced, self.zero_knowledge, self.crowd_blending, self.outlier)
         return any(total.derivation is not None for total in kinds)
 
+    @property
+    def smallest_loss(self) -> Loss | None:
+        """The smallest epsilon under which any notion says something about all of them; None for a curve alone."""
+        every = (self.differential, self.replaced, self.adaptive, self.zero_knowledge, self.crowd_blending)
+        losses = [each.guarantee.epsilon for each in every if isinstance(each.guarantee, _WITH_EPSILON)]
+        return None if self.outlier.derivation is not None else min(losses, default=None)
+
 
 def totals(releases: Sequence[Entered]) -> Totals:
     """What holds for the people of a dataset after these releases.
@@ -123,9 +133,9 @@ def _differential(releases: Sequence[Entered]) -> Total:
     for each in releases:
         promise = each.charge.differential
         if promise is None:
-            return Total(why=f"release {each.number} promises none")
+            return Total(why=f"release {each.number} promises {_NOT_TO_LEAVE if each.charge.says_replaced else 'none'}")
         steps.append(each.step(promise))
-    return _told(composition.differential(*steps) if len(steps) > 1 else steps[0])
+    return _total(composition.differential(*steps) if len(steps) > 1 else steps[0])
 
 
 def _replaced(releases: Sequence[Entered], losses: Total) -> Total:
@@ -137,14 +147,14 @@ def _replaced(releases: Sequence[Entered], losses: Total) -> Total:
             return Total(why=losses.why)
         if loss.neighbours is Neighbours.REPLACE:
             return Total(why="that is what differential privacy says here")
-        return _told(add_remove_to_replace(losses.derivation))
+        return _total(add_remove_to_replace(losses.derivation))
     steps = []
     for each in releases:
         step = each.charge.replaced_by(each.step)
         if step is None:
             return Total(why=f"release {each.number} promises none")
         steps.append(step)
-    return _told(composition.differential(*steps) if len(steps) > 1 else steps[0])
+    return _total(composition.differential(*steps) if len(steps) > 1 else steps[0])
 
 
 def _adaptive(releases: Sequence[Entered], losses: Total) -> Total:
@@ -159,10 +169,10 @@ def _adaptive(releases: Sequence[Entered], losses: Total) -> Total:
     found = advanced_composition.differential_of_sums(*steps, grown=grown, basic=basic, at_delta=ADAPTIVE_DELTA)
     if not getattr(found.conclusion, "epsilon") < getattr(losses.guarantee, "epsilon"):  # noqa: B009
         return Total(why="so few releases lose no less at a delta than the sum")
-    return _told(found)
+    return _total(found)
 
 
-def _told(derivation: Derivation, why: str = "") -> Total:
+def _total(derivation: Derivation, why: str = "") -> Total:
     """What a derivation concludes, unless that is nothing: a delta of 1 allows everything."""
     if getattr(derivation.conclusion, "delta", 0) >= 1:
         return Total(why="their deltas add up to 1, and that promises nothing")
@@ -177,7 +187,7 @@ def _zero_knowledge(releases: Sequence[Entered]) -> Total:
             return Total(why=f"release {each.number} drew no fresh secret sample")
         steps.append(each.step(promise))
     try:
-        return _told(composition.zero_knowledge(*steps) if len(steps) > 1 else steps[0])
+        return _total(composition.zero_knowledge(*steps) if len(steps) > 1 else steps[0])
     except Refused as refused:
         return Total(why=str(refused))
 
@@ -216,11 +226,11 @@ def _outlier(releases: Sequence[Entered]) -> Total:
             return Total(why=_KEPT.format(each.number))
     steps = [_curved(each) for each in releases]
     if len(steps) == 1:
-        return _told(steps[0])
+        return _total(steps[0])
     partitions = {each.charge.partition for each in releases}
     if len(partitions) == 1 and None not in partitions:
         joint = composition.outlier_same_partition(*steps)
-        return _told(replace(joint, assumptions=(*joint.assumptions, UNCHANGED)))
+        return _total(replace(joint, assumptions=(*joint.assumptions, UNCHANGED)))
     return _person_by_person(releases, steps)
 
 
@@ -248,7 +258,7 @@ def _person_by_person(releases: Sequence[Entered], steps: Sequence[Derivation]) 
             why="several releases, by different bins, promise nothing to large crowds, and a person in a large crowd "
             "of each may be alone in both together"
         )
-    return _told(
+    return _total(
         composition.person_by_person(*steps),
         "a person loses at most "
         + " + ".join(f"e{each.number}(c{each.number})" for each in releases)
@@ -297,7 +307,7 @@ def _collected(releases: Sequence[Entered], blended: Total, losses: Total) -> tu
     except Refused as refused:
         return Total(why=str(refused)), Total(why=str(refused))
     knowledge, differential = (replace(step, people=_population(step.people)) for step in both)
-    return _told(knowledge), _told(differential)
+    return _total(knowledge), _total(differential)
 
 
 def _population(people: People | None) -> People | None:
@@ -365,6 +375,8 @@ def _unit(charge: Charge) -> str:
 
 
 def _second(first: Entered, new: Entered, dataset: str) -> str:
+    if first.charge.says_replaced:
+        return _beside_a_number(first, dataset)
     promise = first.charge.crowd_blending
     about = "promises nothing to large crowds" if promise is None else f"is {promise}"
     beside = ""
@@ -388,6 +400,16 @@ def _second(first: Entered, new: Entered, dataset: str) -> str:
         f"who are hidden in both come to light (Proposition 7). {'Three' if len(ways) == 3 else 'Four'} ways out:\n"
         + "".join(f"  - {way}\n" for way in ways)
         + "If these are other people, give them a name of their own with `dataset=NAME`."
+    )
+
+
+def _beside_a_number(first: Entered, dataset: str) -> str:
+    """Why crowds may not follow a release that enforces the number of people."""
+    return (
+        f"{dataset} already has release {first.number} ({first.charge.what}), for which the number of people is enforced: "
+        "it tells whether somebody left, and whoever is in no crowd must be able to leave unnoticed, so no theorem "
+        "covers crowds beside it; make this release differentially private (`epsilon=1`), or give other people a name "
+        "of their own with `dataset=NAME`"
     )
 
 

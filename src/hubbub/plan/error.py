@@ -21,12 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.channels.law import SUPPRESSED, Block
-from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
-from hubbub.channels.mechanisms.geometric import Geometric
-from hubbub.channels.mechanisms.noisy_below import NoisyBelow
-from hubbub.channels.mechanisms.warped import Warped
 from hubbub.channels.protocol import Channel
-from hubbub.numeric.exact import Infinite
 from hubbub.plan.shape import Shape
 
 Floats = NDArray[np.float64]
@@ -83,16 +78,17 @@ def binomial(count: int, p: float) -> tuple[Floats, Floats]:
 def _given(channel: Channel, people: Floats, truth: float) -> tuple[Floats, Floats]:
     """For each number of people that the channel sees: (mean |value - truth| where shown, chance to be hidden)."""
     nothing = np.zeros_like(people)
-    if isinstance(channel, ExactOrSuppressed):
-        return np.abs(people - truth), (people < channel.k).astype(np.float64)
-    if isinstance(channel, NoisyBelow):
-        noisy = noisy_error(people - truth, float(channel.epsilon))
-        return np.where(people < channel.k, noisy, np.abs(people - truth)), nothing
-    if isinstance(channel, Geometric):
-        return noisy_error(people - truth, float(channel.epsilon)), nothing
-    if isinstance(channel, Warped) and _is_flat(channel):
-        # Noise cut off at 0: what lies below 0 comes nearer by as much.
-        rate = float(channel.curve.limit)  # type: ignore[arg-type]
+    if channel.exact_from is not None:
+        return np.abs(people - truth), (people < channel.exact_from).astype(np.float64)
+    if channel.noisy_below is not None:
+        k, epsilon = channel.noisy_below
+        noisy = noisy_error(people - truth, float(epsilon))
+        return np.where(people < k, noisy, np.abs(people - truth)), nothing
+    if channel.plain_noise is not None:
+        return noisy_error(people - truth, float(channel.plain_noise)), nothing
+    if channel.noise_cut_at_zero is not None:
+        # What lies below 0 comes nearer by as much.
+        rate = float(channel.noise_cut_at_zero)
         q = math.exp(-rate)
         return noisy_error(people - truth, rate) - q ** (people + 1) / (1 - q * q), nothing
     parts = [_by_law(channel, int(m), truth) for m in people.tolist()]
@@ -107,12 +103,6 @@ def noisy_error(distance: Floats, rate: float) -> Floats:
     beyond = q ** (n + 1) / (1 + q) * (n + 1 - a + q / (1 - q))
     found: Floats = a + 2 * beyond
     return found
-
-
-def _is_flat(channel: Warped) -> bool:
-    piece = channel.curve.pieces[-1]
-    one = len(channel.curve.pieces) == 1 and not piece.rate and channel.show_above is None
-    return one and not isinstance(piece.value, Infinite) and piece.value > 0
 
 
 def _by_law(channel: Channel, count: int, truth: float) -> tuple[float, float]:

@@ -17,6 +17,8 @@ from hubbub.numeric.limits import a_crowd, a_delta, a_loss, a_size
 from hubbub.plan.designs import Design, Request, plan, read_rates, request
 from hubbub.plan.one_number import wanted
 from hubbub.plan.shape import is_name, read
+from hubbub.protocol.weakness import sentence as weak_sentence
+from hubbub.protocol.weakness import weaknesses
 from hubbub.tables.bins import declared_size, parse
 
 CONVENTION: Final = (
@@ -190,22 +192,28 @@ def release(
 def named(design: Design) -> str:
     """The design in a few words."""
     made = parameters(design.spec.channel)
-    told = [design.spec.channel.name]
+    parts = [design.spec.channel.name]
     for name, words in (("k", "k = {}"), ("epsilon", "noise {}"), ("curve", "{}"), ("show_above", "shown above {}")):
         if made.get(name) is not None:
-            told.append(words.format(made[name]))
-    return ", ".join(told)
+            parts.append(words.format(made[name]))
+    return ", ".join(parts)
 
 
 def warned(design: Design) -> str | None:
-    """What does not add up with it: exact crowds of everybody, or of a sample that is there once and for all."""
-    if design.rate is not None or not isinstance(loss_curve(checkable(design.spec.channel.claim)).limit, Infinite):
-        return None
-    return (
-        "this is for one release: a second one of this kind, about the same people in other bins, may show who stands "
-        "between the two; only noise on every count may follow it; if more is to come, let every release draw a fresh "
-        "secret sample (`want=zero-knowledge`)"
-    )
+    """What has to be confirmed because it promises little; and what does not add up with it: exact crowds of everybody,
+    or of a sample that is there once and for all."""
+    weak = weaknesses(design.spec)
+    said = [f"{weak_sentence(weak)}; the release asks you to confirm it"] if weak else []
+    if design.rate is None and isinstance(loss_curve(checkable(design.spec.channel.claim)).limit, Infinite):
+        said.append(_ONCE)
+    return "; ".join(said) or None
+
+
+_ONCE: Final = (
+    "this is for one release: a second one of this kind, about the same people in other bins, may show who stands "
+    "between the two; only noise on every count may follow it; if more is to come, let every release draw a fresh "
+    "secret sample (`want=zero-knowledge`)"
+)
 
 
 def _doing(design: Design) -> str:

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from hubbub.guarantees.asked import asked_first
 from hubbub.guarantees.derivation import Derivation
+from hubbub.numeric.exact import Loss
 from hubbub.protocol.capabilities import is_deferred
 from hubbub.protocol.result import Result, Sheet
 from hubbub.protocol.spec import Spec
@@ -34,6 +35,7 @@ class Reservation:
     release: int  # 1 for the first release of the dataset
     nonce: str
     hash: str  # of the entry
+    together: Loss | None = None  # of several releases of the dataset: the smallest loss that covers all of them
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -12,13 +12,22 @@ from typing import Final
 
 from hubbub.errors import WrongUse
 from hubbub.guarantees.asked import asked_first
-from hubbub.guarantees.definitions import CrowdBlending, Guarantee, OutlierPrivacy, SimpleOutlier, StaircaseOutlier
+from hubbub.guarantees.definitions import (
+    CrowdBlending,
+    Guarantee,
+    OutlierPrivacy,
+    SimpleOutlier,
+    StaircaseOutlier,
+    ZeroKnowledge,
+)
+from hubbub.guarantees.derivation import Derivation
+from hubbub.guarantees.people import Whose
 from hubbub.numeric.exact import Infinite, Loss
 from hubbub.numeric.format import short
 from hubbub.protocol.spec import Spec
 
 LARGEST_EPSILON: Final = 5
-LARGEST_DELTA: Final = Fraction(1, 10**5)  # where the number of people is not declared; else one over it
+LARGEST_DELTA: Final = Fraction(1, 10**5)  # and one over the number of people, where more of them are declared
 SMALLEST_CROWD: Final = 5
 _ODDS: Final = 148  # e^5, rounded down
 _DIGITS: Final = 3
@@ -28,7 +37,8 @@ _LONGEST_CURVE: Final = 60  # signs
 def weaknesses(spec: Spec) -> tuple[str, ...]:
     """What is weak about the promises of a release, a clause each; nothing where nothing is.
 
-    Epsilon and delta are those of the promise that was asked for (:func:`asked_first`). A loss that grows with the
+    Epsilon and delta are those of the promise that was asked for (:func:`asked_first`), and of the one to a population
+    of which the table was declared to be a sample. A loss that grows with the
     crowd is judged where fewer than five people are alike: larger crowds are meant to be seen.
 
     Guarantee: it depends on the spec alone, so that it can be said before data is read, and tells nothing about them.
@@ -38,6 +48,8 @@ def weaknesses(spec: Spec) -> tuple[str, ...]:
         return ()
     own, first = promises[0].conclusion, asked_first(promises)[0].conclusion
     found = [*_of_loss(first), *_of_delta(first, spec.enforced_number)]
+    for drawn in (step.conclusion for step in promises if _is_to_population(step)):
+        found += [f"for those the table was drawn from, {said}" for said in (*_of_loss(drawn), *_of_delta(drawn, None))]
     if isinstance(own, CrowdBlending):
         found += _of_crowd(own.k, spec.enforced_number)
     if spec.lowered_to is not None:
@@ -62,6 +74,12 @@ def sentence(found: tuple[str, ...]) -> str:
     return f"this promises little: {'; '.join(found)}"
 
 
+def _is_to_population(step: Derivation) -> bool:
+    """Whether a promise is what the declared sample buys; what follows from it is as weak or weaker."""
+    of_population = step.people is not None and step.people.whose is Whose.POPULATION
+    return of_population and isinstance(step.conclusion, ZeroKnowledge)
+
+
 def _of_loss(guarantee: Guarantee) -> Iterator[str]:
     if isinstance(guarantee, SimpleOutlier | StaircaseOutlier):
         guarantee = guarantee.as_outlier()
@@ -83,9 +101,9 @@ def _of_loss(guarantee: Guarantee) -> Iterator[str]:
 
 def _of_delta(guarantee: Guarantee, people: int | None) -> Iterator[str]:
     delta = Fraction(0) if isinstance(guarantee, CrowdBlending) else guarantee.delta
-    if people is None and delta > LARGEST_DELTA:
+    if delta > LARGEST_DELTA:
         yield f"delta = {_text(delta)} is above 1 in {LARGEST_DELTA.denominator:,}, and with that chance nothing holds"
-    if people is not None and delta > Fraction(1, people):
+    elif people is not None and delta > Fraction(1, people):
         yield f"delta = {_text(delta)} is above 1 in the {people:,} people declared, and with that chance nothing holds"
 
 

@@ -64,6 +64,8 @@ WEAK: list[tuple[dict[str, Any], str]] = [
     ({"channel": "simple-suppressed", "options": {"k": 3}}, "people in a crowd of 4 may be shown exactly"),
     ({"outlier": "1:0.5,100:1,200:0.2"}, "the curve falls somewhere and is flattened to 0.2"),
     ({"crowd": 20, "sample": "0.2", "at_delta": "1e-3"}, "delta = 0.001 is above 1 in 100,000"),
+    ({"crowd": 20, "collected": "0.5", "at_delta": "0.5"}, "for those the table was drawn from, delta = 0.5 is above"),
+    ({"crowd": 20, "collected_between": ("0.1", "0.5"), "at_delta": "0.5"}, "drawn from, delta = 0.5 is above"),
 ]
 
 
@@ -96,6 +98,9 @@ def test_where_people_are_declared_delta_is_measured_by_them_and_crowds_too() ->
     assert weaknesses(knowing(int(1 / delta), **found)) == ()
     (said,) = weaknesses(knowing(int(1 / delta) + 1, **found))
     assert "people declared" in said
+    large = {"epsilon": 1, "delta": "1e-2"}
+    (said,) = weaknesses(knowing(10, **large))  # one in ten is no small chance because there are ten people
+    assert "is above 1 in 100,000" in said
     assert weaknesses(knowing(20, crowd=20)) == ()
     (said,) = weaknesses(knowing(19, crowd=20))
     assert said == "a crowd of 20 is above the 19 people declared, so nothing could be shown"
@@ -258,3 +263,28 @@ def test_ballots_too(tmp_path: Path) -> None:
     assert "a crowd of 3 is below 5" in refused.stderr
     assert not out.exists()
     assert CliRunner().invoke(commands, [*words, "--yes"]).exit_code == 0
+
+
+def test_a_series_of_strong_releases_says_when_all_of_them_together_are_weak(tmp_path: Path) -> None:
+    table = tmp_path / "town.csv"
+    table.write_text("id,town\n" + "".join(f"p{i},Bath\n" for i in range(30)))
+    words = ["release", "histogram", str(table), "--person", "id", "--by", "town=Bath,York", "--epsilon", "3"]
+    said = []
+    for number in range(3):
+        out = ["--out", str(tmp_path / f"{number}"), "--ledger", str(tmp_path / "own.db"), "--json"]
+        done = CliRunner().invoke(commands, [*words, *out])
+        assert done.exit_code == 0, done.stderr
+        said.append("together promise little" in done.stderr)
+        assert "together" not in done.stdout
+    assert said == [False, True, True]
+    assert "epsilon = 9 is above 5" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "weak"), [(["--epsilon", "50"], True), (["--epsilon", "1"], False)], ids=["weak", "strong"]
+)
+def test_a_plan_says_that_its_release_has_to_be_confirmed(words: list[str], weak: bool) -> None:
+    asked = ["plan", "--people", "600", "--by", "town=Bath,York", "--want", "differential", *words]
+    told = " ".join(CliRunner().invoke(commands, asked).stdout.split())
+    assert ("This promises little: epsilon = 50 is above 5" in told) is weak
+    assert ("asks you to confirm it" in told) is weak

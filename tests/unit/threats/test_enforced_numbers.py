@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from hubbub.audit.exact import of_spec
+from hubbub.certificate.explanation import explain_release
 from hubbub.cli.main import commands
 from hubbub.errors import Refused
 from hubbub.guarantees.curve import flat
@@ -77,6 +78,14 @@ def test_five_are_published_and_four_refused_and_the_certificate_says_no_more_th
     assert CliRunner().invoke(commands, ["verify", str(tmp_path / "q" / "certificate.json")]).exit_code == 0
     with pytest.raises(Refused, match="does not have the declared number of people"):
         open(FOUR).queries([X], "marginals:1", **words)
+
+
+def test_where_the_number_is_public_no_heading_says_with_you_or_without_you() -> None:
+    for method in ASKED:
+        spec, _ = spec_of(method)
+        told = explain_release(spec, spec.promises())
+        assert "Whatever your data are (differential privacy)" in told
+        assert "without you" not in told
 
 
 # --- how much one person replaced costs ---------------------------------------------------------------------------
@@ -152,11 +161,13 @@ def test_a_release_with_an_enforced_number_is_never_pure_beside_crowds(tmp_path:
     assert str(totals_of(tmp_path / "one.db").crowd_blending.guarantee) == "(10, 0)-crowd-blending"
     second = opened(people, dataset="town", ledger=tmp_path / "two.db")
     second.queries([X], "marginals:1", **words)
-    with pytest.raises(Refused, match=r"no theorem covers|refused"):
+    with pytest.raises(Refused, match="the number of people is enforced: it tells whether somebody left") as refused:
         second.histogram(["x=a,b"], crowd=10)
+    assert "exact numbers" not in str(refused.value)  # the first release has none
     second.histogram(["x=a,b"], epsilon="0.1")
     found = totals_of(tmp_path / "two.db")
     assert (found.differential.guarantee, found.crowd_blending.guarantee, found.outlier.guarantee) == (None, None, None)
+    assert found.differential.why.startswith("release 1 promises it for one person replaced alone")
     assert found.replaced.guarantee == DifferentialPrivacy(epsilon=Fraction(3, 10), neighbours=Neighbours.REPLACE)
 
 

@@ -57,6 +57,10 @@ class ExactOrSuppressed(Channel):
         return self.k
 
     @property
+    def exact_from(self) -> int:
+        return self.k
+
+    @property
     def certain(self) -> bool:
         return True
 

@@ -62,6 +62,10 @@ class Geometric(Channel):
     def unbiased(self) -> bool:
         return True
 
+    @property
+    def plain_noise(self) -> Fraction:
+        return self.epsilon
+
     def noise_given(self, tag: str) -> Fraction:
         return self.epsilon
 
@@ -114,6 +118,10 @@ class Group(Channel):
     @property
     def unbiased(self) -> bool:
         return True
+
+    @property
+    def plain_noise(self) -> Fraction:
+        return self.rate
 
     def noise_given(self, tag: str) -> Fraction:
         return self.rate

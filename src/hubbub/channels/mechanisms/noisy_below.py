@@ -62,6 +62,10 @@ class NoisyBelow(Channel):
         return self.k
 
     @property
+    def noisy_below(self) -> tuple[int, Fraction]:
+        return self.k, self.epsilon
+
+    @property
     def unmarked(self) -> bool:
         return not self.tagged
 

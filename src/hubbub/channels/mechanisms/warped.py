@@ -219,6 +219,23 @@ class Warped(Channel):
             return None if self.cap is None else top
         return first_where(lambda c: ball(self.total_loss(c)) >= room, at, top) - 1
 
+    @property
+    def hides(self) -> bool:
+        return self.show_above is not None
+
+    @property
+    def noise_cut_at_zero(self) -> Fraction | None:
+        limit = self.curve.limit
+        plain = self.curve.is_flat and self.show_above is None and not isinstance(limit, Infinite) and limit > 0
+        return limit if plain and isinstance(limit, Fraction) else None
+
+    def chance_shown(self, count: int) -> arb:
+        return self.shown_at_least(count, 0)
+
+    def tail(self, count: int, value: int, tag: str, *, up: bool) -> tuple[arb, arb]:
+        part = self.shown_at_least(count, value) if up else self.shown_at_most(count, value)
+        return part, self.shown_at_least(count, 0)
+
     def shown_at_least(self, count: int, value: int) -> arb:
         """P(J >= value and J is shown | count).
 
@@ -239,8 +256,8 @@ class Warped(Channel):
     def _at_least(self, m: int, count: int) -> arb:
         """P(J >= m | count)."""
         if m <= 0 or self.curve.limit == 0 or (self.cap is not None and count > self.cap):
-            told = 0 if self.curve.limit == 0 else count
-            return arb(1 if m <= 0 or told >= m else 0)
+            certain = 0 if self.curve.limit == 0 else count
+            return arb(1 if m <= 0 or certain >= m else 0)
         if m <= count:
             return 1 - self._at_most(m - 1, count)
         if self.cap is not None and m > self.cap:
@@ -250,8 +267,8 @@ class Warped(Channel):
     def _at_most(self, m: int, count: int) -> arb:
         """P(J <= m | count)."""
         if self.curve.limit == 0 or (self.cap is not None and (count > self.cap or m >= self.cap)):
-            told = 0 if self.curve.limit == 0 or count <= m else count
-            return arb(1 if told <= m else 0)
+            certain = 0 if self.curve.limit == 0 or count <= m else count
+            return arb(1 if certain <= m else 0)
         if m >= count:
             return 1 - self._at_least(m + 1, count)
         return self._b(m + 1)[1] * exp(self.total_loss(m) - self.total_loss(count))
@@ -299,8 +316,8 @@ class Warped(Channel):
         tags = ("",) if self.show_above is None else (SUPPRESSED, "")
         first = 0 if self.show_above is None else self.show_above + 1
         if self.cap is not None and (count > self.cap or self.curve.limit == 0):
-            told = 0 if self.curve.limit == 0 else count
-            return point(0, SUPPRESSED, tags) if told < first else point(told, "", tags)
+            certain = 0 if self.curve.limit == 0 else count
+            return point(0, SUPPRESSED, tags) if certain < first else point(certain, "", tags)
         blocks = [] if first == 0 else [self._hidden(count, first)]
         if self.cap is None or first <= self.cap:
             blocks += self._shown(count, first, lo, None if hi is None else max(hi, first), cut)

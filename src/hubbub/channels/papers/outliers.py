@@ -6,6 +6,7 @@ rate epsilon/k on top (example 5, which says that it did). They are staircases o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -100,6 +101,10 @@ class OutlierSuppressed(Channel):
 
     def release(self, counts: ArrayLike, source: Source) -> Published:
         return self._stairs.release(counts, source)
+
+    @property
+    def steady_from(self) -> int:
+        return self.last_change + 1 + math.ceil(21 / self.epsilon)
 
     def empty_bins(self) -> EmptyBins | None:
         return self._stairs.empty_bins()

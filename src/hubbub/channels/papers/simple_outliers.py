@@ -54,6 +54,10 @@ class SimpleSuppressed(Channel):
         return self.k + 1
 
     @property
+    def exact_from(self) -> int:
+        return self.k + 1
+
+    @property
     def certain(self) -> bool:
         return True
 
@@ -111,6 +115,10 @@ class SimpleNoisy(Channel):
     @property
     def last_change(self) -> int:
         return self.k + 1
+
+    @property
+    def noisy_below(self) -> tuple[int, Fraction]:
+        return self.k + 1, self.rate
 
     @property
     def unmarked(self) -> bool:

@@ -130,6 +130,19 @@ class Staircase(Channel):
         narrowest = sorted(counts[:MOST_COMPARED], key=self.table_values)
         return sorted(count for count in narrowest if room.has(self, count, count - 1))
 
+    @property
+    def hides(self) -> bool:
+        return any(tag.startswith(SUPPRESSED) for tag in self.tags)
+
+    @property
+    def steady_from(self) -> int:
+        """From where the first noise lies above all thresholds but for a tail."""
+        rate = self.epsilons[0]
+        return self.last_change + 1 + (0 if isinstance(rate, Infinite) else math.ceil(21 / rate))
+
+    def law_size(self, count: int) -> int:
+        return self.table_values(count)
+
     def table_values(self, count: int) -> int:
         """How much work a law is."""
         return table_values(count, self.epsilons, self.cuts, nested=self.nested)

@@ -107,7 +107,7 @@ def law(channel_name: str, count: str, as_json: bool, **options: Any) -> None:
         return
     from hubbub.cli.channel.text import draw_law
 
-    _tell_remarks(made)
+    _print_remarks(made)
     draw_law(f"{_typed(channel_name, options)}, count {people}", entries, left_out, tagged=tagged)
 
 
@@ -134,7 +134,7 @@ def _outcome(tag: str, value: int, mass: arb, *, tagged: bool) -> dict[str, obje
 )
 @channel_options
 @click.option("--counts", metavar="COUNTS", required=True, help="Crowd sizes to check, like 5, 1..130 or 1,5,10..20.")
-@click.option("--chart", metavar="FILE", help="Also draw it: a file that ends in .html, .png, .svg or .json.")
+@click.option("--chart", metavar="FILE", help="Also draw it: a file that ends in .svg, .html or .png.")
 @json_option
 def profile(channel_name: str, counts: str, chart: str | None, as_json: bool, **options: Any) -> None:
     """What a channel gives away about one person, held against its claim.
@@ -162,7 +162,7 @@ def profile(channel_name: str, counts: str, chart: str | None, as_json: bool, **
     entries = [_entry(row, loss) for row, loss in zip(rows, losses, strict=True)]
     worst_row = worst(rows)
     if chart is not None:
-        charts.save(charts.profile_chart(entries, _typed(channel_name, options)), chart)
+        charts.profile_chart(entries, _typed(channel_name, options)).save(chart)
     if as_json:
         answer: dict[str, object] = {
             "channel": channel_name,
@@ -177,11 +177,11 @@ def profile(channel_name: str, counts: str, chart: str | None, as_json: bool, **
         answer |= {} if chart is None else {"chart": chart}
         print_json(answer)
     else:
-        from hubbub.cli.channel.text import draw_profile, tell_verdict
+        from hubbub.cli.channel.text import draw_profile, print_verdict
 
-        _tell_remarks(made)
+        _print_remarks(made)
         draw_profile(_typed(channel_name, options), str(claim), rows, losses, worst_row)
-        tell_verdict(made, verdict, chart)
+        print_verdict(made, verdict, chart)
     _fail_if_refuted(channel_name, verdict)
 
 
@@ -255,7 +255,7 @@ def _fail_if_refuted(name: str, verdict: Verdict) -> None:
         raise CheckFailed(f"the claim of {name} does not hold, because {verdict.reason}; do not release with it")
 
 
-def _tell_remarks(made: Made) -> None:
+def _print_remarks(made: Made) -> None:
     for remark in made.remarks:
         say(f"Note: {remark}.")
 

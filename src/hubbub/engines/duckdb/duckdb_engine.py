@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from hubbub.engines.arrow_columns import gathered, stream
 from hubbub.engines.column import Column
 from hubbub.engines.duckdb import count_sql, rows_sql
+from hubbub.engines.duckdb.bounded_sql import bounded_rows, is_of_rows_alone, per_person
 from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.engines.duckdb.condition_sql import holds
 from hubbub.engines.duckdb.connection import TROUBLE, UNREADABLE, Relation, batches_of, lock, relation_of, rows_of
@@ -31,7 +32,7 @@ from hubbub.errors import Refused, WrongUse
 from hubbub.interruption import stop_if_interrupted
 from hubbub.noise.source import Source, choosing
 from hubbub.tables import condition
-from hubbub.tables.bins import Countable
+from hubbub.tables.bins import Countable, declared_size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.engine import (
     ONE_ROW_EACH,
@@ -145,18 +146,20 @@ class DuckDB:
     ) -> Joint:
         person = questions[0].person
         if person is not None and questions[0].repeats is MultiRowPolicy.ONE_ROW:
-            query = asked_together(questions, people.columns, KEPT, None, told=False)
+            query = asked_together(questions, people.columns, KEPT, None, reports_unreadable=False)
             wrong = unreadable(questions, people.columns)
             found = self._of_kept(query, questions[0], source, people, used, wrong)
             return answer_together(found, len(questions))[0]
         if person is not None:
             self._one_row_each(people.columns[person], people, ONE_ROW_OF_SEVERAL)
-        told = self._unread.is_counted(unreadable(questions, people.columns))
+        reports_unreadable = self._unread.is_counted(unreadable(questions, people.columns))
         who = None if person is None else identifier(person)
-        query = asked_together(questions, people.columns, people.sql, who, told=told, weight=self._weight)
+        query = asked_together(
+            questions, people.columns, people.sql, who, reports_unreadable=reports_unreadable, weight=self._weight
+        )
         self._unread.forget()
-        joint, bad = answer_together(self.arrow(query), len(questions), told=told)
-        if told:
+        joint, bad = answer_together(self.arrow(query), len(questions), reports_unreadable=reports_unreadable)
+        if reports_unreadable:
             self._unread.check(int(joint.counts.sum()), bad, person)
         return joint
 
@@ -234,9 +237,11 @@ class DuckDB:
             if question.plain:
                 query = count_sql.every_row(axes, people.columns, KEPT)
             else:
-                query = asked(question, axes, people.columns, KEPT, None, told=False, very_many=True)
+                query = asked(question, axes, people.columns, KEPT, None, reports_unreadable=False, very_many=True)
             found = self._of_kept(query, question, source, people, used, bad)
-            return answer(found, question, told=False)[0]
+            return answer(found, question, reports_unreadable=False)[0]
+        if question.repeats is MultiRowPolicy.BOUNDED or not question.plain:
+            return self._bounded(question, axes, source, people, used)
         joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
         if question.repeats is MultiRowPolicy.ONE_ROW:
             query = count_sql.one_row_each(axes, people.columns, joined, person, self._word)
@@ -244,6 +249,24 @@ class DuckDB:
             query = count_sql.distinct_bins(axes, people.columns, joined, person, self._word, question.most_bins)
         with self._words(self._count_rows(bad, who, used, people), source):
             return self._collect(query)
+
+    def _bounded(
+        self, question: CountQuery, axes: tuple[Countable, ...], source: Source, people: Relation, used: Sequence[str]
+    ) -> ExactCounts:
+        """What a person contributes is bounded: rows are chosen, and then looked at, all of it by their words."""
+        assert question.person is not None
+        bins, person = declared_size(axes) if axes else 1, identifier(question.person)
+        most = None if question.bounds is None else question.bounds.rows_per_person
+        if not is_of_rows_alone(question, bins):
+            query = per_person(question, axes, people.columns, self._word, bins)
+        elif question.plain:
+            query = count_sql.every_row(axes, people.columns, KEPT)
+        else:
+            query = asked(question, axes, people.columns, KEPT, None, reports_unreadable=False, very_many=True)
+        kept = bounded_rows(used, f"{people.sql} POSITIONAL JOIN {_WORDS}", person, self._word, most)
+        bad = bad_cells(question, axes, people.columns)
+        with self._words(self._count_rows(bad, people.columns[question.person], used, people), source):
+            return answer(self.arrow(count_sql.with_kept(kept, query)), question, reports_unreadable=False)[0]
 
     def _of_kept(
         self, query: Query, question: CountQuery, source: Source, people: Relation, used: Sequence[str], bad: str
@@ -276,15 +299,26 @@ class DuckDB:
         """Each row is a person."""
         if question.plain:
             return self._every_row(axes, people, question.person)
-        told = self._unread.is_counted(bad_cells(question, axes, people.columns))
-        ask = partial(asked, question, axes, people.columns, people.sql, person, told=told, weight=self._weight)
+        reports_unreadable = self._unread.is_counted(bad_cells(question, axes, people.columns))
+        ask = partial(
+            asked,
+            question,
+            axes,
+            people.columns,
+            people.sql,
+            person,
+            reports_unreadable=reports_unreadable,
+            weight=self._weight,
+        )
         self._unread.forget()
         whole = self._weight is not ROW  # groups of a database are read once, and are few
-        counted, rows, unreadable = answer(self.arrow(ask(very_many=whole)), question, told=told)
-        if told:
+        counted, rows, unreadable = answer(
+            self.arrow(ask(very_many=whole)), question, reports_unreadable=reports_unreadable
+        )
+        if reports_unreadable:
             self._unread.check(rows, unreadable, question.person)
         if not whole and are_very_many(question, rows):
-            counted, _, _ = answer(self.arrow(ask(very_many=True)), question, told=told)
+            counted, _, _ = answer(self.arrow(ask(very_many=True)), question, reports_unreadable=reports_unreadable)
         return counted
 
     def _every_row(self, axes: tuple[Countable, ...], people: Relation, name: str | None) -> ExactCounts:
@@ -293,8 +327,8 @@ class DuckDB:
         if not axes or not self._unread.is_counted(count_sql.bad_row(axes, people.columns)):
             return self._collect(count_sql.every_row(axes, people.columns, people.sql, person, self._weight))
         self._unread.forget()
-        told = count_sql.every_row_told(axes, people.columns, people.sql, person, self._weight)
-        (codes, people_in, bad), found = self._fetched(told, 2)
+        report = count_sql.inclusion_report_sql(axes, people.columns, people.sql, person, self._weight)
+        (codes, people_in, bad), found = self._fetched(report, 2)
         self._unread.check(int(people_in.sum()), int(bad.sum()), name)
         binned = codes >= 0
         kept = np.flatnonzero(binned).tolist()
@@ -357,7 +391,7 @@ class DuckDB:
         if found:
             raise Refused(several)
         if self._notice and chosen:
-            self._notice.tell(chosen)
+            self._notice.on_chosen(chosen)
 
     def _collect(self, query: Query) -> ExactCounts:
         (codes, counts), found = self._fetched(query, 1)
@@ -384,7 +418,7 @@ class DuckDB:
             return int(rows)
         rows, unreadable, chosen = look_at_rows(self._ask, who, used, bad, people.sql, self._notice)
         self._unread.check_people(self._ask, unreadable, bad, who, people.sql)
-        self._notice.tell(chosen)
+        self._notice.on_chosen(chosen)
         return rows
 
     def _ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:

@@ -17,18 +17,19 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.engines.arrow_columns import numbers
+from hubbub.engines.duckdb.bounded_sql import is_of_rows_alone
 from hubbub.engines.sql import groups, leaves, queries, ranks
 from hubbub.engines.sql.bins import looked_up, unlisted
 from hubbub.engines.sql.database import Asked, Database
 from hubbub.engines.sql.dialect import ARROW, Dialect, Form, Part
 from hubbub.engines.sql.inspection import InDatabase
-from hubbub.engines.sql.people import told
+from hubbub.engines.sql.people import report_chosen
 from hubbub.engines.sql.single_use_stream import Once
 from hubbub.engines.sql.unreadable import check_people, is_doubted, is_doubtful
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source, choosing
 from hubbub.tables import condition
-from hubbub.tables.bins import Countable, Discovered, size
+from hubbub.tables.bins import Countable, Discovered, declared_size, size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.engine import (
     ONE_ROW_EACH,
@@ -135,7 +136,7 @@ class Portable:
             if person is not None:
                 who = queries.part(self._dialect, self._fields[person])
                 if chooses:
-                    self._told_of(who)
+                    self._report_chosen(who)
                 else:
                     self._one_row_each(who, ONE_ROW_OF_SEVERAL)
             allowed = Fraction(1) if chooses else self._allowed
@@ -153,13 +154,20 @@ class Portable:
             found = ranks.chosen_rows(self._database, parts, chosen)
         return groups.typed(found, parts).rename_columns(list(columns))
 
-    def _handed(self, rule: Measure | condition.Condition, parts: dict[str, Part]) -> Any:
-        """A condition or a measure by value, about what is handed over, which is added to the parts."""
+    def _handed(self, rule: Measure | condition.Condition, parts: dict[str, Part], *, shifted: bool = False) -> Any:
+        """A condition or a measure by value, about what is handed over, which is added to the parts; what is `shifted`
+        begins where the measure does."""
         if isinstance(rule, condition.Condition):
             return self._tested(rule, parts)
         field, name = self._fields[rule.column], f"x{len(parts)}"
         parts[name] = leaves.steps(self._dialect, field, rule)
-        return replace(rule, column=name) if field.kind is ColumnType.TEXT else _whole_steps(name, rule)
+        if field.kind is ColumnType.TEXT:
+            return replace(rule, column=name)
+        if not shifted:
+            return _whole_steps(name, rule)
+        first = int(rule.low / rule.step)
+        parts[name] = replace(parts[name], sql=f"({parts[name].sql} + ({first}))")
+        return Measure(name, Fraction(first), Fraction(1), rule.steps)
 
     def _count(self, question: CountQuery, source: Source) -> ExactCounts:
         if question.person is None:
@@ -169,8 +177,14 @@ class Portable:
             self._one_row_each(who, SEVERAL_ROWS if question.plain else ONE_ROW_OF_SEVERAL)
             return self._every_row(question, source)
         self._readable(question, source)
-        self._told_of(who)
-        if question.repeats is MultiRowPolicy.DISTINCT:
+        self._report_chosen(who)
+        if question.repeats is MultiRowPolicy.BOUNDED or (
+            question.repeats is MultiRowPolicy.DISTINCT and not question.plain
+        ):
+            bins = declared_size(question.axes) if question.axes else 1
+            if not is_of_rows_alone(question, bins):
+                return self._per_person(question, who, source)
+        elif question.repeats is MultiRowPolicy.DISTINCT:
             return self._distinct(question, who, source)
         if question.repeats is MultiRowPolicy.ANY_ROW:
             return self._any_row(question, who, source)
@@ -196,7 +210,9 @@ class Portable:
                 self._one_row_each(who, SEVERAL_ROWS)
                 sql = queries.groups(parts, self._people)
             else:
-                self._told_of(who)
+                if question.bounds is not None or not question.plain:
+                    raise WrongUse("a release in parts counts people by bins; leave out `parts`, or the bounds on rows")
+                self._report_chosen(who)
                 if question.repeats is MultiRowPolicy.DISTINCT:
                     sql, parts, bins, words = self._distinct_asked(question, who)
                     numbered = not any(isinstance(axis, Discovered) for axis in axes)
@@ -248,9 +264,14 @@ class Portable:
         forms = {name: part.form for name, part in parts.items()}
         forms |= {"n": Form.WHOLE} if total is None else {_HAS: Form.WHOLE, "n": Form.WHOLE, "s": Form.WHOLE}
         every, name = (parts, None) if total is None else ({**parts, _STEPS: total}, _STEPS)
-        if question.repeats is not MultiRowPolicy.ONE_ROW or question.person is None:
+        if question.repeats is MultiRowPolicy.REFUSE or question.person is None:
             return self._once(queries.groups(every, self._people, name), forms)
         who = queries.part(self._dialect, self._fields[question.person])
+        if question.bounds is not None:
+            most = question.bounds.rows_per_person
+            assert most is not None, "rows alone are bounded by nothing else"
+            sql = queries.bounded_groups(self._dialect, every, who, self._people, most, name)
+            return self._once(sql, forms, key=_drawn(source))
         sql = queries.one_row_each(self._dialect, every, who, self._people, name)
         if question.people is not None:
             there = self._database.fetch(queries.one_row_each(self._dialect, {}, who, self._people), _forms({}))
@@ -263,11 +284,14 @@ class Portable:
             total = numbers(self._groups(question, {}, source).table().column("n"))
             return ExactCounts(np.zeros(int(total[0] > 0), np.int64), total[total > 0])
         parts = self._parts(question.axes)
-        about = replace(question, axes=self._bins(question.axes), person=None, repeats=MultiRowPolicy.REFUSE)
+        about = replace(
+            question, axes=self._bins(question.axes), person=None, repeats=MultiRowPolicy.REFUSE, bounds=None
+        )
         if question.where is not None:
             about = replace(about, where=self._tested(question.where, parts))
         # Of kept rows it was looked at before they were chosen how many cannot be read.
-        words: dict[str, Any] = {} if question.repeats is MultiRowPolicy.ONE_ROW else {"allowed": self._allowed}
+        chosen = question.repeats is not MultiRowPolicy.REFUSE
+        words: dict[str, Any] = {} if chosen else {"allowed": self._allowed}
         if isinstance(question.measure, condition.Condition):
             about, words["weight"] = replace(about, measure=self._tested(question.measure, parts)), groups.READ
         if not isinstance(question.measure, Measure):
@@ -327,6 +351,23 @@ class Portable:
         )
         return sql, bins, ready, words
 
+    def _per_person(self, question: CountQuery, who: Part, source: Source) -> ExactCounts:
+        """The database keeps the rows of each person; what they come to in each bin is worked out here, of rows that
+        say no more than is needed for that."""
+        parts, bounds = self._parts(question.axes), question.bounds
+        about = replace(question, axes=self._bins(question.axes), person="who")
+        if question.where is not None:
+            about = replace(about, where=self._tested(question.where, parts))
+        if question.measure is not None:
+            about = replace(about, measure=self._handed(question.measure, parts, shifted=question.sums))
+        if bounds is not None:
+            about = replace(about, bounds=replace(bounds, rows_per_person=None))
+        most = None if bounds is None else bounds.rows_per_person
+        sql, every = queries.bounded_rows(self._dialect, parts, who, self._people, most), {"who": who, **parts}
+        forms = {name: part.form for name, part in every.items()}
+        table = self._database.fetch(sql, forms, key=_drawn(source))
+        return groups.registered(table, every).count(about, source)
+
     def _any_row(self, question: CountQuery, who: Part, source: Source) -> ExactCounts:
         """The database looks at the rows of each person; where text has to be read, what differs of them comes here."""
         parts: dict[str, Part] = {}
@@ -338,8 +379,8 @@ class Portable:
         every = {"who": who, **parts}
         table = self._database.fetch(queries.groups(every, self._people), _forms(every))
         about = replace(question, person="who", where=rule, measure=None, everybody=True)
-        told = groups.registered(table, every, weight=groups.WEIGHT).count(about, source)
-        people, met = int(told.counts.sum()), int(told.counts[told.codes == 0].sum())
+        counts = groups.registered(table, every, weight=groups.WEIGHT).count(about, source)
+        people, met = int(counts.counts.sum()), int(counts.counts[counts.codes == 0].sum())
         return of_any_row(question, people, met)
 
     def _readable(self, question: CountQuery, source: Source, rules: Sequence[Any] = ()) -> None:
@@ -357,9 +398,9 @@ class Portable:
             )
             self._every_row(every, source)
 
-    def _told_of(self, who: Part) -> None:
+    def _report_chosen(self, who: Part) -> None:
         if self._notice is not None:
-            told(self._ids(who), who, self._notice)
+            report_chosen(self._ids(who), who, self._notice)
 
     def _one_row_each(self, who: Part, several: str = ONE_ROW_EACH) -> None:
         if self._notice is None:
@@ -370,7 +411,7 @@ class Portable:
         ids = self._ids(who)
         if (numbers(ids.column("n")) > 1).any() or ids.column("who").null_count:
             raise Refused(several)
-        told(ids, who, self._notice)
+        report_chosen(ids, who, self._notice)
 
     def _ids(self, who: Part) -> pa.Table:
         return self._database.fetch(queries.people_of(who, self._people), {"who": who.form, "n": Form.WHOLE})

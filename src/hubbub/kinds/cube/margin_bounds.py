@@ -14,9 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
 from hubbub.channels.mechanisms.noise_reach import reach_of_one_side, reach_of_sum
-from hubbub.channels.mechanisms.noisy_below import NoisyBelow
 
 Numbers = NDArray[np.int64]
 _MOST: Final = 1 << 62  # people: as many can be added to it
@@ -32,19 +30,21 @@ class Sums:
     high: Numbers  # -1 where there is no upper end
 
 
-def of_crowds(channel: ExactOrSuppressed, values: Numbers, shown: Numbers, inside: int | None) -> Sums:
+def of_crowds(k: int, values: Numbers, shown: Numbers, inside: int | None) -> Sums:
     """Sums of exact counts, where `inside` cells make up a bin (None: nobody knows how many).
 
     Guarantee: the true sum lies in low..high with certainty: each of the inside - shown cells that are hidden holds
     0 to k - 1 people, and no published number says more about them. An end that 64 bits may not hold is none.
     """
-    if inside is None or inside * (channel.k - 1) > _MOST:
+    if inside is None or inside * (k - 1) > _MOST:
         return Sums(values, shown, values, np.full_like(values, -1))
-    return Sums(values, shown, values, values + (inside - shown) * (channel.k - 1))
+    return Sums(values, shown, values, values + (inside - shown) * (k - 1))
 
 
-def of_noise(channel: NoisyBelow, cells: Numbers, which: Numbers, size: int, inside: int, coverage: Fraction) -> Sums:
-    """Sums of cells of which those below k have noise; `which` says to which of `size` bins a cell belongs.
+def of_noise(
+    k: int, rate: Fraction, cells: Numbers, which: Numbers, size: int, inside: int, coverage: Fraction
+) -> Sums:
+    """Sums of cells of which those below k have noise of that rate; `which` says to which of `size` bins a cell belongs.
 
     Guarantee: whatever the counts are, the interval of a bin holds its true sum with a chance of at least `coverage`,
     each bin by itself. Half of what may go wrong is that a noise exceeds R, of any of the bin's cells; if none does,
@@ -52,11 +52,11 @@ def of_noise(channel: NoisyBelow, cells: Numbers, which: Numbers, size: int, ins
     no more than the n cells with smaller values, add up to more than their reach.
     """
     tail = (1 - coverage) / 2
-    far = channel.k + reach_of_one_side(channel.epsilon, inside, tail)
+    far = k + reach_of_one_side(rate, inside, tail)
     values = np.zeros(size, dtype=np.int64)
     np.add.at(values, which, cells)
     doubtful = np.bincount(which[cells < far], minlength=size)
     several, where = np.unique(doubtful, return_inverse=True)
-    reach = np.array([reach_of_sum(channel.epsilon, n, tail) for n in several.tolist()], dtype=np.int64)[where]
+    reach = np.array([reach_of_sum(rate, n, tail) for n in several.tolist()], dtype=np.int64)[where]
     low, high = np.maximum(values - reach, 0), np.maximum(values + reach, 0)
     return Sums(values, np.full(size, inside, dtype=np.int64), low, high)

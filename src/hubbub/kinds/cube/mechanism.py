@@ -11,8 +11,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hubbub.channels.law import SUPPRESSED
-from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
-from hubbub.channels.mechanisms.noisy_below import NoisyBelow
 from hubbub.channels.protocol import Published
 from hubbub.kinds.cube.consistency import settled
 from hubbub.kinds.cube.least_squares import fitted, weight
@@ -93,15 +91,15 @@ def _margin(spec: Cube, cells: Counts, margin: Margin) -> Counts:
     """A sum of published cells, as the histogram that it looks like."""
     channel, many, found = spec.cells.channel, inside(spec.axes, margin), spec.within(margin)
     which, bins, codes, labels = _places(spec, cells, margin)
-    if isinstance(channel, NoisyBelow):
+    if channel.noisy_below is not None:
         assert many is not None  # its bins are declared
-        sums = of_noise(channel, cells.published.values, which, bins, many, spec.cells.coverage)
+        sums = of_noise(*channel.noisy_below, cells.published.values, which, bins, many, spec.cells.coverage)
         return Counts(found, Published(sums.values, np.zeros(bins, dtype=np.intp), ("",)), sums.low, sums.high)
-    assert isinstance(channel, ExactOrSuppressed)
+    assert channel.exact_from is not None
     shown = cells.shown
     values = np.zeros(bins, dtype=np.int64)
     np.add.at(values, which[shown], cells.published.values[shown])
-    sums = of_crowds(channel, values, np.bincount(which[shown], minlength=bins), many)
+    sums = of_crowds(channel.exact_from, values, np.bincount(which[shown], minlength=bins), many)
     published = Published(sums.values, _tags(sums, many), ("", PART if many is not None else MAYBE, SUPPRESSED))
     return Counts(found, published, sums.low, sums.high, labels, codes)
 
@@ -147,11 +145,11 @@ def _settled(spec: Cube, tables: Sequence[Counts]) -> Numbers | None:
     cells = tables[0]
     values = np.where(cells.shown, cells.published.values, 0)
     channel = spec.cells.channel
-    if isinstance(channel, ExactOrSuppressed):
+    if channel.exact_from is not None:
         return values
     sizes = [size(axis) for axis in spec.axes if not isinstance(axis, Discovered)]
     weights = [float(weight(share)) for share in spec.shares] or [1.0] * len(tables)
-    fixed = values >= channel.k if isinstance(channel, NoisyBelow) else None
+    fixed = None if channel.noisy_below is None else values >= channel.noisy_below[0]
     return settled(sizes, spec.levels, weights, [table.published.values for table in tables], fixed)
 
 

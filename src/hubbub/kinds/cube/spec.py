@@ -15,12 +15,11 @@ from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
 from hubbub.channels.mechanisms.geometric import Geometric
-from hubbub.channels.mechanisms.noisy_below import NoisyBelow
 from hubbub.channels.protocol import Channel
 from hubbub.errors import CheckFailed, WrongUse
 from hubbub.guarantees import composition
+from hubbub.guarantees.definitions import CrowdBlending
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.kinds.cube import margins, text
@@ -50,7 +49,6 @@ MOST_CELLS = 10**6
 """Of a cube with noise at every level: its tables are made consistent in exact numbers."""
 
 _BYTES_PER_BIN = 100
-_CHANNELS = (ExactOrSuppressed, NoisyBelow, Geometric)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +68,7 @@ class Cube(Spec):
     @property
     def levelled(self) -> bool:
         """Whether every table has noise of its own."""
-        return isinstance(self.cells.channel, Geometric)
+        return self.cells.channel.plain_noise is not None
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -109,10 +107,11 @@ class Cube(Spec):
 
     def bind(self, schema: Schema) -> Self:
         known = replace(self, cells=self.cells.bind(schema))
-        if not isinstance(known.cells.channel, Geometric):
+        total = known.cells.channel.plain_noise
+        if total is None:
             return known
         check_levels(known.cells)
-        found = best_split(known.cells.channel.epsilon, known.sizes, known.cells.coverage)
+        found = best_split(total, known.sizes, known.cells.coverage)
         return replace(known, shares=found.shares)
 
     def promises(self) -> tuple[Derivation, ...]:
@@ -128,14 +127,15 @@ class Cube(Spec):
         return replace(found, partition=None, exact_crowds=False) if self.levelled else found
 
     def checks(self) -> Iterator[Check]:
-        if not isinstance(self.cells.channel, Geometric):
+        total = self.cells.channel.plain_noise
+        if total is None:
             yield from self.cells.checks()
             return
         for share in dict.fromkeys(self.shares):
             yield from laws(Geometric(share))
-        total, worst = self.cells.channel.epsilon, max(self.reaches)
-        told = f"{' + '.join(map(to_text, self.shares))} = {to_text(total)}"
-        yield Check("the shares of epsilon", sum(self.shares) == total, told)
+        worst = max(self.reaches)
+        sum_text = f"{' + '.join(map(to_text, self.shares))} = {to_text(total)}"
+        yield Check("the shares of epsilon", sum(self.shares) == total, sum_text)
         least = best_split(total, self.sizes, self.cells.coverage).worst
         found = f"{worst:,}; the best split of epsilon has {least:,}"
         yield Check("the worst error of all numbers", worst >= least, found)
@@ -214,9 +214,10 @@ def read(given: Mapping[str, Any]) -> Cube:
     ordered = all(margin == tuple(name for name in known if name in margin) for margin in asked)
     if not ordered or len(set(asked)) != len(asked) or not is_possible(cells):
         raise CheckFailed("the description is not one of a cube; get the original certificate")
-    if isinstance(cells.channel, Geometric):
+    total = cells.channel.plain_noise
+    if total is not None:
         check_levels(cells)
-        if len(spec.shares) != len(asked) + 1 or sum(spec.shares) != cells.channel.epsilon or min(spec.shares) <= 0:
+        if len(spec.shares) != len(asked) + 1 or sum(spec.shares) != total or min(spec.shares) <= 0:
             raise CheckFailed("the shares of the tables do not add up to epsilon; get the original certificate")
     elif spec.shares:
         raise CheckFailed("sums of published cells have no shares of epsilon; get the original certificate")
@@ -226,5 +227,12 @@ def read(given: Mapping[str, Any]) -> Cube:
 def is_possible(cells: Histogram) -> bool:
     """Whether a cube can have such cells."""
     plain = not cells.scale_up and not cells.lowered and cells.unit.distinct is None and not cells.unit.expected_rows
-    tagged = isinstance(cells.channel, NoisyBelow) and cells.channel.tagged
-    return plain and not tagged and isinstance(cells.channel, _CHANNELS) and len(cells.axes) > 1
+    return plain and _adds_up(cells.channel) and len(cells.axes) > 1
+
+
+def _adds_up(channel: Channel) -> bool:
+    """Whether tables have noise of their own, or crowds are published so that sums of cells can be told."""
+    if channel.plain_noise is not None:
+        return True
+    summable = channel.exact_from is not None or (channel.noisy_below is not None and channel.unmarked)
+    return summable and isinstance(channel.claim, CrowdBlending)

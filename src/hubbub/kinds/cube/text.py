@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
-from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.kinds.cube.margins import Margin, inside
 from hubbub.kinds.histogram import text as histogram_text
 from hubbub.kinds.histogram.text import listed
@@ -51,8 +49,8 @@ def by(margin: Margin) -> str:
 
 def _method(spec: Cube) -> str:
     channel = spec.cells.channel
-    if isinstance(channel, Geometric):
-        return f"noise on every number of every table, epsilon {to_text(channel.epsilon)} in all"
+    if channel.plain_noise is not None:
+        return f"noise on every number of every table, epsilon {to_text(channel.plain_noise)} in all"
     return f"{histogram_text.method(spec.cells)}; margins are sums of what is published of the cells"
 
 
@@ -67,8 +65,9 @@ def intervals(spec: Cube) -> str:
             if spec.shares
             else ""
         )
-    if isinstance(spec.cells.channel, ExactOrSuppressed):
-        more = f"{spec.cells.channel.k - 1:,}"
+    first = spec.cells.channel.exact_from
+    if first is not None:
+        more = f"{first - 1:,}"
         found = any(inside(spec.axes, margin) is None for margin in spec.margins)
         unknown = "; where cells are found in the data nobody is told how many are hidden" if found else ""
         return (
@@ -97,7 +96,7 @@ def _remarks(spec: Cube) -> tuple[str, ...]:
             "worked out from what was published, so it tells nothing more about anybody"
         )
     if spec.consistent:
-        crowds = isinstance(spec.cells.channel, ExactOrSuppressed)
+        crowds = spec.cells.channel.exact_from is not None
         caution = "counts hidden cells as 0" if crowds else "is too large on average where cells are small"
         found.append(
             "the column consistent has whole numbers of at least 0 that add up from table to table; it is worked out "

@@ -19,7 +19,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hubbub.channels.law import SUPPRESSED, Law
-from hubbub.channels.papers.staircase import Staircase
 from hubbub.channels.protocol import Channel
 from hubbub.channels.published import Published
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
@@ -133,7 +132,7 @@ def _outcomes(spec: Histogram, table: pa.Table) -> Published:
 
 def _width(channel: Channel) -> int:
     """How many values the tables of its laws have, where that says how long they take."""
-    return channel.table_values(0) if isinstance(channel, Staircase) else 0
+    return channel.law_size(0)
 
 
 def _tags(channel: Channel, statuses: Sequence[str]) -> list[str]:

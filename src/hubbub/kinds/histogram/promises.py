@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 from flint import arb
 
 from hubbub.channels.catalogue import parameters
-from hubbub.channels.mechanisms.warped import Warped
 from hubbub.channels.protocol import Channel
 from hubbub.channels.sampled import (
     collected_crowd_blending,
@@ -92,8 +91,8 @@ def following(
         found.append(of_people(bounded))
     if spec.collected is not None:
         population = People(whose=Whose.POPULATION, person=spec.unit.person)
-        told = _collected(own, crowds, bounded or own, spec.collected, spec.at_delta, unmarked)
-        found += [replace(of_people(step), people=population) for step in told]
+        derivations = _collected(own, crowds, bounded or own, spec.collected, spec.at_delta, unmarked)
+        found += [replace(of_people(step), people=population) for step in derivations]
     return tuple(found)
 
 
@@ -186,8 +185,11 @@ def _several_bins(own: Derivation, spec: Histogram, most: int) -> Derivation:
 
 
 def _is_flat(channel: Channel) -> bool:
-    """Whether it is the warped channel of one finite level: noise cut off at 0."""
-    return isinstance(channel, Warped) and channel.curve.is_flat and not isinstance(channel.curve.limit, Infinite)
+    """Whether it promises every crowd the same finite loss, without a delta: noise cut off at 0."""
+    claim = channel.claim
+    if not isinstance(claim, OutlierPrivacy) or claim.delta:
+        return False
+    return claim.curve.is_flat and not isinstance(claim.curve.limit, Infinite)
 
 
 def _differential(own: Derivation, spec: Histogram) -> Derivation | None:

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
 from hubbub.errors import CheckFailed, HubbubError
+from hubbub.guarantees.definitions import CrowdBlending
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People
 from hubbub.kinds.histogram import text as histogram_text
@@ -48,8 +48,9 @@ class Records(Spec):
     @property
     def k(self) -> int:
         """The size of a crowd."""
-        assert isinstance(self.cells.channel, ExactOrSuppressed)
-        return self.cells.channel.k
+        k = self.cells.channel.exact_from
+        assert k is not None
+        return k
 
     @property
     def people(self) -> People:
@@ -134,6 +135,7 @@ def read(given: Mapping[str, Any]) -> Records:
 def checked(cells: Histogram, wrong: HubbubError) -> Records:
     """Records of found bins, exact or not there at all; `wrong` for anything else."""
     found = all(isinstance(axis, Discovered) for axis in cells.axes)
-    if not found or not isinstance(cells.channel, ExactOrSuppressed) or cells.scale_up or cells.unit.distinct:
+    crowds = cells.channel.exact_from is not None and isinstance(cells.channel.claim, CrowdBlending)
+    if not found or not crowds or cells.scale_up or cells.unit.distinct:
         raise wrong
     return Records(cells=cells)

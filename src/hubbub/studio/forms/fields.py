@@ -21,26 +21,22 @@ _LONGEST: Final = 10_000  # signs in a field
 _FROM_FILE: Final = re.compile(r'^\s*(?:"(?:[^"]|"")*"|[^=:]+)=\s*@')
 
 WHO: Final = (
-    Option(name="person", metavar="COLUMN", help="The column that says who a row is about."),
-    Option(name="rows_are_people", metavar=None, help="Each row is another person (then leave out person)."),
+    Option("person", "COLUMN", "The column that says who a row is about."),
+    Option("rows_are_people", None, "Each row is another person (then leave out person)."),
 )
 READING: Final = (
-    Option(name="table", metavar="NAME", help="The table of a DuckDB database, or the sheet of an Excel file."),
-    Option(name="delimiter", metavar="SIGN", help="What separates the cells of a CSV: comma, semicolon, tab or pipe."),
-    Option(name="encoding", metavar="NAME", help="How a CSV is encoded, if not in UTF-8: latin-1, cp1252, utf-16."),
-    Option(name="no_header", metavar="NAMES", help="The columns of a CSV whose first line is data, like id,town,age."),
+    Option("table", "NAME", "The table of a DuckDB database, or the sheet of an Excel file."),
+    Option("delimiter", "SIGN", "What separates the cells of a CSV: comma, semicolon, tab or pipe."),
+    Option("encoding", "NAME", "How a CSV is encoded, if not in UTF-8: latin-1, cp1252, utf-16."),
+    Option("no_header", "NAMES", "The columns of a CSV whose first line is data, like id,town,age."),
 )
 _STRICT: Final = (
-    Option(
-        name="unreadable", metavar="SHARE", default="0.01", help="Refuse if a row of more of the people cannot be read."
-    ),
-    Option(
-        name="other_people", metavar=None, help="Declare that these are not the people of a dataset of the same ids."
-    ),
+    Option("unreadable", "SHARE", "Refuse if a row of more of the people cannot be read.", default="0.01"),
+    Option("other_people", None, "Declare that these are not the people of a dataset of the same ids."),
 )
 _LINKS: Final = (
-    Option(name="columns", metavar="A,B", help="The columns with the two ends of a link."),
-    Option(name="vertex_file", metavar=FILE, help="A list of all people, so that those without links count too."),
+    Option("columns", "A,B", "The columns with the two ends of a link."),
+    Option("vertex_file", FILE, "A list of all people, so that those without links count too."),
 )
 OPENING: Final[Mapping[str, tuple[Option, ...]]] = {
     TABLE: (*WHO, *READING, *_STRICT),
@@ -49,9 +45,7 @@ OPENING: Final[Mapping[str, tuple[Option, ...]]] = {
 }
 """What is said about opening, by what a release is of."""
 
-NAMED: Final = (
-    Option(name="dataset", metavar="NAME", help="The people's name in the ledger; if left empty, that of the file."),
-)
+NAMED: Final = (Option("dataset", "NAME", "The people's name in the ledger; if left empty, that of the file."),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +67,16 @@ def fields(options: Sequence[Option], given: Mapping[str, Any]) -> tuple[Field, 
 
 def _field(option: Option, given: Mapping[str, Any]) -> Field:
     label = option.name.replace("_", " ")
-    told = in_page(option.help)
+    help_text = in_page(option.help)
     if option.metavar is None:
-        return Field(option.name, label, "tick", "", told, bool(given.get(option.name)))
+        return Field(option.name, label, "tick", "", help_text, bool(given.get(option.name)))
     value = given.get(option.name)
     form = "lines" if option.many else "file" if option.metavar == FILE else "text"
     if value is None:
         value = option.default or ""
     joined = "\n".join(value) if option.many and not isinstance(value, str) else value
     shown = " ".join(joined) if isinstance(joined, list | tuple) else str(joined)
-    return Field(option.name, label, form, option.metavar, told, shown)
+    return Field(option.name, label, form, option.metavar, help_text, shown)
 
 
 def words(options: Sequence[Option], form: Mapping[str, str], folder: Folder) -> dict[str, Any]:
@@ -100,17 +94,17 @@ def _word(option: Option, text: str, folder: Folder) -> Any:
         for each in said:
             no_file(each)
         return said
-    told = text.strip()
+    stripped = text.strip()
     if option.metavar == FILE:
-        return str(folder.file(told)) if told else None
+        return str(folder.file(stripped)) if stripped else None
     if option.parts > 1:
-        parts = tuple(told.split())
+        parts = tuple(stripped.split())
         if parts and len(parts) != option.parts:
             raise WrongUse(
                 f"`{option.name}` takes {option.parts} values with a space between them; write {option.metavar}"
             )
         return parts or None
-    return told or option.default
+    return stripped or option.default
 
 
 def no_file(spec: str) -> None:

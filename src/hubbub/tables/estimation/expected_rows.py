@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from hubbub.channels.estimate import intervals
 from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.protocol import Channel, Published
-from hubbub.channels.visibility import exact_from, hides
+from hubbub.channels.visibility import hides
 from hubbub.errors import WrongUse
 from hubbub.tables.estimation.scaling import population_estimate, split
 
@@ -43,7 +43,7 @@ _PARTS: Final = 10**9  # of a range, to which the ends of a mean are rounded out
 
 def check(channel: Channel) -> None:
     """Refuse a channel for which no such interval is known."""
-    if hides(channel) and exact_from(channel) is None:
+    if hides(channel) and channel.exact_from is None:
         raise WrongUse(
             "intervals for the expected rows are known where counts are exact or hidden, and where nothing is hidden; "
             "leave out `expected_rows`, or use `crowd` or `epsilon`"
@@ -62,16 +62,16 @@ def expected_intervals(
     certain = channel.certain
     low, high = intervals(channel, published, coverage if certain else split(coverage))
     doubt = float(1 - coverage) / (1 if certain else 2)
-    first, rate = exact_from(channel) or 0, float(p)
+    first, rate = channel.exact_from or 0, float(p)
     hidden = np.array([name.startswith(SUPPRESSED) for name in published.names], dtype=bool)[published.tags]
     below, above = np.zeros_like(low), np.full_like(high, -1)
     above[hidden] = _each(high[hidden], lambda x: -1 if x < 0 else math.ceil(largest_mean(x, doubt) / rate))
     some, tail = ~hidden, doubt / 2
     below[some] = _each(low[some], lambda x: 0 if x <= first else math.floor(smallest_mean(x, tail, first) / rate))
     above[some] = _each(high[some], lambda x: -1 if x < 0 else math.ceil(largest_mean(x, tail, first) / rate))
-    told = _each(published.values[some], lambda value: population_estimate(value, p))
-    below[some] = np.minimum(below[some], told)
-    above[some] = np.where(above[some] < 0, -1, np.maximum(above[some], told))
+    estimates = _each(published.values[some], lambda value: population_estimate(value, p))
+    below[some] = np.minimum(below[some], estimates)
+    above[some] = np.where(above[some] < 0, -1, np.maximum(above[some], estimates))
     return below, above
 
 

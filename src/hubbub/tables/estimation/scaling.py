@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from hubbub.channels.estimate import intervals
 from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.protocol import Channel, Published
-from hubbub.channels.visibility import exact_from, hides
+from hubbub.channels.visibility import hides
 from hubbub.numeric.binomial import at_least, at_most
 from hubbub.numeric.exact import ball
 from hubbub.tables.estimation.shown_sample import ShownSample, shown_sample
@@ -106,7 +106,7 @@ def population_intervals(
     below, above = np.empty_like(low), np.empty_like(high)
     below[hidden], above[hidden] = _ends(low[hidden], high[hidden], p, doubt, None, 0)
     some = ~hidden
-    first = exact_from(channel)
+    first = channel.exact_from
     weights = None if first is not None or not (found or hides(channel)) else shown_sample(channel, p, found)
     below[some], above[some] = _ends(low[some], high[some], p, doubt / 2, weights, first or 0)
     values, where = np.unique(published.values[some], return_inverse=True)
