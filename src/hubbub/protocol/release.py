@@ -86,7 +86,7 @@ class Release:
     def __repr__(self) -> str:
         words = self.spec.describe()
         promised = "; ".join(f"{step.conclusion} for {step.people}" for step in asked_first(self.promises))
-        rows = "written when it is saved" if is_deferred(self.result) else f"{len(self):,} rows"
+        rows = "written when it is saved" if is_deferred(self.result) else _rows(len(self))
         return f"<{words.entry}: {rows}; promised: {promised}>"
 
     def _repr_html_(self) -> str:
@@ -98,11 +98,19 @@ class Release:
         more = f"<p>and {len(self) - len(rows):,} more rows</p>" if len(self) > len(rows) else ""
         steps = asked_first(self.promises)
         promised = "".join(f"<li>{html.escape(f'{step.conclusion}, for {step.people}')}</li>" for step in steps)
-        title = html.escape(self.spec.describe().title)
+        words = self.spec.describe()
+        title, intervals = (
+            html.escape(words.title),
+            f"<p>{html.escape(words.intervals)}.</p>" if words.intervals else "",
+        )
         return (
-            f"<h4>{title}</h4><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{more}"
+            f"<h4>{title}</h4><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{more}{intervals}"
             f"<ul>{promised}</ul>"
         )
+
+
+def _rows(number: int) -> str:
+    return f"{number:,} row" if number == 1 else f"{number:,} rows"
 
 
 def _cell(value: object) -> str:
