@@ -59,7 +59,7 @@ def main() -> None:
             def tell(chosen: Chosen) -> None:
                 sketch(chosen, bytes(32))
 
-            noticing = table.observing_ids(Notice(turn=1, most=MOST, tell=tell))
+            noticing = table.observing_ids(Notice(turn=1, most=MOST, on_chosen=tell))
             plain, told = [], []
             for _ in range(REPEATS):  # by turns, since other work on the machine moves both
                 plain.append(cpu(lambda table=table, question=question: table.count(question, SystemSource())))  # type: ignore[misc]

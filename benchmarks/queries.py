@@ -75,7 +75,7 @@ def ours(table: pa.Table, labels: list[list[str]], method: str | None) -> Tables
     found = run(spec, open_source(table), SystemSource()).result
     assert isinstance(found, Synopsis) and not isinstance(spec.queries, Halfspaces)
     sizes = [len(each) for each in labels]
-    every = [found.told_of(spec.queries.at(place)).estimate for place in range(spec.queries.number)]
+    every = [found.answer_to(spec.queries.at(place)).estimate for place in range(spec.queries.number)]
     numbers, told, start = np.array(list(map(float, every))), {}, 0
     for one, two in combinations(range(len(sizes)), 2):
         told[one, two] = numbers[start : start + sizes[one] * sizes[two]].reshape(sizes[one], sizes[two])

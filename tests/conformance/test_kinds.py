@@ -814,8 +814,8 @@ def test_the_toy_kind_has_a_command(people: Path, tmp_path: Path) -> None:
     assert Path(told["release"]).read_text() == '"people"\n41\n'  # at epsilon 40 there is no noise to speak of
     done = CliRunner().invoke(commands, [*words, "--replace"])
     assert done.exit_code == 0, done.stderr
-    assert "Promised (differential, for the people of the table, by id): Take one person out" in done.stdout
-    assert "Entered in the ledger as release 2 of people." in done.stdout
+    assert "Promise (differential): Add or remove one person in the table" in done.stdout
+    assert "Ledger: release 2 of people." in done.stdout
     check = CliRunner().invoke(commands, ["verify", told["certificate"]])
     assert check.exit_code == 0, check.stderr
     shown = CliRunner().invoke(commands, ["ledger", "show", "people"]).stdout

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import hubbub
 from hubbub.cli.main import commands
-from hubbub.errors import CheckFailed, WrongUse, in_shell
+from hubbub.errors import WrongUse, in_shell
 from hubbub.protocol.release import Release
 
 PEOPLE = pa.table({"name": [f"p{i}" for i in range(60)], "town": ["<b>ash</b>"] * 40 + ["elm"] * 20})
@@ -102,7 +102,7 @@ def test_a_release_is_saved_verified_and_explained(tmp_path: Path) -> None:
     assert told.as_json()["about"] == "a release of town"
     Path(written["release"]).write_text("town,count\nelm,3\n")
     assert not hubbub.verify(written["certificate"]).passed
-    with pytest.raises(CheckFailed):
+    with pytest.raises(WrongUse):
         hubbub.explain(tmp_path / "nothing.json")
 
 

@@ -56,7 +56,7 @@ class Following:
 
     def sentences(self) -> tuple[str, ...]:
         """The promise, the theorem, and what is taken for granted."""
-        return _told(self.ways[0])
+        return _premise_sentences(self.ways[0])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +71,8 @@ class Composed(Following):
         return _as_json(self.ways[0]) | ({"adaptive": also} if self.at_delta else {})
 
     def sentences(self) -> tuple[str, ...]:
-        more = () if self.adaptive is None else ("", *_told(self.adaptive))
-        return (*_told(self.ways[0]), *more)
+        more = () if self.adaptive is None else ("", *_premise_sentences(self.adaptive))
+        return (*_premise_sentences(self.ways[0]), *more)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +84,8 @@ class Grouped(Following):
         return {**ways[0], "ways": ways}
 
     def sentences(self) -> tuple[str, ...]:
-        told = tuple(f"{way.conclusion}, by {way.theorem}" for way in self.ways)
-        return (*told, "", "All of these hold; use the one that suits.") if len(told) > 1 else told
+        sentences = tuple(f"{way.conclusion}, by {way.theorem}" for way in self.ways)
+        return (*sentences, "", "All of these hold; use the one that suits.") if len(sentences) > 1 else sentences
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +108,7 @@ def _as_json(step: Derivation) -> dict[str, Any]:
     }
 
 
-def _told(step: Derivation) -> tuple[str, ...]:
+def _premise_sentences(step: Derivation) -> tuple[str, ...]:
     return (
         f"{step.conclusion}",
         f"by {step.theorem} ({step.theorem.source}).",

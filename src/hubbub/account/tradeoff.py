@@ -114,12 +114,12 @@ class Point:
 
     def rows(self) -> tuple[tuple[str, str, str], ...]:
         """(whose, epsilon, delta), for a table."""
-        told = [("ours", *self._shown)]
+        rows = [("ours", *self._shown)]
         if self.paper is not None:
-            told.append(("the paper's, with exact tails", *_pair(*self.paper)))
+            rows.append(("the paper's, with exact tails", *_pair(*self.paper)))
         if self.of.printed:
-            told.append(("the paper's, as printed", *_pair(self.of.printed["epsilon"], self.of.printed["delta"])))
-        return tuple(told)
+            rows.append(("the paper's, as printed", *_pair(self.of.printed["epsilon"], self.of.printed["delta"])))
+        return tuple(rows)
 
     @property
     def _shown(self) -> tuple[str, str]:
@@ -128,18 +128,18 @@ class Point:
     def sentences(self, spell: Spelling = in_python) -> tuple[str, ...]:
         """What is promised, for whom it is worst, and what has to be said beside it."""
         of, found = self.of, self.found
-        told = [f"Impossible: {self.impossible}."]
+        sentences = [f"Impossible: {self.impossible}."]
         if not self.impossible:
-            told = [
+            sentences = [
                 of.promise(*self._shown),
                 f"Worst for somebody with {found.worst_class_size:,} others in their class, by {found.direction}; "
                 f"{found.theorem}.",
             ]
         if of.sharp_from is not None and not found.epsilon >= of.sharp_from:
-            told.append("At so small an epsilon this is an upper bound; no mechanism is known to reach it.")
+            sentences.append("At so small an epsilon this is an upper bound; no mechanism is known to reach it.")
         if self.paper is None and of.no_paper:
-            told.append(f"The paper has no number here: {spell(of.no_paper)}.")
-        return (*told, *(f"{remark[0].upper()}{remark[1:]}." for remark in of.remarks))
+            sentences.append(f"The paper has no number here: {spell(of.no_paper)}.")
+        return (*sentences, *(f"{remark[0].upper()}{remark[1:]}." for remark in of.remarks))
 
 
 def _pair(epsilon: Loss, delta: Loss | arb) -> tuple[str, str]:

@@ -106,13 +106,13 @@ def compare(
 def _verdict(best: Bound, claim: Loss, delta: Fraction, sure: Fraction, runs: int) -> Verdict:
     if best.epsilon > claim:
         pair = ("second", "first") if best.swapped else ("first", "second")
-        told = (
+        witness = (
             ("event", best.event),
             (pair[0], f"{best.often} of {best.runs}"),
             (pair[1], f"{best.seldom} of {best.runs}"),
             ("epsilon_at_least", to_text(rounded(best.epsilon, up=False, digits=6))),
         )
-        return Refuted(f"the two are further apart than claimed, with confidence {to_text(sure)}", told)
+        return Refuted(f"the two are further apart than claimed, with confidence {to_text(sure)}", witness)
     return Undecided(
         f"{runs:,} runs of each show a loss of at least {to_text(rounded(best.epsilon, up=False, digits=3))} and no "
         "more; that refutes nothing and proves nothing"

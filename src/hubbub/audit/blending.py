@@ -57,7 +57,7 @@ def plus(data: Data, kind: int, people: int = 1) -> Data:
     return tuple(count + people * (i == kind) for i, count in enumerate(data))
 
 
-def told_apart(one: Law, other: Law, epsilon: Loss) -> tuple[bool, object]:
+def is_distinguishable(one: Law, other: Law, epsilon: Loss) -> tuple[bool, object]:
     """Whether some outcome is more than e^epsilon times as likely under one law, and such an outcome.
 
     Guarantee: exact. A ratio of probabilities is rational and e^epsilon is not unless epsilon is 0, so a ball narrow
@@ -99,7 +99,7 @@ def lone(laws: Laws, k: int, epsilon: Loss) -> Lone | None:
         for t in range(kinds):
             if not data[t]:
                 continue
-            missed, outcome = told_apart(laws[data], laws[plus(data, t, -1)], epsilon)
+            missed, outcome = is_distinguishable(laws[data], laws[plus(data, t, -1)], epsilon)
             if not missed:
                 continue
             others, crowd = [], 0
@@ -129,7 +129,7 @@ def _apart(
         for data in rest if t != u else ():
             one, other = plus(data, t), plus(data, u)
             if one in laws and other in laws:
-                found, outcome = told_apart(laws[one], laws[other], epsilon)
+                found, outcome = is_distinguishable(laws[one], laws[other], epsilon)
                 if found:
                     known[pair] = data, outcome
                     break

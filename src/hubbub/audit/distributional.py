@@ -53,8 +53,8 @@ def of_channel(
         f"with {looked[0]} to {looked[-1]} others the laws are as close as promised" if looked else "nobody was there"
     )
     if lower(worst) > promise.delta:
-        told = (("others", str(at)), ("exact_delta_at_least", to_text(rounded(worst, up=False, digits=6))))
-        verdict = Refuted("given that the person is there, the release tells more than was promised", told)
+        witness = (("others", str(at)), ("exact_delta_at_least", to_text(rounded(worst, up=False, digits=6))))
+        verdict = Refuted("given that the person is there, the release tells more than was promised", witness)
     elif upper(worst) > promise.delta:
         verdict = Undecided(f"with {at} others the ball around the exact delta contains the promised one")
     return Finding(

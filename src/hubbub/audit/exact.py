@@ -74,7 +74,7 @@ def of_spec(spec: Spec, subject: str | None = None, claims: Sequence[Guarantee] 
     own = [step.conclusion for step in spec.promises()]
     promise = own[0]
     name = spec.describe().entry if subject is None else subject
-    found = [_told(each, _told_apart(number), name) for each, number in _unlike(spec, [*own, *claims])]
+    found = [_finding(each, _refuted_crowd(number), name) for each, number in _unlike(spec, [*own, *claims])]
     if found:
         return tuple(found)
     for check in spec.checks():
@@ -83,9 +83,9 @@ def of_spec(spec: Spec, subject: str | None = None, claims: Sequence[Guarantee] 
             verdict = Proved(f"{check.what}: {check.found}")
         elif check.found.startswith(_OPEN):
             verdict = Undecided(f"{check.what}: {check.found}")
-        found.append(_told(promise, verdict, name))
+        found.append(_finding(promise, verdict, name))
     if not found:
-        found.append(_told(promise, Undecided("this kind of release has no laws to work out again"), name))
+        found.append(_finding(promise, Undecided("this kind of release has no laws to work out again"), name))
     return tuple(found)
 
 
@@ -95,10 +95,10 @@ def _unlike(spec: Spec, claims: Sequence[Guarantee]) -> Iterator[tuple[Guarantee
         yield from ((each, spec.enforced_number) for each in claims if not each.neighbours.number_is_public)
 
 
-def _told_apart(number: int) -> Refuted:
+def _refuted_crowd(number: int) -> Refuted:
     witness = (("of so many people", f"{number:,}"), ("published", "always"), ("with one fewer", "never"))
     return Refuted("the number of people is enforced, so that one who leaves is noticed for certain", witness)
 
 
-def _told(promise: Guarantee, verdict: Verdict, subject: str) -> Finding:
+def _finding(promise: Guarantee, verdict: Verdict, subject: str) -> Finding:
     return Finding(game=game_of(promise), depth=Depth.EXACT, verdict=verdict, claimed=str(promise), subject=subject)

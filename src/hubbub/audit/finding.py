@@ -108,8 +108,8 @@ class Finding:
             case Proved(reason):
                 return f"Proved: {reason}"
             case Refuted(reason, witness):
-                told = ", ".join(f"{name} {text}" for name, text in witness)
-                return f"Refuted: {reason}{f' ({told})' if told else ''}"
+                listed = ", ".join(f"{name} {text}" for name, text in witness)
+                return f"Refuted: {reason}{f' ({listed})' if listed else ''}"
             case Undecided(why):
                 return f"Not refuted: {why}"
 

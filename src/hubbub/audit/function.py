@@ -162,21 +162,24 @@ def _crowd(
     if not missed.refuted:
         verdict: Verdict = Undecided(f"the person can be left out, as far as {often['runs']:,} runs of each show")
         return replace(missed, verdict=verdict, claimed=claimed, confidence=sure)
-    alike, told_apart = kinds[own], 0
+    alike, distinguishable = kinds[own], 0
     for other in others:
         if alike >= crowd:
             break
         swapped = list(people)
         swapped[person] = next(row for row in people if _frozen(row) == other)
         if compare(whole_table, experiment(function, swapped), **words).refuted:
-            told_apart += 1
+            distinguishable += 1
         else:
             alike += kinds[other]
     if alike >= crowd:
         verdict = Undecided(f"the person is missed, and {alike} people may be like them: not refuted")
     else:
-        told = (*(missed.verdict.witness if isinstance(missed.verdict, Refuted) else ()), ("crowd_at_most", str(alike)))
-        verdict = Refuted("a person stands in too small a crowd and is missed when left out", told)
+        witness = (
+            *(missed.verdict.witness if isinstance(missed.verdict, Refuted) else ()),
+            ("crowd_at_most", str(alike)),
+        )
+        verdict = Refuted("a person stands in too small a crowd and is missed when left out", witness)
     return replace(missed, verdict=verdict, claimed=claimed, confidence=sure, lower_bound=f"a crowd of {alike} at most")
 
 

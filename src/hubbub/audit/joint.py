@@ -126,12 +126,12 @@ def of_sequence(
         f"at counts {looked[0]} to {looked[-1]} the joint laws are as close as promised, to nine digits"
     )
     if worst > SLACK:
-        told = (
+        witness = (
             ("count", str(at)),
             ("neighbour", str(at - 1)),
             ("delta_at_least", short(most + worst - SLACK, 6, up=False)),
         )
-        verdict = Refuted("all releases together tell more than is promised", told)
+        verdict = Refuted("all releases together tell more than is promised", witness)
     return Finding(
         game=game_of(promise),
         depth=Depth.EXACT,

@@ -277,7 +277,7 @@ def _by_score(one: Heap, two: Heap) -> Iterator[Event]:
     scale = np.trace(spread) / width or 1.0
     weights = np.linalg.solve(spread + 1e-6 * scale * np.eye(width), kept[0].mean(axis=0) - kept[1].mean(axis=0))
     size = float(np.abs(weights).max()) or 1.0
-    told = tuple(float(weight) for weight in weights / size)
-    for threshold in _thresholds(np.concatenate(kept) @ np.array(told)):
-        yield Scored(told, threshold, below=False)
-        yield Scored(told, threshold, below=True)
+    values = tuple(float(weight) for weight in weights / size)
+    for threshold in _thresholds(np.concatenate(kept) @ np.array(values)):
+        yield Scored(values, threshold, below=False)
+        yield Scored(values, threshold, below=True)

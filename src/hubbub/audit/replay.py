@@ -146,8 +146,8 @@ def of_spec(
     def shape(result: Any) -> object:
         sheets = tuple((sheet.name, str(sheet.schema), sheet.rows if declared else None) for sheet in result.sheets())
         keys = tuple(row[0] for row in result.display(_KEYS).rows) if declared else None
-        told = tuple(_without_numbers(sentence) for sentence in result.sentences())
-        return sheets, keys, told, tuple(sorted(result.facts()))
+        sentences = tuple(_without_numbers(sentence) for sentence in result.sentences())
+        return sheets, keys, sentences, tuple(sorted(result.facts()))
 
     name = spec.describe().entry if subject is None else subject
 
@@ -175,8 +175,8 @@ def _ran(run: Run, data: Any, source: _Counting, shape: Callable[[Any], object])
             code, said = error.exit_code, str(error)
         except Exception as error:  # whatever a function raises is something that it shows
             code, said = 1, f"{type(error).__name__}: {error}"
-    told = (said, out.getvalue(), err.getvalue(), *(str(warning.message) for warning in warned))
-    return Ran(code, "\n".join(told), seen, numbers, tuple(drawn), tuple(source.sizes))
+    output = (said, out.getvalue(), err.getvalue(), *(str(warning.message) for warning in warned))
+    return Ran(code, "\n".join(output), seen, numbers, tuple(drawn), tuple(source.sizes))
 
 
 @contextmanager
@@ -284,14 +284,14 @@ def _compared(one: Ran, two: Ran, declared: Fraction, added: bool, sizes: bool) 
 
 
 def _not_alike(what: str, place: int | None, first: str, second: str) -> Refuted:
-    told = (("first", first), ("second", second))
+    witness = (("first", first), ("second", second))
     at = () if place is None else (("place", str(place + 1)),)
-    return Refuted(f"{what} depends on the data", (*at, *told))
+    return Refuted(f"{what} depends on the data", (*at, *witness))
 
 
 def _too_far(what: str, apart: Fraction, declared: Fraction) -> Refuted:
-    told = (("distance", to_text(rounded(apart, up=False, digits=12))), ("declared", to_text(declared)))
-    return Refuted(f"{what} moves further than was declared", told)
+    witness = (("distance", to_text(rounded(apart, up=False, digits=12))), ("declared", to_text(declared)))
+    return Refuted(f"{what} moves further than was declared", witness)
 
 
 def _apart(one: Drawn, two: Drawn) -> Fraction | None:

@@ -70,8 +70,8 @@ def of_specs(specs: Sequence[Spec]) -> Finding:
     if isinstance(promise, DifferentialPrivacy) and one_partition and len(channels) == len(specs):
         return of_sequence(channels, promise)
     every = (total.differential, total.replaced, total.zero_knowledge, total.crowd_blending, total.outlier)
-    told = next(each.guarantee for each in every if each.guarantee is not None)
-    return _undecided("the joint laws of such releases are not worked out here", str(told))
+    guarantee = next(each.guarantee for each in every if each.guarantee is not None)
+    return _undecided("the joint laws of such releases are not worked out here", str(guarantee))
 
 
 def _undecided(why: str, claimed: str) -> Finding:

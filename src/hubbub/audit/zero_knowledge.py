@@ -196,8 +196,8 @@ def of_count(done: Simulated, subject: str = "a count from a secret sample") -> 
     verdict: Verdict = Undecided("this database is within the claim, and the others are too many to look at")
     if not isinstance(done.claim, Infinite) and lower(worst) > done.claim:
         apart = to_text(rounded(worst, up=False, digits=9))
-        told = (("have_it", str(ones)), ("people", str(done.people)), ("apart", apart))
-        verdict = Refuted("the release and the paper's simulator are further apart than claimed", told)
+        witness = (("have_it", str(ones)), ("people", str(done.people)), ("apart", apart))
+        verdict = Refuted("the release and the paper's simulator are further apart than claimed", witness)
     elif all_of_them and (isinstance(done.claim, Infinite) or upper(worst) <= done.claim):
         verdict = Proved(f"over all {done.people + 1:,} databases the simulator is within the claim")
     elif all_of_them:

@@ -35,6 +35,7 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.indistinguishability import odds_below
 from hubbub.guarantees.people import People, Whose
 from hubbub.numeric.exact import Infinite, Loss, ball, precision, to_text, upper
+from hubbub.numeric.format import chance, short
 from hubbub.protocol.spec import Spec
 
 DIGITS: Final = 3
@@ -63,10 +64,12 @@ class Meaning:
 
 def explain(derivation: Derivation) -> str:
     """The promise, how it follows step by step, and what is taken for granted."""
-    told = meaning(derivation.conclusion, derivation.people)
+    explanation = meaning(derivation.conclusion, derivation.people)
     lines = [
         "What is promised",
-        *_indented(filter(None, (told.promised, told.crowd, f"Not promised: {told.not_promised}"))),
+        *_indented(
+            filter(None, (explanation.promised, explanation.crowd, f"Not promised: {explanation.not_promised}"))
+        ),
         "",
         "How it follows",
         *_indented(steps(derivation)),
@@ -109,10 +112,10 @@ def explain_release(spec: Spec, promises: Sequence[Derivation]) -> str:
     ]
     refused: dict[str, None] = {}
     for step in asked_first(promises):
-        told = meaning(step.conclusion, step.people)
-        refused[told.not_promised] = None
+        explanation = meaning(step.conclusion, step.people)
+        refused[explanation.not_promised] = None
         lines.append(f"  {title(step.conclusion)} ({step.conclusion.notion} privacy)")
-        lines += _indented(filter(None, (told.promised, told.crowd, crowd_words(step))), by=4)
+        lines += _indented(filter(None, (explanation.promised, explanation.crowd, crowd_words(step))), by=4)
         lines.append(f"    In numbers: {in_numbers(step)}.")
     assumptions = dict.fromkeys(text for step in promises for text in step.all_assumptions())
     lines += ["", "What is taken for granted", *(f"  - {text}" for text in assumptions)]
@@ -124,6 +127,25 @@ def explain_release(spec: Spec, promises: Sequence[Derivation]) -> str:
 def in_numbers(step: Derivation) -> str:
     """A promise in symbols, with whom it is about."""
     return f"{step.conclusion}" if step.people is None else f"{step.conclusion}, for {step.people}"
+
+
+def in_brief(guarantee: Guarantee) -> str:
+    """A promise by its name and its main numbers, three digits each and rounded up: ``differential privacy, epsilon 1``."""
+    match guarantee:
+        case CrowdBlending(k=k, epsilon=epsilon):
+            numbers = [f"crowds of at least {k}", *([f"epsilon {short(epsilon, DIGITS)}"] if epsilon else [])]
+        case DifferentialPrivacy() | ZeroKnowledge() | DistributionalPrivacy() | OutlierGroup():
+            numbers = [f"epsilon {short(guarantee.epsilon, DIGITS)}", *_delta(guarantee.delta)]
+        case OutlierPrivacy(curve=curve):
+            loss = f"epsilon {short(curve.at(1), DIGITS)}" if curve.is_flat else "epsilon by the size of the crowd"
+            numbers = [loss, *_delta(guarantee.delta)]
+        case SimpleOutlier() | StaircaseOutlier():
+            return in_brief(guarantee.as_outlier())
+    return f"{guarantee.notion} privacy, {', '.join(numbers)}"
+
+
+def _delta(delta: Fraction) -> list[str]:
+    return [f"delta {chance(delta)}"] if delta else []
 
 
 def title(guarantee: Guarantee) -> str:
@@ -162,17 +184,17 @@ def meaning(guarantee: Guarantee, people: People | None = None) -> Meaning:
 def formula(derivation: Derivation) -> str:
     """The derivation as an indented tree, conclusions above their premises, with theorems and exact numbers."""
     lines: list[str] = []
-    told: set[int] = set()
+    seen: set[int] = set()
     waiting = [(derivation, 0)]
     while waiting:
         step, depth = waiting.pop()
         numbers = "; " + ", ".join(f"{name} = {text}" for name, text in step.numbers) if step.numbers else ""
-        again = id(step) in told and bool(step.premises)
+        again = id(step) in seen and bool(step.premises)
         lines.append(
             f"{'  ' * depth}{step.conclusion}  [{step.theorem.name}{numbers}{'; premises above' if again else ''}]"
         )
         if not again:
-            told.add(id(step))
+            seen.add(id(step))
             waiting.extend((premise, depth + 1) for premise in reversed(step.premises))
     return "\n".join(lines)
 
@@ -182,37 +204,35 @@ def _meaning(guarantee: Guarantee, people: People | None) -> str:
     in_graph = people is not None and people.in_graph
     match guarantee:
         case DifferentialPrivacy(neighbours=Neighbours.REPLACE, group=group):
-            within = _within(guarantee.epsilon, guarantee.delta)
             changed = "edges" if in_graph else "data"
-            return f"Change the {changed} of {_people(group, one)} of {data} to anything else: {within}."
-        case DifferentialPrivacy(group=group):
             within = _within(guarantee.epsilon, guarantee.delta)
-            them = "it" if one == "edge" and group == 1 else "them"
-            return f"Take {_people(group, one)} out of {data}, or put {them} in: {within}."
+            return f"Replace the {changed} of {_people(group, one)} {_in(data)} with anything else: {within}."
+        case DifferentialPrivacy(group=group):
+            return f"Add or remove {_people(group, one)} {_in(data)}: {_within(guarantee.epsilon, guarantee.delta)}."
         case ZeroKnowledge(group=group):
-            hidden = f"edges of {_people(group)} taken away" if in_graph else f"data of {_people(group)} hidden"
+            whose, lost = "their" if group > 1 else "that person's", "removed" if in_graph else "blanked"
             return (
-                f"Whatever somebody can find out about {_people(group)} from the release, they could find out without "
-                f"it from {_sampled(guarantee.aggregate)}, with the {hidden}: "
+                f"Whatever the release teaches about {_people(group)} could also be learnt from "
+                f"{_sampled(guarantee.aggregate)}, with {whose} {'edges' if in_graph else 'data'} {lost}: "
                 f"{_within(guarantee.epsilon, guarantee.delta)}."
             )
         case CrowdBlending(k=1):
             return "Nothing: with k = 1 everybody counts as a crowd of one."
         case CrowdBlending(k=k):
             return (
-                f"Everybody either has at least {k} people in {data}, themselves included, any of whom could stand "
-                "in their place, or can be left out. Put such a stand-in, or leave the person out: "
+                f"Everybody {_in(data)} either blends with at least {k} people, themselves included, or can be left "
+                "out. Replace somebody by another of their crowd, or leave out somebody who has none: "
                 f"{_within(guarantee.epsilon, Fraction(0))}."
             )
         case OutlierPrivacy():
             if _is_flat(guarantee):
-                return f"Leave out one {one} of {data}: {_levels(guarantee)}."
-            return f"The fewer people of {data} are like you, the less you show. Leave out one: {_levels(guarantee)}."
+                return f"Leave out one {one} {_in(data)}: {_levels(guarantee)}."
+            return f"The fewer people {_in(data)} are like you, the less you show. Leave out one: {_levels(guarantee)}."
         case SimpleOutlier() | StaircaseOutlier():
             return _meaning(guarantee.as_outlier(), people)
         case OutlierGroup():
             return (
-                f"Leave out up to {guarantee.size} people together, each with at most {guarantee.k} of their kind in "
+                f"Leave out up to {guarantee.size} people at once, each with at most {guarantee.k} of their kind in "
                 f"the data: {_within(guarantee.epsilon, guarantee.delta)}."
             )
         case DistributionalPrivacy():
@@ -225,16 +245,14 @@ def _meaning(guarantee: Guarantee, people: People | None) -> str:
 def _crowd(guarantee: Guarantee) -> str:
     match guarantee:
         case ZeroKnowledge(aggregate=RandomSample() | ExplorationSample() | NeighbourhoodSample() as sample):
-            return f"k = {sample.k} is how many people's data it is fair to know; the fewer, the stronger the promise."
+            return f"k = {sample.k} is how many people's data it is fair to know; fewer is a stronger promise."
         case ZeroKnowledge(aggregate=TwoSamples(some=some)):
             return (
-                f"k = {some.k} and the sampling rate say how much of the data it is fair to know; the less, the "
-                "stronger the promise."
+                f"k = {some.k} and the sampling rate say how much of the data it is fair to know; less is a stronger "
+                "promise."
             )
         case ZeroKnowledge():
-            return (
-                "The sampling rate says how much of the data it is fair to know; the lower, the stronger the promise."
-            )
+            return "The sampling rate says how much of the data it is fair to know; a lower one is a stronger promise."
         case CrowdBlending(k=k) if k > 1:
             return f"k = {k} is the size of a crowd, yourself included."
         case OutlierPrivacy() | SimpleOutlier() | StaircaseOutlier():
@@ -265,32 +283,36 @@ def _data(people: People | None) -> tuple[str, str]:
             return "the ballots", "ballot"
 
 
+def _in(data: str) -> str:
+    return f"among {data}" if data in ("the kept rows", "the ballots") else f"in {data}"
+
+
 def _not_promised(guarantee: Guarantee, people: People | None) -> str:
     if people is not None and people.whose is Whose.POPULATION:
         return (
-            "anything to somebody known to be in the table: two tables that differ in one person may well tell them "
-            "apart with certainty."
+            "anything to somebody known to be in the table: two tables that differ in one person may be told apart "
+            "with certainty."
         )
     if people is not None and people.whose is Whose.EDGE:
         return "anything to a person with all their edges: what is protected is one edge, and nothing larger."
     match guarantee:
         case DifferentialPrivacy(neighbours=Neighbours.REPLACE):
-            return "that nobody learns how many people there are, or learns about you from the data of others."
+            return "that the number of people is secret, or that the data of others teaches nothing about you."
         case DifferentialPrivacy():
-            return "that nobody learns about you from the data of others, such as your friends."
+            return "that the data of others, such as your friends, teaches nothing about you."
         case ZeroKnowledge():
             return (
-                "that so many people picked at random tell nothing about you; and the number of people is not hidden."
+                "that so many people picked at random teach nothing about you, or that the number of people is secret."
             )
         case CrowdBlending():
             return (
-                "that what a whole crowd has in common stays hidden, that somebody who knows all others of your crowd "
-                "learns nothing, or that a second release of this kind about the same people leaves this one standing."
+                "that what your crowd has in common stays secret, that somebody who knows all others of your crowd "
+                "learns nothing, or that the promise survives a second release of this kind about the same people."
             )
         case OutlierPrivacy() | SimpleOutlier() | StaircaseOutlier():
             return (
-                "that what a large crowd has in common stays hidden, or that a release with other bins leaves your "
-                "crowd as large as it is."
+                "that what a large crowd has in common stays secret, or that your crowd is as large in a release with "
+                "other bins."
             )
         case OutlierGroup():
             return "anything to people with more of their kind, or to a larger group."
@@ -302,12 +324,12 @@ def _within(epsilon: Loss, delta: Fraction, *, rising_to: Loss | None = None) ->
     """How far the chance of what comes out may move."""
     top = epsilon if rising_to is None else rising_to
     if isinstance(epsilon, Infinite) or isinstance(top, Infinite) or delta == 1:
-        return "nothing is promised about what comes out then"
-    extra = f", save for an extra chance of at most 1 in {int(1 / delta):,}" if delta else ""
+        return "nothing is promised about the output"
+    extra = f", except with probability {chance(delta)}" if delta else ""
     if top == 0:
-        return f"everything that can come out is exactly as likely as before{extra}"
+        return f"every possible output stays exactly as likely{extra}"
     factor = _factor(top) if rising_to is None else f"{_factor(epsilon)} to {_factor(top)}"
-    return f"nothing that can come out gets more than {factor} times as likely or as unlikely{extra}"
+    return f"no possible output becomes more than {factor} times likelier or less likely{extra}"
 
 
 def _factor(epsilon: Fraction) -> str:

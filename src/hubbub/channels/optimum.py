@@ -84,10 +84,10 @@ def _units(curve: Curve, cost: Matrix) -> Matrix:
     if cost.ndim != 2 or cost.shape[0] != cost.shape[1]:
         raise WrongUse("the costs must be a square matrix, a row for each count and a column for each answer")
     losses = [curve.at(c) for c in range(1, cost.shape[0])]
-    told = np.cumsum([0, *(isinstance(loss, Infinite) for loss in losses)])
+    infinite = np.cumsum([0, *(isinstance(loss, Infinite) for loss in losses)])
     position = np.cumsum([0.0, *(0.0 if isinstance(loss, Infinite) else float(loss) for loss in losses)])
     distance = np.abs(np.subtract.outer(position, position))
-    distance[np.not_equal.outer(told, told)] = 0
+    distance[np.not_equal.outer(infinite, infinite)] = 0
     units: Matrix = np.exp(-np.minimum(distance, _REACH))
     return units
 

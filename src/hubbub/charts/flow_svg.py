@@ -71,9 +71,9 @@ def drawn(flow: Flow, width: int, kind: str = "wide") -> str:
     for line in (line for note in notes for line in wrapped(note, width)):
         words += text_lines(0, deep + TEXT, [line], "quiet")
         deep += LINE
-    told = f"<title>How ballots moved from round to round</title><desc>{html.escape(flow.told)}</desc>"
+    heading = f"<title>How ballots moved from round to round</title><desc>{html.escape(flow.description)}</desc>"
     size = f'viewBox="0 0 {width} {math.ceil(deep + 4)}"'
-    return f'<svg class="chart flow {kind}" {size} role="img">{told}{"".join([*parts, words])}</svg>'
+    return f'<svg class="chart flow {kind}" {size} role="img">{heading}{"".join([*parts, words])}</svg>'
 
 
 def _shades(flow: Flow) -> dict[str, str]:
@@ -159,13 +159,13 @@ def _band(x0: float, y0: float, x1: float, y1: float, thick: float, link: FlowLi
     d, e, f = (px(value) for value in (y1, y1 + thick, y0 + thick))
     way = f"M{a} {c}C{middle} {c} {middle} {d} {b} {d}L{b} {e}C{middle} {e} {middle} {f} {a} {f}Z"
     named = link.origin if link.origin == link.target else f"{link.origin} to {link.target}"
-    told = html.escape(f"{named}: {link.ballots:,}")
-    return f'<path {shade.format("band")} d="{way}"><title>{told}</title></path>'
+    label = html.escape(f"{named}: {link.ballots:,}")
+    return f'<path {shade.format("band")} d="{way}"><title>{label}</title></path>'
 
 
-def _rect(pile: _Pile, bar: float, shade: str, told: str) -> str:
+def _rect(pile: _Pile, bar: float, shade: str, label: str) -> str:
     place = f'x="{px(pile.x)}" y="{px(pile.top)}" width="{bar}" height="{px(max(pile.tall, 0.6))}"'
-    return f"<rect {shade.format('pile')} {place}><title>{html.escape(told)}</title></rect>"
+    return f"<rect {shade.format('pile')} {place}><title>{html.escape(label)}</title></rect>"
 
 
 def _beside(
@@ -185,9 +185,9 @@ def _beside(
         low = max(low, free)
     for stack in placed[1:-1]:
         for pile in stack.values():
-            told = f"{pile.ballots:,}"
-            if pile.tall >= LINE and text_length(told) * _SMALL < step - bar - 10:
-                parts.append(text_lines(pile.x + bar + 4, pile.middle + 4, [told], "small"))
+            label = f"{pile.ballots:,}"
+            if pile.tall >= LINE and text_length(label) * _SMALL < step - bar - 10:
+                parts.append(text_lines(pile.x + bar + 4, pile.middle + 4, [label], "small"))
     return "".join(parts), low
 
 

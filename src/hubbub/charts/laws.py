@@ -58,6 +58,6 @@ def _drawn(
         f'<line class="line" x1="{width / 2:.0f}" x2="{width / 2 + 14:.0f}" y1="9" y2="9"/>'
         f'<text x="{width / 2 + 19:.0f}" y="{TEXT + 1}">{html.escape(names[1])}</text>'
     )
-    told = f"<title>{html.escape(title)}</title><desc>{html.escape(f'{names[0]} and {names[1]}, by {axis}')}</desc>"
+    heading = f"<title>{html.escape(title)}</title><desc>{html.escape(f'{names[0]} and {names[1]}, by {axis}')}</desc>"
     size = f'viewBox="0 0 {width} {floor + _BELOW}"'
-    return f'<svg class="chart {kind}" {size} role="img">{told}{key}{bars}{line}{base}{ticks}{said}</svg>'
+    return f'<svg class="chart {kind}" {size} role="img">{heading}{key}{bars}{line}{base}{ticks}{said}</svg>'

@@ -30,11 +30,11 @@ _HIGH: Final = 230
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """Points with one name, in the order of a line; `told` says each for whoever points at it."""
+    """Points with one name, in the order of a line; `labels` has the text shown for each point."""
 
     name: str
     points: tuple[tuple[float, float], ...]
-    told: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
     marks: bool = True
     broad: bool = False  # a broad pale line, under the others
 
@@ -44,7 +44,7 @@ class Axes:
     """What the two axes are, and what the drawing says to somebody who cannot see it."""
 
     title: str
-    told: str
+    description: str
     x: str
     y: str
     percent: bool = False  # whether x is a share
@@ -90,8 +90,8 @@ def drawn_lines(series: Sequence[Series], axes: Axes, width: int, *, kind: str =
     below = wrapped(axes.x, right - left)
     parts.append(text_lines(left + (right - left) / 2, bottom + 38, below, "quiet", anchor="middle"))
     high = math.ceil(bottom + 44 + LINE * (len(below) - 1))
-    told = f"<title>{html.escape(axes.title)}</title><desc>{html.escape(axes.told)}</desc>"
-    return f'<svg class="chart {kind}" viewBox="0 0 {width} {high}" role="img">{told}{"".join(parts)}</svg>'
+    described = f"<title>{html.escape(axes.title)}</title><desc>{html.escape(axes.description)}</desc>"
+    return f'<svg class="chart {kind}" viewBox="0 0 {width} {high}" role="img">{described}{"".join(parts)}</svg>'
 
 
 def _line(series: Series, kind: int, places: Sequence[tuple[float, float]]) -> str:
@@ -101,8 +101,8 @@ def _line(series: Series, kind: int, places: Sequence[tuple[float, float]]) -> s
     if series.marks or len(places) == 1:
         size = 5.5 - 0.6 * kind  # marks that coincide show one in the other
         for i, (x, y) in enumerate(places):
-            told = f"<title>{html.escape(series.told[i])}</title>" if series.told else ""
-            parts.append(f'<g>{told}<circle class="mark s{kind}" cx="{px(x)}" cy="{px(y)}" r="{px(size)}"/></g>')
+            label = f"<title>{html.escape(series.labels[i])}</title>" if series.labels else ""
+            parts.append(f'<g>{label}<circle class="mark s{kind}" cx="{px(x)}" cy="{px(y)}" r="{px(size)}"/></g>')
     return "".join(parts)
 
 

@@ -61,9 +61,9 @@ def drawn(of: Map, width: int, kind: str = "wide") -> str:
     parts.append(text_lines(left + long / 2, below, [of.columns[0]], "quiet", anchor="middle"))
     parts.append(text_lines(0, TEXT - 2, [of.columns[1]], "quiet"))
     legend, deep = _legend(of, left, below + 8, long)
-    told = f"<title>A map of the published points</title><desc>{html.escape(of.told)}</desc>"
+    heading = f"<title>A map of the published points</title><desc>{html.escape(of.description)}</desc>"
     size = f'viewBox="0 0 {width} {math.ceil(deep)}"'
-    return f'<svg class="chart map {kind}" {size} role="img">{told}{"".join([*parts, legend])}</svg>'
+    return f'<svg class="chart map {kind}" {size} role="img">{heading}{"".join([*parts, legend])}</svg>'
 
 
 def _limits(of: Map) -> list[int]:

@@ -14,9 +14,9 @@ _LOOKS: Final = "body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; fo
 
 def page(title: str, chart: str, *, above: Sequence[str], below: Sequence[str]) -> str:
     """A drawing (as HTML) under its title, with sentences above and below."""
-    told = html.escape(title)
-    body = f"<h1>{told}</h1>\n{_said(above)}\n{chart}\n{_said(below)}"
-    return alone(title=told, body=body, style=_LOOKS + STYLE)
+    escaped = html.escape(title)
+    body = f"<h1>{escaped}</h1>\n{_said(above)}\n{chart}\n{_said(below)}"
+    return alone(title=escaped, body=body, style=_LOOKS + STYLE)
 
 
 def _said(sentences: Sequence[str]) -> str:

@@ -71,7 +71,7 @@ class Words:
     """What a drawing says beside its labels: for somebody who cannot see it, and at its axes."""
 
     title: str
-    told: str
+    description: str
     by: str
     numbers: str
 
@@ -100,9 +100,9 @@ def drawn(panels: Sequence[Panel], words: Words, width: int, *, upright: bool, k
             parts.append(f'<g transform="translate({px(x)} {px(top)})">{title}{_moved(body, 0, above)}</g>')
             tallest = max(tallest, above + tall)
         top += tallest + 18
-    told = f"<title>{html.escape(words.title)}</title><desc>{html.escape(words.told)}</desc>"
+    described = f"<title>{html.escape(words.title)}</title><desc>{html.escape(words.description)}</desc>"
     size = f'viewBox="0 0 {width} {math.ceil(top - 16)}"'
-    return f'<svg class="chart {kind}" {size} role="img">{told}{"".join(parts)}</svg>'
+    return f'<svg class="chart {kind}" {size} role="img">{described}{"".join(parts)}</svg>'
 
 
 # --- the axis of numbers ----------------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ def _lying(scale: _Scale, words: Words, bars: Sequence[Bar], width: float) -> tu
         inside += _arrow(bar, (left + length, y + _BAR / 2), (1, 0)) if over else ""
         at = left + max(end, high, scale.at(0, length)) + 5 + over * _ARROW
         inside += text_lines(at, y + _BAR / 2 + 4, [_said(bar, scale)], "hidden" if bar.value is None else "")
-        parts.append(f"<g><title>{html.escape(_told(bar))}</title>{inside}</g>")
+        parts.append(f"<g><title>{html.escape(_label(bar))}</title>{inside}</g>")
         y += _BAR + _BETWEEN
     grid, ticks = [], scale.ticks(max(3, int(length / 90)))
     for tick in ticks:
@@ -223,7 +223,7 @@ def _upright(scale: _Scale, words: Words, high: float, bars: Sequence[Bar], widt
         under, over = _beyond(bar, scale)
         inside += _arrow(bar, (x + thick / 2, top + high), (0, 1), thick) if under else ""
         inside += _arrow(bar, (x + thick / 2, top), (0, -1), thick) if over else ""
-        parts.append(f"<g><title>{html.escape(_told(bar))}</title>{inside}</g>")
+        parts.append(f"<g><title>{html.escape(_label(bar))}</title>{inside}</g>")
     zero = top + high - scale.at(0, high)
     parts.append(_line("axis", left, zero, width, zero))
     level = max(reach.values()) + 6 <= every * step  # then they need no slant
@@ -276,7 +276,7 @@ def _said(bar: Bar, scale: _Scale) -> str:
     return f"hidden, up to {plain(bar.high)}" if bar.high is not None and bar.high > scale.most else "hidden"
 
 
-def _told(bar: Bar) -> str:
+def _label(bar: Bar) -> str:
     """What stands beside the pointer."""
     ends = f"{plain(bar.low)} " + ("or more" if bar.high is None else f"to {plain(bar.high)}")
     exact = bar.value is not None and bar.low == bar.high == bar.value

@@ -188,6 +188,14 @@ def page() -> Console:
     return Page(markup=False, highlight=False, emoji=False)
 
 
+def verdict(sentence: str, *, passed: bool = True) -> Text:
+    """The first line of an answer: a tick or a cross, coloured where the terminal has colours."""
+    from rich.text import Text
+
+    colour = "bold green" if passed else "bold red"
+    return Text.assemble(("✓ " if passed else "✗ ", colour), (_by_lines(sentence), "bold"))
+
+
 def table(rows: Sequence[Sequence[str]], headings: Sequence[str]) -> None:
     """A small table: the first column is words, the others numbers."""
     from rich.table import Table

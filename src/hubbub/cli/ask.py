@@ -28,8 +28,8 @@ def ask(certificate: str, words: tuple[str, ...], release: str | None, as_json: 
     from hubbub.verification.reopening import reopen
 
     found = reopen(certificate, release=release)
-    told = found.answer(found.words(words))
+    answer = found.answer(found.words(words))
     if as_json:
-        print_json(told.as_json())
+        print_json(answer.as_json())
         return
-    page().print(shown(told.sentence()))
+    page().print(shown(answer.sentence()))

@@ -38,12 +38,12 @@ def _done(findings: Sequence[Finding], as_json: bool, extra: dict[str, Any] | No
         print_json({**first.as_json(), **(extra or {}), **rest})
     else:
         for each in findings:
-            _tell(each)
+            _print_finding(each)
     if refuted:
         raise CheckFailed(f"{refuted[0].subject}: the claim ({refuted[0].claimed}) is refuted: {refuted[0].why}")
 
 
-def _tell(found: Finding) -> None:
+def _print_finding(found: Finding) -> None:
     console = page()
     console.print(f"{shown(found.subject)}, claimed: {shown(found.claimed)}", style="bold", soft_wrap=True)
     console.print(f"{found.game.value} game, {found.depth.value}: {shown(found.sentence())}", soft_wrap=True)
@@ -205,11 +205,11 @@ def _at(curve: str, crowd: str | None) -> Any:
 def _progress() -> Callable[[int, int], None]:
     import sys
 
-    def tell(done: int, of: int) -> None:
+    def show_progress(done: int, of: int) -> None:
         if sys.stderr.isatty():
             say(f"{done:,} of at most {of:,} runs of each")
 
-    return tell
+    return show_progress
 
 
 # --- published files ------------------------------------------------------------------------------------------------
@@ -344,13 +344,13 @@ def story(name: str | None, out: str | None, as_json: bool) -> None:
     if as_json:
         print_json({**found.as_json(), "chart": out})
     else:
-        _tell_story(found)
+        _print_story(found)
 
 
-def _tell_story(found: Story) -> None:
+def _print_story(found: Story) -> None:
     console = page()
     console.print(found.title, style="bold")
-    for sentence in found.told:
+    for sentence in found.sentences:
         console.print(sentence)
     console.print()
     table([(label, said) for label, _, said in found.bars], ["", found.axis])
@@ -369,8 +369,8 @@ def everything(as_json: bool) -> None:
     rows: list[Row] = [row() for row in watched(suite(), "auditing")]
     wrong = [row for row in rows if not row.as_it_should]
     if as_json:
-        told = {"rows": [row.as_json() for row in rows], "missed": [row.name for row in wrong]}
-        print_json({**told, "verdict": "refuted" if wrong else "proved"})
+        answer = {"rows": [row.as_json() for row in rows], "missed": [row.name for row in wrong]}
+        print_json({**answer, "verdict": "refuted" if wrong else "proved"})
     else:
         table(
             [[row.name, row.depth, row.found, f"{row.seconds:.2f} s"] for row in rows],

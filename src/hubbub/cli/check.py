@@ -80,7 +80,7 @@ def check(
         print_json(found.as_json() | {"command": command})
         return
     echo(PRIVATE)
-    for sentence in _told(found):
+    for sentence in _sentences(found):
         echo(sentence)
     _draw(found)
     if command:
@@ -98,12 +98,12 @@ def _first_line(file: str, how: dict[str, Any]) -> None:
 
     names, marks = [], []
     with suppress(HubbubError):
-        told = form(**{name: how[name] for name in ("delimiter", "encoding", "no_header")})
+        declared = form(**{name: how[name] for name in ("delimiter", "encoding", "no_header")})
         if kind(file) not in (".csv", ".tsv", ".txt"):
             return
-        if told.names is None:
-            names = first_names(file, told.delimiter or ("\t" if kind(file) == ".tsv" else ","), told)
-        marks = open_marks(file, told)
+        if declared.names is None:
+            names = first_names(file, declared.delimiter or ("\t" if kind(file) == ".tsv" else ","), declared)
+        marks = open_marks(file, declared)
     if names or marks:
         echo(PRIVATE)
     if names:
@@ -114,7 +114,7 @@ def _first_line(file: str, how: dict[str, Any]) -> None:
         echo(f"A quotation mark that opens a cell on line {line:,} of {shown(place)} does not close as it should.")
 
 
-def _told(found: Look) -> Iterator[str]:
+def _sentences(found: Look) -> Iterator[str]:
     yield f"{found.rows:,} rows are read."
     for rule, many in found.left_out:
         yield f"{many:,} records are left out: {rule}."
@@ -146,7 +146,7 @@ def _of_people(persons: Persons) -> Iterator[str]:
 
 
 def _of_bins(cells: Cells, rows: int) -> Iterator[str]:
-    told = [
+    sentences = [
         f"{many:,} {words} ({_percent(many / max(rows, 1))})"
         for many, words in (
             (cells.missing, "missing"),
@@ -155,7 +155,7 @@ def _of_bins(cells: Cells, rows: int) -> Iterator[str]:
         )
         if many
     ]
-    yield f"{cells.spec}: {', '.join(told) or 'every cell is read and in a bin'}."
+    yield f"{cells.spec}: {', '.join(sentences) or 'every cell is read and in a bin'}."
     if cells.shapes:
         looks = ", ".join(f"{shape} ({many:,})" for shape, many in cells.shapes)
         yield f"  Unreadable ones look like {looks}; 9 is any digit, x any letter."

@@ -42,10 +42,10 @@ def demo(out: str, as_json: bool) -> None:
     can_draw = _prepare(folder)
     town = millbrook.publish(folder)
     if not as_json:
-        _tell_town(town)
+        _print_town(town)
     rows = salaries.play(SystemSource())
     if not as_json:
-        _tell(rows)
+        _print_outcomes(rows)
     drawn = salaries.draw(rows, folder) if can_draw else []
     books = folder / "ledger" / "ledger.db"
     network = gossip.publish(folder, books, SystemSource())
@@ -53,8 +53,8 @@ def demo(out: str, as_json: bool) -> None:
     friends, friends_page = story("democrats"), folder / "democrats.html"
     friends_page.write_text(friends.page(), encoding="utf-8")
     if not as_json:
-        _tell_network(network)
-        _tell_friends(friends)
+        _print_network(network)
+        _print_attack(friends)
     following = [*millbrook.try_next(folder), gossip.try_next(folder, books)]
     if as_json:
         print_json(
@@ -81,7 +81,7 @@ def demo(out: str, as_json: bool) -> None:
             }
         )
     else:
-        _tell_where(town, network, drawn, following, friends_page)
+        _print_files(town, network, drawn, following, friends_page)
 
 
 def _prepare(folder: Path) -> bool:
@@ -100,7 +100,7 @@ def _prepare(folder: Path) -> bool:
     return True
 
 
-def _tell_town(town: Story) -> None:
+def _print_town(town: Story) -> None:
     from rich.table import Table
 
     from hubbub.certificate.explanation import crowd_words, meaning
@@ -129,8 +129,8 @@ def _tell_town(town: Story) -> None:
         "ones.\n"
     )
     for step in asked_first(town.release.promises):
-        told = meaning(step.conclusion, step.people)  # what is not promised is in the report
-        said = "\n".join(filter(None, (told.promised, told.crowd, crowd_words(step))))
+        explanation = meaning(step.conclusion, step.people)  # what is not promised is in the report
+        said = "\n".join(filter(None, (explanation.promised, explanation.crowd, crowd_words(step))))
         console.print(f"Promised, {step.conclusion}: {said}")
         console.print()
     console.print("Do not take its word for it: this works every number of the promises out again, without the data.\n")
@@ -139,7 +139,7 @@ def _tell_town(town: Story) -> None:
     console.print(f"  hubbub verify {shlex.quote(certificate)} --key {key}\n", soft_wrap=True)
 
 
-def _tell(rows: tuple[Outcome, ...]) -> None:
+def _print_outcomes(rows: tuple[Outcome, ...]) -> None:
     from rich.console import Group
     from rich.padding import Padding
     from rich.table import Table
@@ -168,7 +168,7 @@ def _tell(rows: tuple[Outcome, ...]) -> None:
     console.print()
 
 
-def _tell_network(network: Network) -> None:
+def _print_network(network: Network) -> None:
     from rich.table import Table
 
     from hubbub.certificate.explanation import meaning
@@ -194,16 +194,16 @@ def _tell_network(network: Network) -> None:
     console.print("In a town this small that takes much noise; in a large one much less (hubbub graph plan).\n")
 
 
-def _tell_friends(friends: Attack) -> None:
+def _print_attack(friends: Attack) -> None:
     """The paper's own example, in its numbers."""
     console = page()
     console.print("4. Democrats and Republicans", style="bold")
-    for sentence in (*friends.told, friends.protects):
+    for sentence in (*friends.sentences, friends.protects):
         console.print(sentence)
     console.print()
 
 
-def _tell_where(town: Story, network: Network, drawn: list[Path], following: list[str], friends: Path) -> None:
+def _print_files(town: Story, network: Network, drawn: list[Path], following: list[str], friends: Path) -> None:
     from hubbub.demo import gossip, salaries
 
     console = page()

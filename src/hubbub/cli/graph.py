@@ -102,10 +102,10 @@ def plan(as_json: bool, of: str, **given: Any) -> None:
     if as_json:
         print_json(found.as_json())
     else:
-        _tell_plan(found)
+        _print_plan(found)
 
 
-def _tell_plan(found: GraphPlan) -> None:
+def _print_plan(found: GraphPlan) -> None:
     from hubbub.kinds.graph.plan import HEADINGS
 
     table([[row.of.value, *row.cells()] for row in found.rows], ["noise, in edges", *HEADINGS])

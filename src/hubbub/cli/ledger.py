@@ -56,13 +56,13 @@ def show(dataset: str | None, ledger: str | None, as_json: bool) -> None:
         if as_json:
             print_json({"ledger": str(book.path), "datasets": [_as_json(each) for each in accounts.values()]})
         else:
-            _tell_all(book, accounts)
+            _print_accounts(book, accounts)
         return
     account = book.account(dataset)
     if as_json:
         print_json(_as_json(account))
     else:
-        _tell(account)
+        _print_account(account)
 
 
 @ledger.command(
@@ -305,9 +305,9 @@ def _why(total: Total) -> dict[str, str]:
 def _policy(account: Account) -> dict[str, Any]:
     from hubbub.serialization.exact_json import plain
 
-    told = plain(account.policy)
-    assert isinstance(told, dict)
-    return {name: value for name, value in told.items() if name != "is" and value is not None}
+    policy = plain(account.policy)
+    assert isinstance(policy, dict)
+    return {name: value for name, value in policy.items() if name != "is" and value is not None}
 
 
 def _left(account: Account) -> dict[str, str]:
@@ -327,7 +327,7 @@ def _policy_words(account: Account) -> str:
     )
 
 
-def _tell_all(book: Ledger, accounts: dict[str, Account]) -> None:
+def _print_accounts(book: Ledger, accounts: dict[str, Account]) -> None:
     from rich.table import Table
 
     console = page()
@@ -351,7 +351,7 @@ def _state(record: Record) -> str:
     return f"{record.state}, not published from here; counts as spent"
 
 
-def _tell(account: Account) -> None:
+def _print_account(account: Account) -> None:
     console = page()
     for each in account.records:
         console.print(f"Release {each.release.number}: {shown(each.release.charge.what)}", soft_wrap=True)

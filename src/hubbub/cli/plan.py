@@ -115,7 +115,7 @@ def plan(ctx: click.Context, /, want: str | None, ask: str, as_json: bool, **giv
             | ({} if chart is None else {"chart": chart})
         )
     else:
-        _tell(found, given)
+        _print_plan(found, given)
 
 
 @plan.command(
@@ -153,7 +153,7 @@ def cube(by: tuple[str, ...], as_json: bool, **given: Any) -> None:
         (
             ", ".join(row.columns),
             f"{row.cells:,}",
-            f"{row.told:,}",
+            f"{row.published:,}",
             f"{100 * row.share:.1f} %",
             "yes" if row.survives else "",
         )
@@ -197,7 +197,7 @@ def plan_records(columns: tuple[str, ...], as_json: bool, **given: Any) -> None:
         page().print(f"\n{sentence}")
 
 
-def _tell(found: Planned, given: dict[str, Any]) -> None:
+def _print_plan(found: Planned, given: dict[str, Any]) -> None:
     chart, file, out, person = given["chart"], given["file"], given["out"], given["person"]
     console = page()
     console.print(f"{found.title}: {found.meaning}", style="bold")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +21,7 @@ from hubbub.cli import (
     print_json,
     say,
     shown,
+    verdict,
     waiting,
     yes_option,
 )
@@ -29,6 +30,7 @@ from hubbub.errors import in_shell
 if TYPE_CHECKING:
     from rich.table import Table as Rows
 
+    from hubbub.guarantees.derivation import Derivation
     from hubbub.protocol.release import Publish, Release
     from hubbub.protocol.result import Comparison, DisplayTable
     from hubbub.protocol.spec import Kind
@@ -97,6 +99,9 @@ def _of_any(command: Command) -> Command:
         command
     )
     command = yes_option(command)
+    command = click.option(
+        "--explain", is_flag=True, help="Also print the exact numbers of each promise, and what is not promised."
+    )(command)
     command = click.option("--replace", is_flag=True, help="Replace a release that is in the folder already.")(command)
     return _with(
         command,
@@ -185,7 +190,9 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[st
     from hubbub.release import save
     from hubbub.report.heading import heading
 
-    out, form, replace, date, yes = (words.pop(name) for name in ("out", "form", "replace", "date", "yes"))
+    out, form, replace, date, yes, explained = (
+        words.pop(name) for name in ("out", "form", "replace", "date", "yes", "explain")
+    )
     ledger = Ledger(words["ledger"])
     publish, columns = _opened(kind, file, words)
     spec = kind.from_options(**words)
@@ -199,10 +206,17 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[st
             done = publish(spec, accept_weak=True)  # if it is weak, somebody just confirmed it
             written = save(done, out, form=form, replace=replace, heading=said)
     beside = kind.compare(done.spec) if compare and kind.compare is not None else None
-    answer(done, written, as_json=as_json, beside=beside)
+    answer(done, written, as_json=as_json, explained=explained, beside=beside)
 
 
-def answer(done: Release, written: dict[str, str], *, as_json: bool, beside: Comparison | None = None) -> None:
+def answer(
+    done: Release,
+    written: dict[str, str],
+    *,
+    as_json: bool,
+    explained: bool = False,
+    beside: Comparison | None = None,
+) -> None:
     """What is said about a release that was made, whatever its kind."""
     for remark in done.spec.describe().remarks:
         say(f"Note: {remark}.")
@@ -211,7 +225,7 @@ def answer(done: Release, written: dict[str, str], *, as_json: bool, beside: Com
         more = {} if beside is None else {"compare": {"rows": [dict(row) for row in beside.rows]}}
         print_json(_as_json(done, written) | more)
     else:
-        _tell(done, written)
+        _print_answer(done, written, explained=explained)
         if beside is not None:
             page().print()
             page().print(_rows(beside.grid))
@@ -244,13 +258,15 @@ def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
     }
 
 
-def _tell(done: Release, written: dict[str, str]) -> None:
-    from hubbub.certificate.explanation import crowd_words, meaning
+def _print_answer(done: Release, written: dict[str, str], *, explained: bool) -> None:
+    """The answer first: verdict, numbers, a sentence for each promise, the files, the next command."""
+    from hubbub.certificate.explanation import crowd_words, in_brief, meaning
     from hubbub.guarantees.asked import asked_first
-    from hubbub.ledger.ledger import Ledger
 
     console = page()
-    console.print(f"Who is a person: {shown(done.spec.describe().person)}.\n")
+    promises = list(asked_first(done.promises))
+    brief = f", with {in_brief(promises[0].conclusion)}" if promises else ""
+    console.print(verdict(f"Published: {shown(done.spec.describe().title)}{brief}.\n"))
     grid, total = done.result.display(_FIRST), len(done)
     console.print(_rows(grid))
     if total > len(grid.rows):
@@ -258,24 +274,43 @@ def _tell(done: Release, written: dict[str, str]) -> None:
     console.print()
     for sentence in (*done.result.sentences(), *grid.notes):
         console.print(sentence)
-    for step in asked_first(done.promises):
-        told = meaning(step.conclusion, step.people)
-        said = " ".join(filter(None, (told.promised, told.crowd, crowd_words(step))))
-        console.print(f"\nPromised ({step.conclusion.notion}, for {step.people}): {said}")
-        console.print(f"Not promised: {told.not_promised}")
-    console.print()
-    for place in written.values():
-        console.print(f"Written: {place}", soft_wrap=True)
-    if done.place is not None:
-        book = Ledger(done.place.ledger)
-        key = (
-            "" if book.path == Ledger().path else f" --key {book.public_key()}"
-        )  # another ledger's is not known as yours
-        console.print(
-            f"Entered in the ledger as release {done.place.release} of {done.place.dataset}. "
-            f"Check it: hubbub verify {shlex.quote(written['certificate'])}{key}",
-            soft_wrap=True,
+    console.print(f"A person: {shown(done.spec.describe().person)}.\n")
+    for step in promises:
+        read = meaning(step.conclusion, step.people)
+        known = (
+            " ".join(filter(None, (read.crowd, crowd_words(step))))
+            if step.conclusion.notion == "zero-knowledge"
+            else ""
         )
+        console.print(f"Promise ({step.conclusion.notion}): {read.promised} {known}".rstrip())
+    if explained:
+        _print_details(done, promises)
+    if written:
+        console.print(f"\nFiles: {', '.join(written.values())}", soft_wrap=True)
+    if done.place is not None:
+        console.print(f"Ledger: release {done.place.release} of {done.place.dataset}.", soft_wrap=True)
+        console.print(f"Next: {_check_command(done.place.ledger, written)}", soft_wrap=True)
+
+
+def _print_details(done: Release, promises: Sequence[Derivation]) -> None:
+    """What the numbers of a promise are, and what nobody promises."""
+    from hubbub.certificate.explanation import crowd_words, in_numbers, meaning
+
+    console = page()
+    for step in promises:
+        read = meaning(step.conclusion, step.people)
+        more = " ".join(filter(None, (read.crowd, crowd_words(step))))
+        console.print(f"\nIn numbers: {shown(in_numbers(step))}. {more}".rstrip())
+        console.print(f"Not promised: {read.not_promised}")
+
+
+def _check_command(ledger: Path, written: dict[str, str]) -> str:
+    """How a reader checks the release; the key of another ledger than your own has to be named."""
+    from hubbub.ledger.ledger import Ledger
+
+    book = Ledger(ledger)
+    key = "" if book.path == Ledger().path else f" --key {book.public_key()}"
+    return f"hubbub verify {shlex.quote(written['certificate'])}{key}" if written else "hubbub ledger show"
 
 
 def _rows(grid: DisplayTable) -> Rows:

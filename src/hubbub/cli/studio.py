@@ -33,9 +33,9 @@ def studio(folder: str, example: bool, ledger: str | None, port: int, no_browser
         )
     from hubbub.studio.server import serve
 
-    def tell(link: str) -> None:
+    def print_link(link: str) -> None:
         say("The studio is open on this machine alone. This link works once, in one browser:")
         click.echo(link)
         say("Stop it with Ctrl-C.")
 
-    serve(folder, ledger=ledger, example=example, port=port, browser=not no_browser, tell=tell)
+    serve(folder, ledger=ledger, example=example, port=port, browser=not no_browser, announce=print_link)

@@ -122,7 +122,7 @@ def _page(guessed: Guesses) -> str:
     bars = tuple(Bar(name, 100 * share, 100 * share, 100 * share, f"{share:.0%}") for name, share in shares.items())
     title = "Your street gives your vote away, even through differential privacy"
     said = f"{guessed.sentence()}."
-    words = Words(title=title, told=said, by="", numbers="votes guessed rightly, in percent")
+    words = Words(title=title, description=said, by="", numbers="votes guessed rightly, in percent")
     invented = f"The {PEOPLE:,} people of these {STREETS} streets are invented."
     chart = responsive([Panel("", bars)], words, upright=False)
     return page(title, chart, above=[said], below=[LOOK_AT, invented])

@@ -30,15 +30,15 @@ def digest(path: str) -> str:
     and two files of one size that differ only elsewhere are taken for one, which errs on the side of one budget."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
-        told = hashlib.sha256(size.to_bytes(8, "big"))
+        hasher = hashlib.sha256(size.to_bytes(8, "big"))
         if size <= WHOLE:
             for block in iter(lambda: file.read(_BLOCK), b""):
-                told.update(block)
+                hasher.update(block)
         else:
             for i in range(_BLOCKS):
                 file.seek((size - _BLOCK) * i // (_BLOCKS - 1))
-                told.update(file.read(_BLOCK))
-    return told.hexdigest()
+                hasher.update(file.read(_BLOCK))
+    return hasher.hexdigest()
 
 
 def of_files(paths: Iterable[str], tables: Mapping[str, Sequence[str]] | None = None) -> Identity:
@@ -47,7 +47,7 @@ def of_files(paths: Iterable[str], tables: Mapping[str, Sequence[str]] | None = 
     for path in sorted(set(map(os.path.realpath, paths))):
         try:
             known = os.stat(path)
-            told = digest(path)
+            hashed = digest(path)
         except OSError:
             raise WrongUse("the table could not be read; check that its files are there and may be read") from None
         read = tuple(sorted((tables or {}).get(path, ())))
@@ -56,7 +56,7 @@ def of_files(paths: Iterable[str], tables: Mapping[str, Sequence[str]] | None = 
                 path=path,
                 device=known.st_dev,
                 inode=known.st_ino,
-                digest=told,
+                digest=hashed,
                 changed=known.st_mtime_ns,
                 tables=read,
             )
@@ -93,9 +93,9 @@ _DEFINITIONS: Final = (
 def _leaves(plan: Any) -> Iterator[dict[str, str]]:
     """What a plan reads, as the engine tells it."""
     for node in plan if isinstance(plan, list) else [plan]:
-        told = node.get("extra_info", {})
-        if "Table" in told or "Function" in told:
-            yield told
+        details = node.get("extra_info", {})
+        if "Table" in details or "Function" in details:
+            yield details
         yield from _leaves(node.get("children", []))
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Final
 
 from hubbub.graphs.graph import Graph, Neighbours, neighbours
-from hubbub.graphs.samplers import error, seshadhri, seshadhri_interval, told
+from hubbub.graphs.samplers import error, estimate_of, seshadhri, seshadhri_interval
 from hubbub.graphs.statistics import Sampling, Size, Statistic, most
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import rounded, to_float, to_text
@@ -63,7 +63,7 @@ def estimates(
     around = neighbours(graph)
     found = []
     for each in of:
-        found.append(_told(each, around, size, how, confidence, source))
+        found.append(_estimate_rows(each, around, size, how, confidence, source))
         if each is Statistic.AVERAGE_DEGREE:
             value = seshadhri(around, how.k, source)
             low, high = seshadhri_interval(value, size.vertices, size.max_degree, how.k, 1 - confidence)
@@ -71,11 +71,11 @@ def estimates(
     return tuple(found)
 
 
-def _told(
+def _estimate_rows(
     of: Statistic, around: Neighbours, size: Size, how: Sampling, confidence: Fraction, source: Source
 ) -> Estimate:
     unit = Fraction(2, size.vertices) if of is Statistic.AVERAGE_DEGREE else Fraction(1)
-    value, off, top = told(of, around, how, source), error(of, size, how, 1 - confidence), most(of, size)
+    value, off, top = estimate_of(of, around, how, source), error(of, size, how, 1 - confidence), most(of, size)
     low, high = min(max(value - off, Fraction(0)), top), max(min(value + off, top), Fraction(0))
     method = _MARKO_RON if of.explores else _PLAIN
     return _estimate(of, method, value * unit, low * unit, high * unit, confidence, how)

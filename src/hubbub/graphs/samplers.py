@@ -92,7 +92,7 @@ def offset(of: Statistic) -> int:
     return -1 if of in (Statistic.CONNECTIVITY, Statistic.EULERIAN) else 0
 
 
-def told(of: Statistic, around: Neighbours, how: Sampling, source: Source) -> Fraction:
+def estimate_of(of: Statistic, around: Neighbours, how: Sampling, source: Source) -> Fraction:
     """T: the count as k random vertices tell it.
 
     Guarantee: |E T - count| <= bias, and T is the mean of k draws without replacement from an interval of length
@@ -147,7 +147,7 @@ def seshadhri(around: Neighbours, k: int, source: Source) -> Fraction:
     return Fraction(total, k)
 
 
-def seshadhri_interval(told: Fraction, n: int, d: int, k: int, beta: Exact) -> tuple[Fraction, Fraction]:
+def seshadhri_interval(estimate: Fraction, n: int, d: int, k: int, beta: Exact) -> tuple[Fraction, Fraction]:
     """The average degrees that the estimate does not contradict.
 
     Guarantee: the average degree a lies within, but for a chance of beta: half of it for |told - a| > sqrt(4 a
@@ -161,11 +161,13 @@ def seshadhri_interval(told: Fraction, n: int, d: int, k: int, beta: Exact) -> t
     def contradicts(a: Fraction) -> bool:
         with precision():
             far: arb = spread * (ball(a) ** 3).sqrt().sqrt()
-            return bool(ball(abs(told - a)) > far)
+            return bool(ball(abs(estimate - a)) > far)
 
-    low, high = max(told - flat, Fraction(0)), min(told + flat, Fraction(d))
+    low, high = max(estimate - flat, Fraction(0)), min(estimate + flat, Fraction(d))
     # |told - a|/a^(3/4) falls up to told and grows after it, so what is not contradicted is an interval.
-    return _edge(contradicts, low, min(told, high)), _edge(contradicts, max(high, low), max(min(told, high), low))
+    return _edge(contradicts, low, min(estimate, high)), _edge(
+        contradicts, max(high, low), max(min(estimate, high), low)
+    )
 
 
 def _edge(contradicts: object, outer: Fraction, inner: Fraction) -> Fraction:

@@ -17,7 +17,7 @@ from flint import arb
 
 from hubbub.errors import WrongUse
 from hubbub.graphs.graph import Neighbours
-from hubbub.graphs.samplers import offset, share, told, walk
+from hubbub.graphs.samplers import estimate_of, offset, share, walk
 from hubbub.graphs.statistics import Sampling, Statistic
 from hubbub.noise.sampler import bernoulli, two_sided_geometric
 from hubbub.noise.source import Source
@@ -35,7 +35,7 @@ def simulate(of: Statistic, around: Neighbours, how: Sampling, scale: Fraction, 
     Guarantee: within e^epsilon of the release of any graph that differs in that person's edges, epsilon as in
     :mod:`hubbub.kinds.graph.noise_scale`.
     """
-    estimate = told(of, around, how, source)
+    estimate = estimate_of(of, around, how, source)
     down = floor(estimate)
     up = bool(bernoulli(estimate - down, 1, source)[0])
     return down + up + int(two_sided_geometric(1 / scale, 1, source)[0])
@@ -53,8 +53,8 @@ def rounded_law(ofs: Sequence[Statistic], around: Neighbours, how: Sampling) -> 
     each = Fraction(1, comb(n, how.k))
     for drawn in combinations(range(n), how.k):
         means = [
-            Fraction(n, how.k) * sum(told_by[v] for v in drawn) + offset(of)
-            for of, told_by in zip(ofs, shares, strict=True)
+            Fraction(n, how.k) * sum(estimates[v] for v in drawn) + offset(of)
+            for of, estimates in zip(ofs, shares, strict=True)
         ]
         for ups in product((0, 1), repeat=len(ofs)):
             chance = each

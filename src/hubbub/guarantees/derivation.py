@@ -107,14 +107,14 @@ class Derivation:
 
     def steps(self) -> Iterator[Derivation]:
         """Every step below and including this one, premises before conclusions. A shared step comes once."""
-        told: set[int] = set()
+        seen: set[int] = set()
         waiting: list[tuple[Derivation, bool]] = [(self, False)]  # a ledger makes trees too deep to recurse
         while waiting:
             step, ready = waiting.pop()
-            if id(step) in told:
+            if id(step) in seen:
                 continue
             if ready:
-                told.add(id(step))
+                seen.add(id(step))
                 yield step
             else:
                 waiting.append((step, True))
@@ -128,8 +128,8 @@ class Derivation:
 def _one_people(premises: tuple[Derivation, ...], theorem: Theorem) -> People | None:
     people = {premise.people for premise in premises}
     if len(people) > 1:
-        told = " and ".join(sorted("people who are not named" if each is None else str(each) for each in people))
-        raise Refused(f"{theorem}: promises about unlike people do not add up: {told}; release about the same people")
+        listed = " and ".join(sorted("people who are not named" if each is None else str(each) for each in people))
+        raise Refused(f"{theorem}: promises about unlike people do not add up: {listed}; release about the same people")
     return people.pop()
 
 

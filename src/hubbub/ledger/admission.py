@@ -135,7 +135,7 @@ def _differential(releases: Sequence[Entered]) -> Total:
         if promise is None:
             return Total(why=f"release {each.number} promises {_NOT_TO_LEAVE if each.charge.says_replaced else 'none'}")
         steps.append(each.step(promise))
-    return _told(composition.differential(*steps) if len(steps) > 1 else steps[0])
+    return _total(composition.differential(*steps) if len(steps) > 1 else steps[0])
 
 
 def _replaced(releases: Sequence[Entered], losses: Total) -> Total:
@@ -147,14 +147,14 @@ def _replaced(releases: Sequence[Entered], losses: Total) -> Total:
             return Total(why=losses.why)
         if loss.neighbours is Neighbours.REPLACE:
             return Total(why="that is what differential privacy says here")
-        return _told(add_remove_to_replace(losses.derivation))
+        return _total(add_remove_to_replace(losses.derivation))
     steps = []
     for each in releases:
         step = each.charge.replaced_by(each.step)
         if step is None:
             return Total(why=f"release {each.number} promises none")
         steps.append(step)
-    return _told(composition.differential(*steps) if len(steps) > 1 else steps[0])
+    return _total(composition.differential(*steps) if len(steps) > 1 else steps[0])
 
 
 def _adaptive(releases: Sequence[Entered], losses: Total) -> Total:
@@ -169,10 +169,10 @@ def _adaptive(releases: Sequence[Entered], losses: Total) -> Total:
     found = advanced_composition.differential_of_sums(*steps, grown=grown, basic=basic, at_delta=ADAPTIVE_DELTA)
     if not getattr(found.conclusion, "epsilon") < getattr(losses.guarantee, "epsilon"):  # noqa: B009
         return Total(why="so few releases lose no less at a delta than the sum")
-    return _told(found)
+    return _total(found)
 
 
-def _told(derivation: Derivation, why: str = "") -> Total:
+def _total(derivation: Derivation, why: str = "") -> Total:
     """What a derivation concludes, unless that is nothing: a delta of 1 allows everything."""
     if getattr(derivation.conclusion, "delta", 0) >= 1:
         return Total(why="their deltas add up to 1, and that promises nothing")
@@ -187,7 +187,7 @@ def _zero_knowledge(releases: Sequence[Entered]) -> Total:
             return Total(why=f"release {each.number} drew no fresh secret sample")
         steps.append(each.step(promise))
     try:
-        return _told(composition.zero_knowledge(*steps) if len(steps) > 1 else steps[0])
+        return _total(composition.zero_knowledge(*steps) if len(steps) > 1 else steps[0])
     except Refused as refused:
         return Total(why=str(refused))
 
@@ -226,11 +226,11 @@ def _outlier(releases: Sequence[Entered]) -> Total:
             return Total(why=_KEPT.format(each.number))
     steps = [_curved(each) for each in releases]
     if len(steps) == 1:
-        return _told(steps[0])
+        return _total(steps[0])
     partitions = {each.charge.partition for each in releases}
     if len(partitions) == 1 and None not in partitions:
         joint = composition.outlier_same_partition(*steps)
-        return _told(replace(joint, assumptions=(*joint.assumptions, UNCHANGED)))
+        return _total(replace(joint, assumptions=(*joint.assumptions, UNCHANGED)))
     return _person_by_person(releases, steps)
 
 
@@ -258,7 +258,7 @@ def _person_by_person(releases: Sequence[Entered], steps: Sequence[Derivation]) 
             why="several releases, by different bins, promise nothing to large crowds, and a person in a large crowd "
             "of each may be alone in both together"
         )
-    return _told(
+    return _total(
         composition.person_by_person(*steps),
         "a person loses at most "
         + " + ".join(f"e{each.number}(c{each.number})" for each in releases)
@@ -307,7 +307,7 @@ def _collected(releases: Sequence[Entered], blended: Total, losses: Total) -> tu
     except Refused as refused:
         return Total(why=str(refused)), Total(why=str(refused))
     knowledge, differential = (replace(step, people=_population(step.people)) for step in both)
-    return _told(knowledge), _told(differential)
+    return _total(knowledge), _total(differential)
 
 
 def _population(people: People | None) -> People | None:

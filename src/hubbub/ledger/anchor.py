@@ -75,15 +75,15 @@ def forget(ledger: Path) -> None:
 
 def look(ledger: Path) -> str:
     """How a ledger's file looks from outside; whoever writes to it, and does not turn back the clock, changes that."""
-    told = []
+    warnings = []
     for file in (ledger, ledger.with_name(f"{ledger.name}-wal")):
         try:
             now = file.stat()
         except OSError:
-            told.append("none")
+            warnings.append("none")
         else:
-            told.append(f"{now.st_dev}:{now.st_ino}:{now.st_size}:{now.st_mtime_ns}:{now.st_ctime_ns}")
-    return " ".join(told)
+            warnings.append(f"{now.st_dev}:{now.st_ino}:{now.st_size}:{now.st_mtime_ns}:{now.st_ctime_ns}")
+    return " ".join(warnings)
 
 
 def _load(file: Path) -> Anchor | None:

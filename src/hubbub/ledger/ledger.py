@@ -96,14 +96,14 @@ class Ledger:
     def notice(self, place: Reservation, *, columns: Sequence[str] = (), other_people: bool = False) -> Notice:
         """What an engine tells before it counts by a person column: who is in the table, which has these columns.
 
-        Guarantee: `tell` refuses if these people are known under another name (:func:`hubbub.ledger.overlap.meet`),
+        Guarantee: `on_chosen` refuses if these people are known under another name (:func:`hubbub.ledger.overlap.meet`),
         and else notes them; nothing of what it is told leaves the ledger. It is to be told before noise is drawn: then
         the place can be given up at no cost.
         """
         with self._store.adding(self._founding) as page:
             secret = overlap.secret(page)
 
-        def tell(chosen: Chosen) -> None:
+        def on_chosen(chosen: Chosen) -> None:
             known = sketch.sketch(chosen, secret, columns)
             with self._store.adding(self._founding) as page:
                 share = _policy(page, place.dataset).overlap
@@ -117,7 +117,7 @@ class Ledger:
                 )
 
         turn = int.from_bytes(hashlib.blake2b(b"rank", key=secret, digest_size=8).digest(), "big")
-        return Notice(turn=turn, most=sketch.MOST, tell=tell)
+        return Notice(turn=turn, most=sketch.MOST, on_chosen=on_chosen)
 
     def commit(self, place: Reservation, release_sha256: str, certificate_sha256: str) -> None:
         """Enter the digest of what is about to be visible. The same bytes again, or another form of the same numbers,

@@ -17,7 +17,7 @@ from hubbub.errors import Refused
 from hubbub.ledger.log import Entry, Page
 from hubbub.ledger.records import PEOPLE, SECRET
 from hubbub.ledger.running import Running
-from hubbub.ledger.sketch import Overlap, Sketch, can_tell, overlap, read
+from hubbub.ledger.sketch import Overlap, Sketch, can_compare, overlap, read
 from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import to_text
 
@@ -55,7 +55,7 @@ def meet(page: Page, dataset: str, nonce: str, new: Sketch, *, share: Fraction, 
     found = {name: how for name, how in _met(page, dataset, new, share).items() if name not in apart}
     if found and not other_people:
         raise Refused(_sentence(sorted(found, key=lambda name: (found[name] is None, name)), found, share))
-    apart |= {name: _told(how) for name, how in found.items()}
+    apart |= {name: _overlap_json(how) for name, how in found.items()}
     people = new if own is None else own.people | new
     if own is None or not people.same(own.people) or apart.keys() != own.apart.keys():
         page.add(PEOPLE, dataset, {"nonce": nonce, "people": people.written(), "apart": apart})
@@ -67,7 +67,7 @@ def _met(page: Page, dataset: str, new: Sketch, share: Fraction) -> dict[str, Ov
     for other in {name for name, _ in page.marked(MARK) if name != dataset}:
         known = _known(page.latest(other, PEOPLE))
         assert known is not None
-        if dataset in known.apart or not can_tell(known.people, new):
+        if dataset in known.apart or not can_compare(known.people, new):
             continue
         both = overlap(known.people, new)
         if (both is None or both.above(share)) and Running(page, other).standing.spent:
@@ -75,7 +75,7 @@ def _met(page: Page, dataset: str, new: Sketch, share: Fraction) -> dict[str, Ov
     return found
 
 
-def _told(how: Overlap | None) -> Any:
+def _overlap_json(how: Overlap | None) -> Any:
     return None if how is None else {"common": how.common, "compared": how.compared}
 
 

@@ -104,7 +104,7 @@ def left(policy: Policy, together: Totals | None) -> dict[str, str]:
 
     Of a rate that is what a further sample may have: samples of rates p and q together are one of p + q - pq.
     """
-    told = {}
+    remaining = {}
     differential = policy.differential(together) if together else None
     knowledge = together.zero_knowledge.guarantee if together else None
     rate = share(knowledge) if isinstance(knowledge, ZeroKnowledge) else None
@@ -118,14 +118,14 @@ def left(policy: Policy, together: Totals | None) -> dict[str, str]:
         if cap is None:
             continue
         if together is None or (name == "delta" and used is None):
-            told[name] = to_text(cap)
+            remaining[name] = to_text(cap)
         elif used is None or isinstance(used, Infinite) or used > cap:
-            told[name] = "nothing"
+            remaining[name] = "nothing"
         elif name == "zero_knowledge_rate":
-            told[name] = to_text((cap - used) / (1 - used) if used < 1 else cap)
+            remaining[name] = to_text((cap - used) / (1 - used) if used < 1 else cap)
         else:
-            told[name] = to_text(cap - used)
-    return told
+            remaining[name] = to_text(cap - used)
+    return remaining
 
 
 def _deltas(together: Totals) -> Iterator[tuple[str, Fraction]]:

@@ -35,8 +35,8 @@ def _seal(data: bytes) -> str:
 
 def _sealed(entry: Entry) -> str | None:
     """The digest in an entry, if it is in the form of this version."""
-    told = str(entry.body.get(TOTAL, ""))
-    return told if told.startswith(f"{FORM}:") else None
+    seal = str(entry.body.get(TOTAL, ""))
+    return seal if seal.startswith(f"{FORM}:") else None
 
 
 class Running:

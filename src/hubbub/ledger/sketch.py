@@ -177,7 +177,7 @@ def _distance(t: float, s: float) -> float:
     return sum(a * math.log(a / b) for a, b in parts if a > 0)
 
 
-def can_tell(one: Sketch, two: Sketch) -> bool:
+def can_compare(one: Sketch, two: Sketch) -> bool:
     """Whether ids in common are people in common: unless either table has running numbers and they are unlike in form.
 
     Of an earlier entry the form is not known, and its ids are taken to mean somebody.

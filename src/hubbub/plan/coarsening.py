@@ -97,5 +97,5 @@ def coarsenings(
         kept = scaled >= k
         share = float(counts[kept].sum()) / total
         rows.append(Coarsening(columns=each, records=int(kept.sum()), share=share, enough=share >= enough))
-    told = "Counted in the public table; your people may be spread in another way."
-    return Coarsenings(rows=tuple(rows), crowd=k, keep=enough, about=told)
+    remark = "Counted in the public table; your people may be spread in another way."
+    return Coarsenings(rows=tuple(rows), crowd=k, keep=enough, about=remark)

@@ -192,11 +192,11 @@ def release(
 def named(design: Design) -> str:
     """The design in a few words."""
     made = parameters(design.spec.channel)
-    told = [design.spec.channel.name]
+    parts = [design.spec.channel.name]
     for name, words in (("k", "k = {}"), ("epsilon", "noise {}"), ("curve", "{}"), ("show_above", "shown above {}")):
         if made.get(name) is not None:
-            told.append(words.format(made[name]))
-    return ", ".join(told)
+            parts.append(words.format(made[name]))
+    return ", ".join(parts)
 
 
 def warned(design: Design) -> str | None:

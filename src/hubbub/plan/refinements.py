@@ -41,7 +41,7 @@ class Refinement:
 
     columns: tuple[str, ...]
     cells: int
-    told: int
+    published: int
     share: float
     least: int  # people that a cell must have to be told
     survives: bool
@@ -70,7 +70,7 @@ class Refinements:
                 {
                     "columns": list(row.columns),
                     "cells": row.cells,
-                    "cells_told": row.told,
+                    "cells_told": row.published,
                     "people_told": round(row.share, 6),
                     "least": row.least,
                     "survives": row.survives,
@@ -85,10 +85,10 @@ class Refinements:
         percent = f"{float(100 * self.keep):g} %"
         if self.best is None:
             return (f"None survives: no choice of columns has {percent} of people in cells that are told.", self.about)
-        told = f"{100 * self.best.share:.1f} % of people are in cells that are told"
+        sentence = f"{100 * self.best.share:.1f} % of people are in cells that are told"
         return (
-            f"The finest that survives is by {', '.join(self.best.columns)}: {told}, of {self.best.cells:,} cells "
-            f"{self.best.told:,}. To survive, {percent} must be.",
+            f"The finest that survives is by {', '.join(self.best.columns)}: {sentence}, of {self.best.cells:,} cells "
+            f"{self.best.published:,}. To survive, {percent} must be.",
             self.about,
         )
 
@@ -132,13 +132,13 @@ def refinements(
             counts = cells.over(chosen) * float(rate)
             bins = prod(sizes[i] or 0 for i in chosen) or counts.size
             least = k if loss is None else reach_of_all(loss, misses((bins,), _COVERAGE)[0]) + 1
-            told = counts >= least
-            share = float(counts[told].sum() / max(counts.sum(), 1e-300))
+            published = counts >= least
+            share = float(counts[published].sum() / max(counts.sum(), 1e-300))
             rows.append(
                 Refinement(
                     columns=tuple(names[i] for i in chosen),
                     cells=bins,
-                    told=int(told.sum()),
+                    published=int(published.sum()),
                     share=share,
                     least=least,
                     survives=share >= enough,

@@ -57,7 +57,7 @@ class FlowLink:
 class Flow:
     """How ballots moved. `order` names all piles from the top; those in `plain` are no single candidates.
 
-    `told` says it for somebody who cannot see it, `note` what has to be said beside it.
+    `description` is for readers who cannot see it, `note` what has to be said beside it.
     """
 
     columns: tuple[FlowColumn, ...]
@@ -65,7 +65,7 @@ class Flow:
     order: tuple[str, ...]
     winner: str
     plain: tuple[str, ...] = ()
-    told: str = ""
+    description: str = ""
     note: str = ""
 
 
@@ -87,7 +87,7 @@ class Map:
     dots: tuple[tuple[float, float], ...]
     outlines: tuple[tuple[tuple[float, float], ...], ...] = ()
     tall: float = 1.0
-    told: str = ""
+    description: str = ""
     note: str = ""
 
 

@@ -69,7 +69,7 @@ class Result(Protocol):
         texts = [name for name in sheet.schema.names if _is_text(sheet.schema.field(name).type)]
         rest = [name for name in sheet.schema.names if name not in texts]
         rows = islice((row for batch in sheet.batches() for row in batch.slice(0, first).to_pylist()), first)
-        told = tuple(
+        lines = tuple(
             (
                 tuple(row[name] for name in texts),
                 tuple("" if row[name] is None else f"{row[name]}" for name in rest),
@@ -77,7 +77,7 @@ class Result(Protocol):
             )
             for row in rows
         )
-        return DisplayTable(tuple(texts), tuple(rest), told)
+        return DisplayTable(tuple(texts), tuple(rest), lines)
 
     def disjoint_counts(self) -> str | None:
         """The column of the first sheet that counts each person (or kept row) in one row at most, so that its numbers
@@ -89,7 +89,7 @@ class Result(Protocol):
         return None
 
 
-def _told(value: object) -> str:
+def _cell_text(value: object) -> str:
     return "" if value is None else f"{value:,}" if isinstance(value, int) else f"{value}"
 
 

@@ -246,8 +246,8 @@ def opened(folder: Path, place: Reservation) -> Iterator[Staged]:
             staged.discard()
         _take_away(new)
         if isinstance(error, OSError):
-            told = f"the release could not be written to {str(folder)!r}; check that there is room"
-            raise WrongUse(told) from None
+            problem = f"the release could not be written to {str(folder)!r}; check that there is room"
+            raise WrongUse(problem) from None
         raise
 
 

@@ -161,7 +161,7 @@ class Boosting:
             found += [(time, queries.at(place), measured[place]) for place in places]
             chosen.append(nearest(setting, self.size, {place: measured[place] for place in places}))
             weights += self.errors(setting, truth, chosen[-1])
-        rounds, times = tuple((query, told) for _, query, told in found), tuple(time for time, _, _ in found)
+        rounds, times = tuple((query, answer) for _, query, answer in found), tuple(time for time, _, _ in found)
         return Drawn(np.concatenate(chosen).astype(np.int64), rounds, times)
 
     def errors(self, setting: Setting, truth: NDArray[np.int64], database: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -200,8 +200,8 @@ def nearest(setting: Setting, size: int, measured: dict[int, int]) -> NDArray[np
     assert setting.rows is not None
     listed = databases_of(setting.cells, size)
     every = of_cells(_listed(setting))[:, list(measured)]
-    told = np.array(list(measured.values()), dtype=np.int64)
-    found: NDArray[np.int32] = listed[int(farthest_off(listed, every, told, setting.rows, size).argmin())]
+    answers = np.array(list(measured.values()), dtype=np.int64)
+    found: NDArray[np.int32] = listed[int(farthest_off(listed, every, answers, setting.rows, size).argmin())]
     return found
 
 
@@ -210,7 +210,7 @@ def replayed(setting: Setting, method: Boosting, drawn: Drawn) -> NDArray[np.int
     queries, found = _listed(setting), []
     for time in range(1, method.rounds + 1):
         mine = [each for each, at in zip(drawn.rounds, drawn.times, strict=True) if at == time]
-        measured = {queries.place(query): told for query, told in mine if isinstance(query, tuple)}
+        measured = {queries.place(query): answer for query, answer in mine if isinstance(query, tuple)}
         found.append(nearest(setting, method.size, measured))
     return np.concatenate(found).astype(np.int64)
 

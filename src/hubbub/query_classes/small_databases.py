@@ -145,13 +145,13 @@ def of_cells(queries: Listed) -> NDArray[np.int64]:
 
 
 def farthest_off(
-    databases: NDArray[np.int32], every: NDArray[np.int64], told: NDArray[np.int64], rows: int, size: int
+    databases: NDArray[np.int32], every: NDArray[np.int64], answers: NDArray[np.int64], rows: int, size: int
 ) -> NDArray[np.int64]:
     """For each database m times how far its worst answer is from what is told, in people of so many `rows`."""
     found = np.empty(len(databases), dtype=np.int64)
     for start in range(0, len(databases), _CHUNK):
         part = databases[start : start + _CHUNK, : len(every)].astype(np.int64)
-        found[start : start + _CHUNK] = np.abs(size * told - rows * (part @ every)).max(axis=1)
+        found[start : start + _CHUNK] = np.abs(size * answers - rows * (part @ every)).max(axis=1)
     return found
 
 

@@ -46,7 +46,7 @@ def _publisher() -> str:
 
 
 def _line(text: str, what: str) -> str:
-    told = text.strip()
-    if len(told) > _LONGEST or not told.isprintable():
+    stripped = text.strip()
+    if len(stripped) > _LONGEST or not stripped.isprintable():
         raise WrongUse(f"{what} is one line of at most {_LONGEST} signs that show; shorten it")
-    return told
+    return stripped

@@ -34,8 +34,8 @@ def table(release: Release) -> str:
     for i in order:
         keys, numbers, pale = grid.rows[i]
         names = "".join(f'<th scope="row">{isolated(label(key))}</th>' for key in keys)
-        told = numbers if summed is None else (*numbers[:1], summed.share(i), *numbers[1:])
-        cells = "".join(f"<td>{escaped(number)}</td>" for number in told)
+        columns = numbers if summed is None else (*numbers[:1], summed.share(i), *numbers[1:])
+        cells = "".join(f"<td>{escaped(number)}</td>" for number in columns)
         start = '<tr class="hidden">' if pale else "<tr>"
         rows.append(f"{start}{names}{cells}</tr>")
     titles = grid.numbers if summed is None else (*grid.numbers[:1], "share", *grid.numbers[1:])

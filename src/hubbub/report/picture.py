@@ -26,7 +26,10 @@ def picture(drawing: Drawing | None) -> str:
         return f"<figure>\n{chart}\n<figcaption>{note}</figcaption>\n</figure>"
     panels = _panels(drawing)
     words = Words(
-        title="Bars of the published numbers", told=_told(drawing), by=visible(drawing.by), numbers=drawing.numbers
+        title="Bars of the published numbers",
+        description=_description(drawing),
+        by=visible(drawing.by),
+        numbers=drawing.numbers,
     )
     chart = responsive(panels, words, upright=drawing.upright)
     caption = _caption(drawing, arrows=goes_beyond(panels))
@@ -46,14 +49,14 @@ def shown_flow(flow: Flow) -> Flow:
         order=tuple(map(visible, flow.order)),
         winner=visible(flow.winner),
         plain=tuple(map(visible, flow.plain)),
-        told=visible(flow.told, 1000),
+        description=visible(flow.description, 1000),
     )
 
 
 def shown_map(drawn: Map) -> Map:
     """With names that can be shown."""
     across, up = map(visible, drawn.columns)
-    return replace(drawn, columns=(across, up), told=visible(drawn.told, 1000))
+    return replace(drawn, columns=(across, up), description=visible(drawn.description, 1000))
 
 
 def _panels(drawing: Bars) -> list[Panel]:
@@ -64,7 +67,7 @@ def _panels(drawing: Bars) -> list[Panel]:
     return [Panel(title, tuple(bars)) for title, bars in panels.items()]
 
 
-def _told(drawing: Bars) -> str:
+def _description(drawing: Bars) -> str:
     """The chart for somebody who cannot see it."""
     shown = [bar for bar in drawing.bars if bar.value is not None]
     most = max(shown, key=lambda bar: bar.value or 0)

@@ -133,7 +133,7 @@ def seats_page(result: Seats, read: BallotFile, repeating: Repeating) -> str:
             order=shown.order,
             winner=names[0],
             plain=tuple(each for each in shown.order if each not in result.candidates),
-            told=f"{', '.join(names)} are elected after {len(columns)} stages. The tables below have the numbers.",
+            description=f"{', '.join(names)} are elected after {len(columns)} stages. The tables below have the numbers.",
             note="Votes from stage to stage; point at a band for its number.",
         ),
         rounds=_some([_stage(number, each) for number, each in enumerate(stages, 1)], "stages"),
@@ -208,7 +208,7 @@ def _drawing(result: Result) -> Drawing:
         order=shown.order,
         winner=shown.winner,
         plain=tuple(each for each in shown.order if each not in result.candidates),
-        told=f"{result.winner_name} wins after {len(result.rounds)} rounds. The tables below have the numbers.",
+        description=f"{result.winner_name} wins after {len(result.rounds)} rounds. The tables below have the numbers.",
         note="Ballots from round to round; point at a band for its number.",
     )
 
@@ -299,11 +299,11 @@ def _pairs(pairs: Pairwise | None, order: Sequence[int]) -> str:
 
 
 def _promised(said: Sequence[str], answer: Counted) -> str:
-    told = "".join(f"<p>{sentence(text, begins_with_a_name=True)}</p>\n" for text in said)
+    paragraphs = "".join(f"<p>{sentence(text, begins_with_a_name=True)}</p>\n" for text in said)
     if not isinstance(answer.honesty, Promised):
-        return told
+        return paragraphs
     whom = items(map(sentence, answer.honesty.assumptions))
-    return f"{told}<p>It is promised to every voter for whom this is so:</p>\n{whom}"
+    return f"{paragraphs}<p>It is promised to every voter for whom this is so:</p>\n{whom}"
 
 
 def _repeat(read: BallotFile, repeating: Repeating, drawn: bool) -> str:

@@ -46,10 +46,10 @@ def label(text: str | None) -> str:
 
 def sentence(text: str, *, begins_with_a_name: bool = False) -> str:
     """Words of ours, which may have a stranger's name in them, for HTML."""
-    told = re.sub(r"(?<=\d)\u00a0(?=%)", " ", text.strip())
-    begins_with_a_name = begins_with_a_name or told.startswith(("k ", "k,"))
-    first = told[:1] if begins_with_a_name else told[:1].upper()
-    return escaped(f"{first}{told[1:]}{'' if told.endswith('.') else '.'}", _A_PARAGRAPH)
+    spaced = re.sub(r"(?<=\d)\u00a0(?=%)", " ", text.strip())
+    begins_with_a_name = begins_with_a_name or spaced.startswith(("k ", "k,"))
+    first = spaced[:1] if begins_with_a_name else spaced[:1].upper()
+    return escaped(f"{first}{spaced[1:]}{'' if spaced.endswith('.') else '.'}", _A_PARAGRAPH)
 
 
 def lines(text: str) -> str:

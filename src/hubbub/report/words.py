@@ -27,13 +27,13 @@ def summary(release: Release) -> str:
 def facts(release: Release, files: Mapping[str, str] | None, heading: Heading) -> str:
     """Whose numbers these are, of when, and where their files are."""
     place = release.place
-    told = {
+    entries = {
         "Published by": isolated(visible(heading.publisher, 200)) if heading.publisher else "",
         "Dataset": name(place.dataset) if place is not None else "",
         "Date": f"{isolated(visible(heading.date, 200))}, as declared" if heading.date else "",
         "Files": ", ".join(_link(Path(file).name) for file in (files or {}).values()),
     }
-    rows = "".join(f"<div><dt>{term}</dt><dd>{text}</dd></div>" for term, text in told.items() if text)
+    rows = "".join(f"<div><dt>{term}</dt><dd>{text}</dd></div>" for term, text in entries.items() if text)
     return f'<dl class="facts">{rows}</dl>' if rows else ""
 
 
@@ -43,8 +43,8 @@ def _link(file: str) -> str:
 
 def promise(step: Derivation) -> str:
     """One promise: what it means, its k, the claim itself, and how it follows."""
-    told = meaning(step.conclusion, step.people)
-    said = [line for line in (told.promised, told.crowd, crowd_words(step)) if line]
+    explanation = meaning(step.conclusion, step.people)
+    said = [line for line in (explanation.promised, explanation.crowd, crowd_words(step)) if line]
     return (
         f"<article>\n<h3>{title(step.conclusion)} <small>{escaped(step.conclusion.notion)} privacy</small></h3>\n"
         f"{''.join(f'<p>{sentence(line)}</p>' for line in said)}\n"
@@ -91,8 +91,12 @@ def _difference(step: Derivation, people: People) -> str:
 
 def not_promised(release: Release) -> str:
     """What nobody should read into the promises."""
-    told = dict.fromkeys(meaning(step.conclusion, step.people).not_promised for step in asked_first(release.promises))
-    return items([*map(sentence, told), "Anything at all, if something that is taken for granted above is not so."])
+    sentences = dict.fromkeys(
+        meaning(step.conclusion, step.people).not_promised for step in asked_first(release.promises)
+    )
+    return items(
+        [*map(sentence, sentences), "Anything at all, if something that is taken for granted above is not so."]
+    )
 
 
 def check(files: Mapping[str, str] | None, digest: str | None) -> str:

@@ -112,8 +112,8 @@ def _built(kind: type[Any], value: Any) -> Any:
 
 @lru_cache(maxsize=64)
 def _hints(kind: type[Any]) -> dict[str, Any]:
-    told = get_type_hints(kind)
-    return {field.name: told[field.name] for field in fields(kind)}
+    hints = get_type_hints(kind)
+    return {field.name: hints[field.name] for field in fields(kind)}
 
 
 def _scalar(kind: Any, value: Any) -> Any:

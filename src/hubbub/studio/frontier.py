@@ -34,16 +34,16 @@ def _lines(found: Planned, here: tuple[float, float] | None) -> str:
             Series(
                 name=name,
                 points=tuple((rate, design.expected.error) for rate, design in shown),
-                told=tuple(
+                labels=tuple(
                     f"{named(each)}, {_sampled(each)}: {each.expected.error:.3g} people off" for _, each in shown
                 ),
             )
         )
     best_of_all = found.best
-    told = f"The smallest error is {best_of_all.expected.error:.3g} people per bin, with {named(best_of_all)}."
+    sentence = f"The smallest error is {best_of_all.expected.error:.3g} people per bin, with {named(best_of_all)}."
     axes = Axes(
         title="Error against sampling rate",
-        told=f"{told} The table has the numbers.",
+        description=f"{sentence} The table has the numbers.",
         x="share of people in the secret sample",
         y="mean error of a published number, in people",
         percent=True,
@@ -59,7 +59,7 @@ def _bars(found: Planned) -> str:
     )
     words = Words(
         title="Errors of the designs",
-        told=f"{len(bars)} designs; the smallest error is {found.best.expected.error:.3g} people per bin.",
+        description=f"{len(bars)} designs; the smallest error is {found.best.expected.error:.3g} people per bin.",
         by="",
         numbers="mean error of a published number, in people",
     )

@@ -58,13 +58,13 @@ def _picture(rows: list[dict[str, Any]]) -> str:
         shown = [row for row in rows if row[key] is not None and math.isfinite(row[key])]
         if shown:
             points = tuple((float(row["count"]), row[key]) for row in shown)
-            told = tuple(f"{row['count']:,} people: {short(row[key])}" for row in shown)
-            series.append(Series(name=name, points=points, told=told, marks=not broad, broad=broad))
+            labels = tuple(f"{row['count']:,} people: {short(row[key])}" for row in shown)
+            series.append(Series(name=name, points=points, labels=labels, marks=not broad, broad=broad))
     if not series:
         return ""
     axes = Axes(
         title="Privacy loss of one person, by the size of the bin",
-        told="What is promised and what is exactly so; the table below has the numbers.",
+        description="What is promised and what is exactly so; the table below has the numbers.",
         x="people in the bin",
         y="privacy loss of one person (epsilon)",
     )

@@ -38,16 +38,16 @@ def in_page(text: str) -> str:
     """
 
     def field(mark: re.Match[str]) -> str:
-        told = mark[1].replace("_", " ")
-        return f"“{told}”" if mark[2] in (None, "True") else f"“{told} {mark[2]}”"
+        label = mark[1].replace("_", " ")
+        return f"“{label}”" if mark[2] in (None, "True") else f"“{label} {mark[2]}”"
 
     return _MARK.sub(field, text)
 
 
 def sentence_of(error: HubbubError) -> str:
     """An expected error as it stands on a page."""
-    told = in_page(error.marked)
-    return f"{told[:1].upper()}{told[1:]}{'' if told.endswith(('.', '?')) else '.'}"
+    sentence = in_page(error.marked)
+    return f"{sentence[:1].upper()}{sentence[1:]}{'' if sentence.endswith(('.', '?')) else '.'}"
 
 
 def _finalized(value: Any) -> Any:
@@ -88,8 +88,8 @@ def page(template: str, title: str, *, place: str = "", status: int = 200, head:
     """A page of a place."""
     inner = Markup(fragment(template, title=title, **values))
     body = fragment("frame.html", places=PLACES, place=place, inner=inner)
-    told = f"{escaped(title)} · Hubbub studio"
-    return HTMLResponse(skeleton(title=told, body=body, head=_HEAD, last=_SCRIPT + head), status)
+    title_text = f"{escaped(title)} · Hubbub studio"
+    return HTMLResponse(skeleton(title=title_text, body=body, head=_HEAD, last=_SCRIPT + head), status)
 
 
 def refusal(status: int, title: str, words: str) -> Response:

@@ -48,7 +48,7 @@ def serve(
     example: bool = False,
     port: int = 0,
     browser: bool = True,
-    tell: Callable[[str], object] = print,
+    announce: Callable[[str], object] = print,
 ) -> None:
     """Open the studio on a folder, and stay until it is stopped. With `example`, Millbrook is put into the folder, with
     a ledger of its own: nobody lives there, and the user's own ledger is not for that."""
@@ -65,7 +65,7 @@ def serve(
     opened = listening(port)
     logging.disable(logging.CRITICAL)  # what went wrong is told on the page; a traceback may hold a cell
     guard = Guard(studio(desk), opened.getsockname()[1])
-    tell(guard.link())
+    announce(guard.link())
     Thread(target=_warm, args=(desk,), daemon=True).start()
     settings: dict[str, Any] = {
         "http": Patient,

@@ -100,7 +100,7 @@ class Look:
 
     def as_json(self) -> dict[str, Any]:
         """For JSON, marked as private."""
-        told = [
+        columns = [
             {name: value for name in Cells.__slots__ if (value := getattr(cells, name)) not in (None, ())}
             for cells in self.columns
         ]
@@ -109,7 +109,7 @@ class Look:
             "private": True,
             "rows": self.rows,
             "left_out": dict(self.left_out),
-            "columns": told,
+            "columns": columns,
             "people": None
             if persons is None
             else {

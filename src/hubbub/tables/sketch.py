@@ -27,8 +27,8 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Notice:
-    """Whom an engine tells, before it counts, who is in a table; `tell` may refuse."""
+    """Whom an engine tells, before it counts, who is in a table; `on_chosen` may refuse."""
 
     turn: int  # the secret number, 0..2^64-1
     most: int  # how many are wanted
-    tell: Callable[[Chosen], None]
+    on_chosen: Callable[[Chosen], None]

@@ -113,7 +113,7 @@ class Checked(Verdict):
         return (*self.trust, f"put {', '.join(self.missing)} beside the certificate, or give `release`")
 
     def as_json(self) -> dict[str, Any]:
-        return self.told(
+        return self.with_facts(
             self.verdict,
             whole=self.whole,
             files=self.files,
@@ -131,12 +131,12 @@ def load(path: str | Path) -> bytes:
     """The bytes of a certificate file."""
     inside = Path(path) / CERTIFICATE
     if inside.is_file():
-        raise CheckFailed(f"{str(path)[:200]!r} is a folder; give the certificate in it, {str(inside)[:300]}")
+        raise WrongUse(f"{str(path)[:200]!r} is a folder; give the certificate in it, {str(inside)[:300]}")
     try:
         with open(path, "rb") as file:
             return file.read(LARGEST + 1)
     except OSError:
-        raise CheckFailed(f"there is no certificate {str(path)[:200]!r} that can be read; check the name") from None
+        raise WrongUse(f"there is no certificate {str(path)[:200]!r} that can be read; check the name") from None
 
 
 def verify(
@@ -267,8 +267,8 @@ def _parts(notes: Notes, seen: dict[str, Any], spec: Spec, listed: Path) -> None
         wrong = manifest.problem(folder, parts)
     except OSError:
         wrong = "a part cannot be read"
-    told = f"{len(parts):,} files, as they are listed"
-    notes.note(f"the parts in {manifest.FOLDER}/", wrong is None, told, wrong=f"{wrong}; get the originals")
+    found = f"{len(parts):,} files, as they are listed"
+    notes.note(f"the parts in {manifest.FOLDER}/", wrong is None, found, wrong=f"{wrong}; get the originals")
     seen["files"] = (*seen["files"], f"{manifest.FOLDER}/")
     if not isinstance(spec, MaybeDistributed):
         _note_wrong(notes, manifest.NAME, "this kind of release is one file")

@@ -21,9 +21,9 @@ class Notes:
 
     def add(self, check: Check) -> None:
         """Note what somebody else looked at."""
-        told = Check(printable(check.what), check.passed, printable(check.found))
-        if told not in self.done:  # several promises may rest on one step
-            self.done.append(told)
+        printed = Check(printable(check.what), check.passed, printable(check.found))
+        if printed not in self.done:  # several promises may rest on one step
+            self.done.append(printed)
         if not check.passed:
             raise Failed
 

@@ -64,7 +64,7 @@ class CountChecked(Verdict):
         return self.trust if self.repeated else (*self.trust, "give the ballots, `ballots=FILE`, to count them again")
 
     def as_json(self) -> dict[str, Any]:
-        return self.told(
+        return self.with_facts(
             self.verdict,
             whole=self.whole,
             files=self.files,

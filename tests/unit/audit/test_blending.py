@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.audit.blending import ANY, Data, Law, data_sets, listed, lone, of_table, read, told_apart
+from hubbub.audit.blending import ANY, Data, Law, data_sets, is_distinguishable, listed, lone, of_table, read
 from hubbub.errors import WrongUse
 
 
@@ -35,7 +35,7 @@ def test_epsilon_is_compared_exactly() -> None:
     laws = listed(halves, 2, 3)
     assert lone(laws, 10, Fraction(69314718056, 10**11)) is None  # above ln 2 in the tenth digit
     assert lone(laws, 10, Fraction(69314718055, 10**11)) is not None  # below it
-    assert told_apart({"x": Fraction(1, 2)}, {"x": Fraction(1, 2)}, Fraction(0)) == (False, None)
+    assert is_distinguishable({"x": Fraction(1, 2)}, {"x": Fraction(1, 2)}, Fraction(0)) == (False, None)
 
 
 def test_the_witness_says_why_nobody_is_like_the_person() -> None:

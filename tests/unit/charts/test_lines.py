@@ -9,7 +9,7 @@ import pytest
 from hubbub.charts.lines import Axes, Series, drawn_lines, responsive_lines
 from hubbub.charts.svg import WIDTHS
 
-AXES = Axes(title="Errors", told="Two lines.", x="share", y="error", percent=True)
+AXES = Axes(title="Errors", description="Two lines.", x="share", y="error", percent=True)
 
 
 def places(text: str) -> list[tuple[float, float]]:
@@ -39,8 +39,8 @@ def test_larger_is_higher_and_steep_values_are_told_apart() -> None:
 
 def test_words_cannot_act_and_nothing_carries_a_style() -> None:
     evil = '<script>alert(1)</script>"'
-    series = Series(name=evil, points=((0, 1), (1, 2)), told=(evil, evil))
-    text = responsive_lines([series], Axes(title=evil, told=evil, x=evil, y=evil, ring=(0, 1)))
+    series = Series(name=evil, points=((0, 1), (1, 2)), labels=(evil, evil))
+    text = responsive_lines([series], Axes(title=evil, description=evil, x=evil, y=evil, ring=(0, 1)))
     assert "<script" not in text
     assert "style=" not in text
     for part in text.split("\n"):

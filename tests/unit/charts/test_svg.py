@@ -10,7 +10,7 @@ import pytest
 
 from hubbub.charts.svg import WIDTHS, Bar, Panel, Words, _scale, drawn, goes_beyond, responsive, text_length, wrapped
 
-WORDS = Words(title="Bars", told="Two bars.", by="kind", numbers="people")
+WORDS = Words(title="Bars", description="Two bars.", by="kind", numbers="people")
 
 
 def bar(label: str, value: int | None, low: int = 0, high: int | None = 0) -> Bar:
@@ -145,7 +145,7 @@ def test_ticks_are_few_and_round() -> None:
 def test_labels_are_text_and_nothing_else() -> None:
     hostile = '</text><script>alert(1)</script>"&'
     for upright in (False, True):
-        words = Words(title=hostile, told=hostile, by=hostile, numbers=hostile)
+        words = Words(title=hostile, description=hostile, by=hostile, numbers=hostile)
         text = drawn([Panel(hostile, (bar(hostile, 5),)), Panel("x", (bar("y", 1),))], words, 700, upright=upright)
         assert "<script" not in text
         assert {part.tag for part in ET.fromstring(text).iter()} <= {

@@ -12,7 +12,7 @@ from hubbub.errors import WrongUse
 from hubbub.graphs.distances import edges_away, facts
 from hubbub.graphs.estimates import estimates
 from hubbub.graphs.graph import Graph, neighbours, simple
-from hubbub.graphs.samplers import error, sample_for, seshadhri, seshadhri_interval, told
+from hubbub.graphs.samplers import error, estimate_of, sample_for, seshadhri, seshadhri_interval
 from hubbub.graphs.statistics import Sampling, Size, Statistic
 from hubbub.noise.source import ScriptedSource
 
@@ -60,14 +60,14 @@ def test_the_error_stays_inside_the_bound_on_hard_graphs(name: str, of: Statisti
     how, around = Sampling(k=200, s=30), neighbours(graph)
     limit = error(of, size, how, "1e-6")
     source = ScriptedSource.from_label(f"{name} {of.value}")
-    off = [abs(told(of, around, how, source) - edges_away(of, known)) for _ in range(5)]
+    off = [abs(estimate_of(of, around, how, source) - edges_away(of, known)) for _ in range(5)]
     assert max(off) <= limit
 
 
 def test_the_bias_of_long_cycles_is_all_that_is_allowed() -> None:
     """Everybody on cycles of exactly s: the estimate says (1/s + 1/n)/2 for each, half of the truth, every time."""
     graph, how = cycles(30, 100, 0), Sampling(k=50, s=30)
-    found = told(Statistic.CONNECTIVITY, neighbours(graph), how, ScriptedSource.from_label("cycles"))
+    found = estimate_of(Statistic.CONNECTIVITY, neighbours(graph), how, ScriptedSource.from_label("cycles"))
     truth = edges_away(Statistic.CONNECTIVITY, facts(graph))
     assert abs(found - truth) == (Fraction(3000, 30) - 1) / 2
 

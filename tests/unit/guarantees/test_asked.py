@@ -69,7 +69,7 @@ def test_nobody_can_tell_whether_i_took_part_heads_the_report_the_words_and_the_
         trial=Answer(),
         frontier=Answer(),
     )
-    assert weighed.told[0].title == asked
+    assert weighed.promise_texts[0].title == asked
 
 
 def test_nobody_can_tell_whether_i_took_part_is_first_on_the_terminal(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_nobody_can_tell_whether_i_took_part_is_first_on_the_terminal(tmp_path: 
     words = f"release histogram {table} --rows-are-people --by a --epsilon 1 --delta 1e-6 --out {tmp_path / 'o'}"
     done = CliRunner().invoke(commands, words.split())
     assert done.exit_code == 0, done.output
-    assert done.stdout.index("Promised (differential") < done.stdout.index("Promised (outlier")
+    assert done.stdout.index("Promise (differential") < done.stdout.index("Promise (outlier")
     assert "The fewer people" not in done.stdout
 
 

@@ -21,7 +21,7 @@ from hubbub.errors import Refused
 from hubbub.ledger.ledger import Ledger
 from hubbub.ledger.overlap import meet
 from hubbub.ledger.policy import Policy
-from hubbub.ledger.sketch import MOST, Overlap, Sketch, can_tell, overlap, read, sketch
+from hubbub.ledger.sketch import MOST, Overlap, Sketch, can_compare, overlap, read, sketch
 from hubbub.tables.sketch import EVERYBODY, Chosen
 from tests.fresh import opened as open_table
 
@@ -206,9 +206,9 @@ def test_62_an_earlier_entry_without_a_form_is_compared_as_before(town: Ledger) 
     del old["running"], old["forms"]
     new = sketch(Chosen("test", ("1", "2"), (1 << 50, 1 << 60)), KEY, ("id", "town"))
     assert new.running
-    assert can_tell(read(old), new)
-    assert not can_tell(new, sketch(Chosen("test", ("1",), (1 << 50,)), KEY, ("id", "school")))
-    assert can_tell(new, sketch(Chosen("test", ("1",), (1 << 50,)), KEY, ("Town", "ID")))
+    assert can_compare(read(old), new)
+    assert not can_compare(new, sketch(Chosen("test", ("1",), (1 << 50,)), KEY, ("id", "school")))
+    assert can_compare(new, sketch(Chosen("test", ("1",), (1 << 50,)), KEY, ("Town", "ID")))
 
 
 def test_other_people_are_entered_and_not_asked_again(town: Ledger) -> None:

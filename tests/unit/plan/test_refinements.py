@@ -15,7 +15,7 @@ from hubbub.plan import coarsenings, refinements
 
 
 def survived(*by: str, **words: Any) -> dict[tuple[str, ...], tuple[int, int, bool]]:
-    return {row.columns: (row.cells, row.told, row.survives) for row in refinements(by, **words).rows}
+    return {row.columns: (row.cells, row.published, row.survives) for row in refinements(by, **words).rows}
 
 
 def test_even_people_survive_until_a_cell_has_fewer_than_a_crowd() -> None:

@@ -108,7 +108,7 @@ def democrats() -> Story:
     return Story(
         name="democrats",
         title="Your friends give your vote away, even through differential privacy",
-        told=(
+        sentences=(
             f"Cliques of {CLIQUE} friends vote alike, 80 % one way or more. The share of each clique is published with "
             f"epsilon = {EPSILONS[0]}, so that nobody's own vote matters, and still a vote is guessed "
             f"{percent(released[EPSILONS[0]])} of the time (the paper's bound: {percent(bound(EPSILONS[0]))}); with "

@@ -57,7 +57,7 @@ def of_points(
         raise WrongUse("give two groups of the same size, at least 20 people each, and points with as many coordinates")
     mine, theirs = nearest(ins, given), nearest(outs, given)
     half = len(mine) // 2
-    threshold = _telling(mine[:half], theirs[:half])
+    threshold = _distinguishing_threshold(mine[:half], theirs[:half])
     often, seldom = (int((each[half:] <= threshold).sum()) for each in (mine, theirs))
     left, alpha = len(mine) - half, (1 - sure) / 2
     p, q = at_least(often, left, alpha), at_most(seldom, left, alpha)
@@ -65,8 +65,8 @@ def of_points(
     shares = f"{often} of {left} members and {seldom} of {left} others"
     verdict: Verdict = Undecided(f"{shares} are within {threshold:.4g} of a point; that refutes nothing")
     if ball(p) > exp(claim) * ball(q):
-        told = (("within", f"{threshold:.6g}"), ("members", f"{often} of {left}"), ("others", f"{seldom} of {left}"))
-        verdict = Refuted("people of the table are nearer to the points than others are", told)
+        witness = (("within", f"{threshold:.6g}"), ("members", f"{often} of {left}"), ("others", f"{seldom} of {left}"))
+        verdict = Refuted("people of the table are nearer to the points than others are", witness)
     return Finding(
         game=Game.DIFFERENTIAL,
         depth=Depth.BLACK_BOX,
@@ -79,7 +79,7 @@ def of_points(
     )
 
 
-def _telling(mine: Floats, theirs: Floats) -> float:
+def _distinguishing_threshold(mine: Floats, theirs: Floats) -> float:
     """The distance below which members are most in excess, for their spread."""
     best, at = -np.inf, 0.0
     for threshold in np.unique(np.concatenate([mine, theirs])):

@@ -31,7 +31,7 @@ def seeds() -> Story:
     return Story(
         name="seeds",
         title="The same seed twice takes the noise off",
-        told=(
+        sentences=(
             f"Two releases of {BINS:,} counts before and after some people moved in, epsilon 1 each, drawn with the "
             f"same seed: their difference is exact in {percent(found)} of the bins. With fresh noise the best guess "
             f"whether somebody moved into a bin is right {percent(fresh)} of the time.",
@@ -66,7 +66,7 @@ def floats() -> Story:
     return Story(
         name="floats",
         title="The last bits of floating-point noise tell the count",
-        told=(
+        sentences=(
             "Laplace noise by the logarithm of a float, as textbooks have it, epsilon 1. Noise that is added to 1 is "
             f"rounded to a multiple of 2^-{BITS}; noise that is added to 0 is not. Of {DRAWS:,} draws around 0, "
             f"{percent(shares[0])} are no such multiple; around 1, {percent(shares[1])}. Who sees one that is not "

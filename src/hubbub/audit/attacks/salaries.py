@@ -23,7 +23,7 @@ def managers() -> Story:
     return Story(
         name="managers",
         title="Plain noise gives the managers' salary away",
-        told=(
+        sentences=(
             f"{MANAGERS} managers are all in one of {CANDIDATES} salary bins, and somebody who knows everything else "
             f"asks which. Differential privacy hides one person: with epsilon 1 the bin is found "
             f"{percent(found[0][1])} of the time, where a blind guess finds it {percent(blind)} of the time.",

@@ -22,7 +22,7 @@ class Story:
 
     name: str
     title: str
-    told: tuple[str, ...]
+    sentences: tuple[str, ...]
     numbers: Mapping[str, float | int]
     bars: tuple[tuple[str, float, str], ...]  # label, height, words
     axis: str
@@ -32,7 +32,7 @@ class Story:
         return {
             "name": self.name,
             "title": self.title,
-            "told": list(self.told),
+            "told": list(self.sentences),
             "numbers": dict(self.numbers),
             "protects": self.protects,
         }
@@ -40,12 +40,12 @@ class Story:
     def chart(self) -> str:
         """The bars as SVG."""
         bars = tuple(Bar(label, value, value, value, said) for label, value, said in self.bars)
-        words = Words(title=self.title, told=" ".join(self.told), by="", numbers=self.axis)
+        words = Words(title=self.title, description=" ".join(self.sentences), by="", numbers=self.axis)
         return responsive([Panel("", bars)], words, upright=False)
 
     def page(self) -> str:
         """The story as one page that opens without a network and runs no code."""
-        return page(self.title, self.chart(), above=self.told, below=[self.protects])
+        return page(self.title, self.chart(), above=self.sentences, below=[self.protects])
 
 
 _WHERE: Final = {
@@ -71,8 +71,8 @@ def story(name: str) -> Story:
     if name not in _WHERE:
         raise WrongUse(f"there is no story {name[:40]!r}; there are {', '.join(_WHERE)}")
     module, _, function = _WHERE[name].partition(":")
-    tell: Callable[[], Story] = getattr(import_module(f"hubbub.audit.attacks.{module}"), function)
-    return tell()
+    run: Callable[[], Story] = getattr(import_module(f"hubbub.audit.attacks.{module}"), function)
+    return run()
 
 
 def percent(share: float) -> str:

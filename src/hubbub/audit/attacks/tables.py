@@ -25,8 +25,8 @@ def _by(*partitions: tuple[tuple[int, ...], ...]) -> dict[Data, Law]:
     """Tables by some partitions of three kinds of people, each hiding counts below the crowd, as laws."""
 
     def mechanism(data: Data) -> Law:
-        told = tuple(tuple(_shown(sum(data[i] for i in part)) for part in partition) for partition in partitions)
-        return {told: Fraction(1)}
+        released = tuple(tuple(_shown(sum(data[i] for i in part)) for part in partition) for partition in partitions)
+        return {released: Fraction(1)}
 
     return listed(mechanism, 3, 2 * CROWD + 1)
 
@@ -41,7 +41,7 @@ def twice() -> Story:
     return Story(
         name="twice",
         title="Two tables in which everybody has a crowd leave somebody alone",
-        told=(
+        sentences=(
             f"Each of two tables hides counts below {CROWD}, by bins that overlap. In either everybody stands in a "
             f"crowd or can be left out. Of {people} people, both tables together single one out: that person has a "
             f"crowd of {found.crowd} and is missed when left out, with certainty (Proposition 7 of the crowd-blending "
@@ -66,7 +66,7 @@ def margins() -> Story:
     return Story(
         name="margins",
         title="Subtract one table from another, and a hidden cell appears",
-        told=(
+        sentences=(
             f"A table by town and sex and one by town both hide counts below {K}. To find "
             f"{' and '.join(value for _, value in one.key)}: {one.because}. On the Adult census table two such margins "
             "give away 104 cells (docs/audit.md).",
@@ -87,7 +87,7 @@ def first_row() -> Story:
     return Story(
         name="first-row",
         title="Synthetic data whose first row is right cannot be differentially private",
-        told=(
+        sentences=(
             "Two tables differ in their first row alone, far from each other. Synthetic rows of which the first is "
             "near the true one more often than e^epsilon/(1 + e^epsilon) of the time tell the two apart better than "
             f"epsilon allows: {percent(allowed[0.1])} for epsilon 0.1, {percent(allowed[1.0])} for 1. A mechanism that "
@@ -119,7 +119,7 @@ def one_row() -> Story:
     return Story(
         name="one-row",
         title="One row of several is no crowd",
-        told=(
+        sentences=(
             "Somebody has a row in bin A and one in bin B; somebody else has a row in A. One row of each is kept, "
             f"secretly, and counts below {CROWD} are hidden. With both people, A is shown {percent(float(both))} of "
             f"the time; without the first, never; with two people like the second, always. Nobody is like the first "

@@ -25,7 +25,7 @@ def transfers() -> Story:
     return Story(
         name="transfers",
         title="Official round totals show where single ballots went",
-        told=(
+        sentences=(
             f"Nine voters put Oak first. The totals of the next round tell that two of them had Ash next, one Birch, "
             f"five Elm, and one nobody. Of {moves.all} moves between the rounds, {moves.few} are of fewer than {FEW} "
             f"ballots and {moves.single} of a single one.",

@@ -54,13 +54,13 @@ def samples(*, reused: bool) -> Finding:
     delta = _hockey_stick(there, gone).max(_hockey_stick(gone, there))
     verdict: Verdict = Proved("the joint laws are as close as promised")
     if lower(delta) > claimed:
-        told = (
+        witness = (
             ("people", f"{OTHERS} in one street, one in another"),
             ("epsilon", to_text(EPSILON)),
             ("claimed_delta", to_text(rounded(claimed, up=True, digits=6))),
             ("exact_delta_at_least", to_text(rounded(delta, up=False, digits=6))),
         )
-        verdict = Refuted("two tables of one sample tell who is in it", told)
+        verdict = Refuted("two tables of one sample tell who is in it", witness)
     return Finding(
         game=Game.DIFFERENTIAL,
         depth=Depth.EXACT,

@@ -122,8 +122,8 @@ def _sparse_vector(
             noisy = values + _noise(query_scale, n * values.size, source).reshape(n, values.size)
             above = noisy >= _noise(threshold_scale, n, source)[:, None]
             before: Integers = np.cumsum(above, axis=1) - above
-            told = np.where(above, noisy if shown else 1, -99 if shown else 0)
-            return list(map(tuple, np.where(before < answers, told, -1000).tolist()))
+            published = np.where(above, noisy if shown else 1, -99 if shown else 0)
+            return list(map(tuple, np.where(before < answers, published, -1000).tolist()))
 
         return many
 

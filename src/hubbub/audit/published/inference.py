@@ -79,13 +79,13 @@ def _verdict(found: Ranges, determined: tuple[Determined, ...], hidden: int, val
         return Undecided("no people fit all of the tables: they are not exact counts of the same people")
     if determined:
         first = determined[0]
-        told = (
+        witness = (
             ("table", first.table),
             ("key", ", ".join(f"{name}={value}" for name, value in first.key)),
             ("range", f"{first.low}" if first.low == first.high else f"{first.low} to {first.high}"),
             ("because", first.because),
         )
-        return Refuted(f"{len(determined):,} of {hidden:,} hidden cells are determined by the tables together", told)
+        return Refuted(f"{len(determined):,} of {hidden:,} hidden cells are determined by the tables together", witness)
     if found.open:
         return Undecided(f"none was found, and {len(found.open):,} cells were not decided in the time there was")
     if left_out:
@@ -164,14 +164,14 @@ def _rows(links: Links, table: int, cells: np.typing.NDArray[np.int64]) -> str:
     """Rows of a table in words: one by one if few, else how many and what they add up to."""
     name = links.tables[table].name
     shown = [int(cell) for cell in cells if links.low[cell] == links.high[cell]]
-    told = []
+    rows = []
     for cell in shown[:_NAMED]:
         key = links.place(cell)[1]
-        told.append(f"{'/'.join(key) or 'the total'} ({int(links.low[cell])})")
+        rows.append(f"{'/'.join(key) or 'the total'} ({int(links.low[cell])})")
     if not shown:
         return f"nothing of {name}"
     more = f" and {len(shown) - _NAMED} more rows" if len(shown) > _NAMED else ""
-    return f"{', '.join(told)}{more} of {name}"
+    return f"{', '.join(rows)}{more} of {name}"
 
 
 def _equation(links: Links, row: int) -> str:

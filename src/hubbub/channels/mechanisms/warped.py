@@ -256,8 +256,8 @@ class Warped(Channel):
     def _at_least(self, m: int, count: int) -> arb:
         """P(J >= m | count)."""
         if m <= 0 or self.curve.limit == 0 or (self.cap is not None and count > self.cap):
-            told = 0 if self.curve.limit == 0 else count
-            return arb(1 if m <= 0 or told >= m else 0)
+            certain = 0 if self.curve.limit == 0 else count
+            return arb(1 if m <= 0 or certain >= m else 0)
         if m <= count:
             return 1 - self._at_most(m - 1, count)
         if self.cap is not None and m > self.cap:
@@ -267,8 +267,8 @@ class Warped(Channel):
     def _at_most(self, m: int, count: int) -> arb:
         """P(J <= m | count)."""
         if self.curve.limit == 0 or (self.cap is not None and (count > self.cap or m >= self.cap)):
-            told = 0 if self.curve.limit == 0 or count <= m else count
-            return arb(1 if told <= m else 0)
+            certain = 0 if self.curve.limit == 0 or count <= m else count
+            return arb(1 if certain <= m else 0)
         if m >= count:
             return 1 - self._at_least(m + 1, count)
         return self._b(m + 1)[1] * exp(self.total_loss(m) - self.total_loss(count))
@@ -316,8 +316,8 @@ class Warped(Channel):
         tags = ("",) if self.show_above is None else (SUPPRESSED, "")
         first = 0 if self.show_above is None else self.show_above + 1
         if self.cap is not None and (count > self.cap or self.curve.limit == 0):
-            told = 0 if self.curve.limit == 0 else count
-            return point(0, SUPPRESSED, tags) if told < first else point(told, "", tags)
+            certain = 0 if self.curve.limit == 0 else count
+            return point(0, SUPPRESSED, tags) if certain < first else point(certain, "", tags)
         blocks = [] if first == 0 else [self._hidden(count, first)]
         if self.cap is None or first <= self.cap:
             blocks += self._shown(count, first, lo, None if hi is None else max(hi, first), cut)

@@ -202,7 +202,7 @@ class LowerBound(Channel):
             return self.law(count).mass(value, tag)
         total, rate = total_of(tag), self.noise_given(tag)
         centre, spread = self.made.centre(count), self.made.rate(count)
-        parts = [two_sided(centre, spread, lo=lo, hi=hi) for lo, hi, told in _every_cell(self.made) if told == total]
+        parts = [two_sided(centre, spread, lo=lo, hi=hi) for lo, hi, cell in _every_cell(self.made) if cell == total]
         chance = sum((block.total() for blocks in parts for block in blocks), arb(0))
         if rate == 0:
             return chance

@@ -107,7 +107,7 @@ def law(channel_name: str, count: str, as_json: bool, **options: Any) -> None:
         return
     from hubbub.cli.channel.text import draw_law
 
-    _tell_remarks(made)
+    _print_remarks(made)
     draw_law(f"{_typed(channel_name, options)}, count {people}", entries, left_out, tagged=tagged)
 
 
@@ -177,11 +177,11 @@ def profile(channel_name: str, counts: str, chart: str | None, as_json: bool, **
         answer |= {} if chart is None else {"chart": chart}
         print_json(answer)
     else:
-        from hubbub.cli.channel.text import draw_profile, tell_verdict
+        from hubbub.cli.channel.text import draw_profile, print_verdict
 
-        _tell_remarks(made)
+        _print_remarks(made)
         draw_profile(_typed(channel_name, options), str(claim), rows, losses, worst_row)
-        tell_verdict(made, verdict, chart)
+        print_verdict(made, verdict, chart)
     _fail_if_refuted(channel_name, verdict)
 
 
@@ -255,7 +255,7 @@ def _fail_if_refuted(name: str, verdict: Verdict) -> None:
         raise CheckFailed(f"the claim of {name} does not hold, because {verdict.reason}; do not release with it")
 
 
-def _tell_remarks(made: Made) -> None:
+def _print_remarks(made: Made) -> None:
     for remark in made.remarks:
         say(f"Note: {remark}.")
 

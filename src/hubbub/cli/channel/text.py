@@ -123,7 +123,7 @@ def _looser(row: Row) -> str:
     return f"{ratio:.3g}" if ratio < 1e6 else "> 1e6"
 
 
-def tell_verdict(made: Made, verdict: Verdict, chart: str | None) -> None:
+def print_verdict(made: Made, verdict: Verdict, chart: str | None) -> None:
     """Whether the claim holds, how the offsets were found, and where the chart is."""
     from hubbub.guarantees.verdict import Proved, Refuted
 

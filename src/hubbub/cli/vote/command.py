@@ -152,28 +152,28 @@ def tally(file: str | None, config: str | None, as_json: bool, compare: bool, ch
         if compare:
             ties = _ties(words["ties"], read.ballots.candidates)
             comparison = compare_rules(read.ballots, eta, lambda: _source(dice), ties, dice=said)
-    told = answer.as_json(read)
-    _remark(told, read, rule.name)
-    told |= write_record(words, answer.result, read, dice)
+    facts = answer.as_json(read)
+    _remark(facts, read, rule.name)
+    facts |= write_record(words, answer.result, read, dice)
     if comparison is not None:
-        told["compare"] = comparison.as_json()
-        told["pairwise"] = None if comparison.pairs is None else comparison.pairs.as_json()
+        facts["compare"] = comparison.as_json()
+        facts["pairwise"] = None if comparison.pairs is None else comparison.pairs.as_json()
     if words["page"] is not None:
         from hubbub.report.results import results_page
 
         pairs = (
             comparison.pairs if comparison is not None else None if len(read.ballots.levels) else pairwise(read.ballots)
         )
-        told |= write_page(words["page"], results_page(answer, read, pairs, repeating(file, read, told)))
+        facts |= write_page(words["page"], results_page(answer, read, pairs, repeating(file, read, facts)))
     if chart is not None:
         vote_text.draw_flow(answer, read, chart)
-        told["chart"] = chart
+        facts["chart"] = chart
     if as_json:
-        print_json(told)
+        print_json(facts)
         return
-    _say_remarks(told)
-    vote_text.tell(answer, read, comparison)
-    say_written(told, file)
+    _say_remarks(facts)
+    vote_text.print_count(answer, read, comparison)
+    say_written(facts, file)
 
 
 def _dice(words: str | None) -> PublicDice | None:
@@ -251,16 +251,16 @@ def _tally_seats(
         print_json(answer)
         return
     _say_remarks(answer)
-    vote_seats.tell(result, read, answer)
+    vote_seats.print_seats(result, read, answer)
     say_written(answer, file)
 
 
 def _remark(answer: dict[str, Any], read: BallotFile, single: str | None) -> None:
     """What was met while reading, and seats that a rule for one does not fill."""
-    told = list(read.remarks)
+    remarks = list(read.remarks)
     if single is not None and read.seats > 1:
-        told.append(f"the file says {read.seats} seats, and {single} fills one; --rule stv fills them all")
-    answer["remarks"], answer["seats"] = told, read.seats if single is not None else answer["seats"]
+        remarks.append(f"the file says {read.seats} seats, and {single} fills one; --rule stv fills them all")
+    answer["remarks"], answer["seats"] = remarks, read.seats if single is not None else answer["seats"]
 
 
 def _say_remarks(answer: dict[str, Any]) -> None:

@@ -32,10 +32,10 @@ def tally_configured(path: str, file: str | None, *, as_json: bool) -> None:
     if as_json:
         print_json(counted.as_json())
         return
-    _tell(counted)
+    _print_count(counted)
 
 
-def _tell(counted: ConfiguredCount) -> None:
+def _print_count(counted: ConfiguredCount) -> None:
     title = f"{shown(counted.title)}: " if counted.title else ""
     blank = f" ({counted.undervotes:,} of them mark nobody)" if counted.undervotes else ""
     echo(f"{title}{counted.cast:,} ballots{blank}, {len(counted.candidates)} candidates, {counted.mode}")

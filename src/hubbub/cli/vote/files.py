@@ -37,30 +37,30 @@ def write_record(words: dict[str, Any], result: Any, read: BallotFile, dice: Pub
     return {"record": path, "public_key": read_canonical(signed, "the record")[SIGNATURE]["public_key"]}
 
 
-def say_written(told: dict[str, Any], file: str) -> None:
+def say_written(facts: dict[str, Any], file: str) -> None:
     """Which files there are, and how to check the signed one."""
     for what in ("page", "chart"):
-        if what in told:
-            say(f"{what.capitalize()}: {told[what]}")
-    if "record" in told:
-        check = shlex.join(["hubbub", "verify", told["record"], "--ballots", file])
-        say(f"Record: {told['record']}, signed with the key {told['public_key']}. Count it again: {check}")
+        if what in facts:
+            say(f"{what.capitalize()}: {facts[what]}")
+    if "record" in facts:
+        check = shlex.join(["hubbub", "verify", facts["record"], "--ballots", file])
+        say(f"Record: {facts['record']}, signed with the key {facts['public_key']}. Count it again: {check}")
 
 
-def repeating(file: str, read: BallotFile, told: dict[str, Any]) -> Repeating:
+def repeating(file: str, read: BallotFile, facts: dict[str, Any]) -> Repeating:
     """How somebody else makes the same count: what was typed, without the folders of this machine."""
     from hubbub.report.results import Repeating
     from hubbub.voting.count.record import ballots_digest
 
     name = Path(file).name
     commands = [shlex.join(["hubbub", "vote", "tally", name, *_typed()])]
-    if "record" in told:
-        commands.append(shlex.join(["hubbub", "verify", Path(told["record"]).name, "--ballots", name]))
+    if "record" in facts:
+        commands.append(shlex.join(["hubbub", "verify", Path(facts["record"]).name, "--ballots", name]))
     return Repeating(
         digest=ballots_digest(read.ballots),
         commands=tuple(commands),
-        key=told.get("public_key"),
-        dice=told["dice"],
+        key=facts.get("public_key"),
+        dice=facts["dice"],
     )
 
 

@@ -79,7 +79,7 @@ def guarantee(candidates: str, eta: str, rule: str, points_range: str, as_json: 
     if as_json:
         print_json(answer.as_json())
         return
-    _tell(answer)
+    _print_assurance(answer)
 
 
 def _voters(alpha: Fraction | None, more: dict[str, Any]) -> int | None:
@@ -123,7 +123,7 @@ def _at_most_one(text: str, what: str) -> Fraction:
     return number
 
 
-def _tell(answer: Assurance) -> None:
+def _print_assurance(answer: Assurance) -> None:
     from rich.table import Table
 
     from hubbub.voting.figures import approximately

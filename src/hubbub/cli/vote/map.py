@@ -84,7 +84,7 @@ def gain_map(rules: str, voters: str, eta: str, steps: str, as_json: bool, chart
     if as_json:
         print_json(found.as_json() if chart is None else {**found.as_json(), "chart": chart})
         return
-    _tell(found)
+    _print_map(found)
     if chart is not None:
         say(f"Chart: {chart}")
 
@@ -129,7 +129,7 @@ def _poll(text: str, labels: tuple[str, str, str]) -> Weights:
     return votes[labels[0]], votes[labels[1]], votes[labels[2]]
 
 
-def _tell(found: GainMap) -> None:
+def _print_map(found: GainMap) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
@@ -156,17 +156,17 @@ def _draw(found: GainMap, path: str) -> None:
             said = cell.as_json()
             elects = said["condorcet_efficiency"]
             shares = ", ".join(f"{name} {part}" for name, part in zip(found.labels, said["weights"], strict=True))
-            told = (
+            sentence = (
                 f"{shares}: {approximately(cell.gain.high)}, truth {said['truth']}, lie {said['lie'] or 'none known'}"
             )
             if elects is not None:
-                told += f", Condorcet efficiency {100 * elects:.1f} %"
+                sentence += f", Condorcet efficiency {100 * elects:.1f} %"
             cells.append(
                 {
                     "rule": each.contest.kind,
                     "weights": list(cell.weights),
                     "gain": float_up(cell.gain.high),
-                    "told": told,
+                    "told": sentence,
                     "efficiency": elects,
                 }
             )

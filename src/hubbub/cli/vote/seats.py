@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hubbub.voting.rules.stv_result import Seats
 
 
-def tell(result: Seats, read: BallotFile, answer: Mapping[str, Any]) -> None:
+def print_seats(result: Seats, read: BallotFile, answer: Mapping[str, Any]) -> None:
     """A table for each stage, and who is elected."""
     title = f"{read.title}: " if read.title else ""
     echo(

@@ -20,7 +20,7 @@ MOST: Final = 30  # rounds, draws, and candidates of one of them, that are shown
 _FIRST: Final = 5
 
 
-def tell(answer: Counted, read: BallotFile, comparison: Comparison | None) -> None:
+def print_count(answer: Counted, read: BallotFile, comparison: Comparison | None) -> None:
     """What the count was, a table for each round, and what is promised."""
     result = answer.result
     if answer.struck_nobody is not None:

@@ -43,7 +43,7 @@ def bad_row(axes: Sequence[Countable], columns: Columns) -> str:
     return " OR ".join(tests) or "FALSE"
 
 
-def every_row_told(
+def inclusion_report_sql(
     axes: Sequence[Countable], columns: Columns, people: str, person: str | None = None, weight: Weight = ROW
 ) -> Query:
     """Each row is a person, as with :func:`every_row`; but those in no bin come back too, under the code -1, and

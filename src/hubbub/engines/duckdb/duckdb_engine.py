@@ -145,18 +145,20 @@ class DuckDB:
     ) -> Joint:
         person = questions[0].person
         if person is not None and questions[0].repeats is MultiRowPolicy.ONE_ROW:
-            query = asked_together(questions, people.columns, KEPT, None, told=False)
+            query = asked_together(questions, people.columns, KEPT, None, reports_unreadable=False)
             wrong = unreadable(questions, people.columns)
             found = self._of_kept(query, questions[0], source, people, used, wrong)
             return answer_together(found, len(questions))[0]
         if person is not None:
             self._one_row_each(people.columns[person], people, ONE_ROW_OF_SEVERAL)
-        told = self._unread.is_counted(unreadable(questions, people.columns))
+        reports_unreadable = self._unread.is_counted(unreadable(questions, people.columns))
         who = None if person is None else identifier(person)
-        query = asked_together(questions, people.columns, people.sql, who, told=told, weight=self._weight)
+        query = asked_together(
+            questions, people.columns, people.sql, who, reports_unreadable=reports_unreadable, weight=self._weight
+        )
         self._unread.forget()
-        joint, bad = answer_together(self.arrow(query), len(questions), told=told)
-        if told:
+        joint, bad = answer_together(self.arrow(query), len(questions), reports_unreadable=reports_unreadable)
+        if reports_unreadable:
             self._unread.check(int(joint.counts.sum()), bad, person)
         return joint
 
@@ -234,9 +236,9 @@ class DuckDB:
             if question.plain:
                 query = count_sql.every_row(axes, people.columns, KEPT)
             else:
-                query = asked(question, axes, people.columns, KEPT, None, told=False, very_many=True)
+                query = asked(question, axes, people.columns, KEPT, None, reports_unreadable=False, very_many=True)
             found = self._of_kept(query, question, source, people, used, bad)
-            return answer(found, question, told=False)[0]
+            return answer(found, question, reports_unreadable=False)[0]
         joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
         if question.repeats is MultiRowPolicy.ONE_ROW:
             query = count_sql.one_row_each(axes, people.columns, joined, person, self._word)
@@ -276,15 +278,26 @@ class DuckDB:
         """Each row is a person."""
         if question.plain:
             return self._every_row(axes, people, question.person)
-        told = self._unread.is_counted(bad_cells(question, axes, people.columns))
-        ask = partial(asked, question, axes, people.columns, people.sql, person, told=told, weight=self._weight)
+        reports_unreadable = self._unread.is_counted(bad_cells(question, axes, people.columns))
+        ask = partial(
+            asked,
+            question,
+            axes,
+            people.columns,
+            people.sql,
+            person,
+            reports_unreadable=reports_unreadable,
+            weight=self._weight,
+        )
         self._unread.forget()
         whole = self._weight is not ROW  # groups of a database are read once, and are few
-        counted, rows, unreadable = answer(self.arrow(ask(very_many=whole)), question, told=told)
-        if told:
+        counted, rows, unreadable = answer(
+            self.arrow(ask(very_many=whole)), question, reports_unreadable=reports_unreadable
+        )
+        if reports_unreadable:
             self._unread.check(rows, unreadable, question.person)
         if not whole and are_very_many(question, rows):
-            counted, _, _ = answer(self.arrow(ask(very_many=True)), question, told=told)
+            counted, _, _ = answer(self.arrow(ask(very_many=True)), question, reports_unreadable=reports_unreadable)
         return counted
 
     def _every_row(self, axes: tuple[Countable, ...], people: Relation, name: str | None) -> ExactCounts:
@@ -293,8 +306,8 @@ class DuckDB:
         if not axes or not self._unread.is_counted(count_sql.bad_row(axes, people.columns)):
             return self._collect(count_sql.every_row(axes, people.columns, people.sql, person, self._weight))
         self._unread.forget()
-        told = count_sql.every_row_told(axes, people.columns, people.sql, person, self._weight)
-        (codes, people_in, bad), found = self._fetched(told, 2)
+        report = count_sql.inclusion_report_sql(axes, people.columns, people.sql, person, self._weight)
+        (codes, people_in, bad), found = self._fetched(report, 2)
         self._unread.check(int(people_in.sum()), int(bad.sum()), name)
         binned = codes >= 0
         kept = np.flatnonzero(binned).tolist()
@@ -357,7 +370,7 @@ class DuckDB:
         if found:
             raise Refused(several)
         if self._notice and chosen:
-            self._notice.tell(chosen)
+            self._notice.on_chosen(chosen)
 
     def _collect(self, query: Query) -> ExactCounts:
         (codes, counts), found = self._fetched(query, 1)
@@ -384,7 +397,7 @@ class DuckDB:
             return int(rows)
         rows, unreadable, chosen = look_at_rows(self._ask, who, used, bad, people.sql, self._notice)
         self._unread.check_people(self._ask, unreadable, bad, who, people.sql)
-        self._notice.tell(chosen)
+        self._notice.on_chosen(chosen)
         return rows
 
     def _ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:

@@ -96,8 +96,8 @@ def look(
             cells = tuple(place.cells(spec, axis, rows) for spec, axis in zip(specs, axes, strict=True))
             several = persons is not None and not persons.once
             repeats = MultiRowPolicy.ONE_ROW if several else MultiRowPolicy.REFUSE
-            told = tuple(_told(axis, each) for axis, each in zip(axes, cells, strict=True))
-            found = place.count(CountQuery(axes=told, person=person, repeats=repeats), source)
+            inspected = tuple(_with_discovered_values(axis, each) for axis, each in zip(axes, cells, strict=True))
+            found = place.count(CountQuery(axes=inspected, person=person, repeats=repeats), source)
             bins = declared_size(axes) or len(found.counts)
             shown = fares(found.counts, bins) if found.counts.any() else ()
         else:
@@ -129,7 +129,7 @@ def _met(place: Place, where: Condition, persons: Persons | None, source: Source
     return int(found.counts.sum())
 
 
-def _told(axis: Axis, cells: Cells) -> Axis:
+def _with_discovered_values(axis: Axis, cells: Cells) -> Axis:
     """The axis with its cells read in the way that was found, if they cannot be read as declared."""
     if cells.reads in (None, "numbers", "dates") or not cells.unreadable or axis.reads:
         return axis

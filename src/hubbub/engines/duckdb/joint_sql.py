@@ -32,10 +32,10 @@ def asked_together(
     people: str,
     person: str | None,
     *,
-    told: bool,
+    reports_unreadable: bool,
     weight: Weight = ROW,
 ) -> Query:
-    """c0, c1, ... (a place for each question), people, and with `told` how many of them have an unreadable cell."""
+    """The columns c0, c1, ... (one for each query) and people; with `reports_unreadable`, how many cannot be read."""
     seen: dict[str, str] = {}  # expressions of a row, and what they are called
 
     def kept(expression: str) -> str:
@@ -56,13 +56,13 @@ def asked_together(
             number = f"code * {most + 1} + {kept(value_of(measure, columns, x))}"
         places.append((question.axes, parts, f"CASE WHEN {' AND '.join(tests)} THEN {number} END" if tests else number))
     many = [f"CAST({weight.people} AS BIGINT) AS n"]
-    if told:
+    if reports_unreadable:
         bad = f"{weight.people} FILTER (WHERE {unreadable(questions, columns)})"
         many.append(f"coalesce(CAST({bad} AS BIGINT), 0) AS bad")
     where = "" if person is None else f" WHERE ({person} IS NOT NULL)"
     groups = [f"{expression} AS {name}" for expression, name in seen.items()]
     shown = f"SELECT {', '.join([*groups, *many])} FROM {people}{where} GROUP BY ALL"
-    carried, parameters = [*seen.values(), "n", *(["bad"] if told else [])], []
+    carried, parameters = [*seen.values(), "n", *(["bad"] if reports_unreadable else [])], []
     for j, (axes, parts, number) in enumerate(places):
         named = [f"{part} AS g{i}" for i, part in enumerate(parts)]
         coded, more = with_codes(axes, f"SELECT {', '.join([*carried, *named])} FROM ({shown})", ", ".join(carried))
@@ -70,12 +70,12 @@ def asked_together(
         shown = f"SELECT {', '.join(carried)}, CAST(coalesce({number}, -1) AS BIGINT) AS c{j} FROM ({coded})"
         carried.append(f"c{j}")
     cells = ", ".join(f"c{j}" for j in range(len(questions)))
-    sums = ["CAST(sum(n) AS BIGINT) AS people", *(["CAST(sum(bad) AS BIGINT) AS bad"] if told else [])]
+    sums = ["CAST(sum(n) AS BIGINT) AS people", *(["CAST(sum(bad) AS BIGINT) AS bad"] if reports_unreadable else [])]
     return f"SELECT {cells}, {', '.join(sums)} FROM ({shown}) WHERE n > 0 GROUP BY {cells}", parameters
 
 
-def answer_together(table: pa.Table, questions: int, *, told: bool = False) -> tuple[Joint, int]:
-    """What the query said; with `told`, also how many rows cannot be read."""
+def answer_together(table: pa.Table, questions: int, *, reports_unreadable: bool = False) -> tuple[Joint, int]:
+    """What the query said; with `reports_unreadable`, also how many rows cannot be read."""
     codes = tuple(whole_numbers(table.column(j)) for j in range(questions))
     counts = whole_numbers(table.column(questions))
-    return Joint(codes, counts), int(whole_numbers(table.column(questions + 1)).sum()) if told else 0
+    return Joint(codes, counts), int(whole_numbers(table.column(questions + 1)).sum()) if reports_unreadable else 0

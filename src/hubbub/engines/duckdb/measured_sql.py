@@ -57,17 +57,18 @@ def asked(
     people: str,
     person: str | None,
     *,
-    told: bool,
+    reports_unreadable: bool,
     weight: Weight = ROW,
     very_many: bool = False,
 ) -> Query:
-    """code, labels, people, with `told` how many of them have a cell that cannot be read, with a measure the sum.
+    """The columns code, labels and people; with a measure, its sum.
 
-    With `told` or everybody, whoever is in no bin comes back under the code -1. Sums come as text; they are exact with
-    `very_many`, and without it if :func:`are_very_many` denies it of what comes back.
+    With `reports_unreadable`, also how many people have a cell that cannot be read. With it or with everybody, people
+    in no bin have the code -1. Sums come as text. They are exact with `very_many`, and without it when
+    :func:`are_very_many` is false of the result.
     """
     measure, parts = question.measure, parts_of(axes, columns)
-    apart = told or question.everybody
+    apart = reports_unreadable or question.everybody
     tests = [] if question.where is None else [holds(question.where, columns)]
     x, many = "", weight.people
     if isinstance(measure, Measure):
@@ -94,7 +95,7 @@ def asked(
         else:
             numbers.append(f"{_total(measure, columns, x, weight, many, very_many)} AS s")
         carried.append("x" if question.by_value else "s")
-    if told:
+    if reports_unreadable:
         bad = f"{weight.people} FILTER (WHERE {bad_cells(question, axes, columns)})"
         numbers.append(f"coalesce(CAST({bad} AS BIGINT), 0) AS bad")
         carried.append("bad")
@@ -110,20 +111,20 @@ def asked(
     keys = listed(axes)
     every = f"SELECT * REPLACE (CAST({number_} AS BIGINT) AS code) FROM ({bins})"
     sums = ["CAST(sum(n) AS BIGINT) AS people"]
-    sums += ["CAST(sum(bad) AS BIGINT) AS bad"] if told else []
+    sums += ["CAST(sum(bad) AS BIGINT) AS bad"] if reports_unreadable else []
     if measure is not None and not question.by_value:
         sums.append("CAST(CAST(coalesce(sum(s), 0) AS HUGEINT) AS VARCHAR) AS total")
     return f"SELECT {keys}, {', '.join(sums)} FROM ({every}) WHERE {BINNED} GROUP BY {keys}{order(axes)}", parameters
 
 
-def answer(table: pa.Table, question: CountQuery, *, told: bool) -> tuple[ExactCounts, int, int]:
-    """What the query said; with `told`, also how many rows it saw and how many of them cannot be read."""
+def answer(table: pa.Table, question: CountQuery, *, reports_unreadable: bool) -> tuple[ExactCounts, int, int]:
+    """What the query said; with `reports_unreadable`, also how many rows it saw and how many of them cannot be read."""
     summed = question.measure is not None and not question.by_value
     last = table.num_columns - summed
-    codes, counts = (whole_numbers(table.column(i)) for i in (0, last - 1 - told))
-    unreadable = int(whole_numbers(table.column(last - 1)).sum()) if told else 0
+    codes, counts = (whole_numbers(table.column(i)) for i in (0, last - 1 - reports_unreadable))
+    unreadable = int(whole_numbers(table.column(last - 1)).sum()) if reports_unreadable else 0
     kept = (np.arange(codes.size) if question.everybody else np.flatnonzero(codes >= 0)).tolist()
-    labels = [table.column(i).to_pylist() for i in range(1, last - 1 - told)]
+    labels = [table.column(i).to_pylist() for i in range(1, last - 1 - reports_unreadable)]
     sums = table.column(last).to_pylist() if summed else None
     found = ExactCounts(
         codes[kept],

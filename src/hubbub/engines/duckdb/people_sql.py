@@ -91,9 +91,9 @@ def _threshold(ask: Ask, column: Column, people: str, notice: Notice) -> int:
 
 def _cardinalities(plan: Any) -> Iterator[int]:
     for node in plan if isinstance(plan, list) else [plan]:
-        told = str(node.get("extra_info", {}).get("Estimated Cardinality", "")).lstrip("~")
-        if told.isdigit():
-            yield int(told)
+        estimate = str(node.get("extra_info", {}).get("Estimated Cardinality", "")).lstrip("~")
+        if estimate.isdigit():
+            yield int(estimate)
         yield from _cardinalities(node.get("children", []))
 
 

@@ -61,8 +61,8 @@ def csv_relation(patterns: str, header: Sequence[str], mark: str, *, named: bool
     form = f"delim={literal(mark)}, quote='\"', escape='\"', header={first}, compression='none'"
     lenient = "strict_mode=false, ignore_errors=true, allow_quoted_nulls=false"
     place = f"parallel=false, max_line_size={LONGEST}, buffer_size={LONGEST * BUFFERED}"
-    told = f"store_rejects=true, rejects_limit={MOST_REJECTS}"
-    read = f"read_csv({patterns}, auto_detect=false, columns={{{columns}}}, {form}, {lenient}, {place}, {told})"
+    options = f"store_rejects=true, rejects_limit={MOST_REJECTS}"
+    read = f"read_csv({patterns}, auto_detect=false, columns={{{columns}}}, {form}, {lenient}, {place}, {options})"
     if len(header) > 1:
         return read
     return f"(SELECT * FROM {read} WHERE {identifier(header[0])} IS NOT NULL)"  # a blank line is nobody here either
@@ -74,8 +74,8 @@ def first_names(path: str, mark: str, form: Form = PLAIN) -> list[str]:
         text = first_text(path, form, _LONGEST_HEADER)
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None)
-        told = f"({why}); check who may read it" if why else "as what its name says; check its ending"
-        raise WrongUse(f"the file {path!r} cannot be read {told}") from None
+        reason = f"({why}); check who may read it" if why else "as what its name says; check its ending"
+        raise WrongUse(f"the file {path!r} cannot be read {reason}") from None
     try:
         names = next(csv.reader(io.StringIO(text, newline=""), delimiter=mark), [])
         "".join(names).encode()

@@ -113,8 +113,8 @@ def text(cell: Any) -> str | None:
             return str(cell)
 
 
-def _write(told: tuple[list[str], Iterator[list[list[str | None]]]], out: IO[bytes]) -> None:
-    columns, parts = told
+def _write(sheet: tuple[list[str], Iterator[list[list[str | None]]]], out: IO[bytes]) -> None:
+    columns, parts = sheet
     schema = pa.schema([(name, pa.string()) for name in columns])
     with pa.ipc.new_stream(out, schema) as stream:
         for rows in parts:

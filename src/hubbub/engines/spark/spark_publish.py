@@ -73,8 +73,8 @@ class FarCounts:
                 warnings.catch_warnings(),
             ):
                 warnings.simplefilter("ignore")  # of Spark, about versions of pandas, which is not used
-                told = _laid_out(_numbered(groups, asked), cut).mapInArrow(_published(task), _REPORTS)
-                return tuple(Report(*row) for row in told.collect())
+                collected = _laid_out(_numbered(groups, asked), cut).mapInArrow(_published(task), _REPORTS)
+                return tuple(Report(*row) for row in collected.collect())
         except Exception as error:  # of Spark, of Java, of a channel: the message may quote a cell
             said = str(error)
         if "Pandas >=" in said:

@@ -37,6 +37,6 @@ def unlisted(
     """How many people are in no bin, by none of their rows, and how many there are."""
     words, relations = looked_up(database, fields, axes, parts)
     sql = queries.unlisted(axes, parts, relations, who, database.people)
-    told = database.fetch(sql, {"n": Form.WHOLE, "s": Form.WHOLE}, words=words)
-    people, inside = (int(numbers(told.column(name))[0]) for name in ("n", "s"))
+    row = database.fetch(sql, {"n": Form.WHOLE, "s": Form.WHOLE}, words=words)
+    people, inside = (int(numbers(row.column(name))[0]) for name in ("n", "s"))
     return people - inside, people

@@ -72,9 +72,9 @@ class InDatabase:
             assert isinstance(axis, Edges | Steps)
             return self._binned(spec, axis, field)
         handed = part(dialect, field, None if isinstance(axis, Values) else axis)
-        told = groups.registered(self._groups(handed), {"g": handed})
+        engine = groups.registered(self._groups(handed), {"g": handed})
         here = replace(axis, column="g")
-        found = Relation(told.ask, told.sql, GROUPS).cells(spec, here, told.described()["g"], rows)
+        found = Relation(engine.ask, engine.sql, GROUPS).cells(spec, here, engine.described()["g"], rows)
         return replace(found, column=axis.column)
 
     def _binned(self, spec: str, axis: Edges | Steps, field: Field) -> Cells:
@@ -120,8 +120,8 @@ class InDatabase:
         text = part(dialect, field)
         each = f"SELECT * FROM ({grouped({'g': text}, self.database.people)}) AS t WHERE g IS NOT NULL"
         table = self._fetch(f"{each} ORDER BY {dialect.sha256('g')} LIMIT {_TEXTS}", {"g": text.form})
-        told = groups.registered(table, {"g": text})
-        return Relation(told.ask, told.sql, GROUPS).way(None, told.described()["g"])[0]
+        engine = groups.registered(table, {"g": text})
+        return Relation(engine.ask, engine.sql, GROUPS).way(None, engine.described()["g"])[0]
 
     def _people_of(self, who: Part) -> str:
         return people_of(who, self.database.people)

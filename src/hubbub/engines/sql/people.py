@@ -12,7 +12,7 @@ from hubbub.engines.sql.groups import registered
 from hubbub.tables.sketch import Notice
 
 
-def told(ids: pa.Table, who: Part, notice: Notice) -> None:
+def report_chosen(ids: pa.Table, who: Part, notice: Notice) -> None:
     """Tell who is in a table with the columns `who` and `n`.
 
     The hash that ranks them is the same as for files, so that the same people are known again wherever they are.
@@ -23,4 +23,4 @@ def told(ids: pa.Table, who: Part, notice: Notice) -> None:
         return people.ask(sql, values)
 
     _, chosen = look_at_people(ask, people.described()["g0"], people.sql, notice)
-    notice.tell(chosen)
+    notice.on_chosen(chosen)

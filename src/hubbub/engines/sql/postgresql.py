@@ -217,17 +217,17 @@ class _Server:
         Guarantee: the server has parsed the text by itself, as the one statement that a prepared statement is. It
         begins with a word that no command begins with; and that it only reads, the transaction sees to.
         """
-        told: Any = None
+        row: Any = None
         with self.snapshot(), suppress(psycopg.Error, UnicodeError), self._cursor() as cursor:
             parsed = self._connection.pgconn.prepare(b"", query.encode())
             if parsed.status == ExecStatus.COMMAND_OK and not re.search(r'u&\s*"', query, re.IGNORECASE):
-                told = cursor.execute(_VOLATILE, {"names": sorted(called(query))}).fetchall()
-        if told is None:
+                row = cursor.execute(_VOLATILE, {"names": sorted(called(query))}).fetchall()
+        if row is None:
             raise WrongUse(ONE_SELECT)
-        if told:
+        if row:
             raise WrongUse(
                 "a query calls no function that may change something or answers differently each time, and "
-                f"{bytes(told[0][0]).decode()!r} is VOLATILE in this database; leave it out, or declare it STABLE if "
+                f"{bytes(row[0][0]).decode()!r} is VOLATILE in this database; leave it out, or declare it STABLE if "
                 "it is"
             )
 
@@ -281,12 +281,12 @@ class _Server:
 
     def identity(self) -> Identity:
         """The cluster and the database by what they call themselves, however they are reached, and the tables read."""
-        told = self._asked(_CLUSTER) or self._asked(_DATABASE)
+        identifier = self._asked(_CLUSTER) or self._asked(_DATABASE)
         plan = self._asked(f"EXPLAIN (VERBOSE, FORMAT JSON) SELECT * FROM {self.people}")
-        if told is None or plan is None:
+        if identifier is None or plan is None:
             raise WrongUse(UNCOUNTABLE)
         info = self._connection.info
-        name = hashlib.sha256(f"postgresql {told[0]} {told[1]}".encode()).hexdigest()
+        name = hashlib.sha256(f"postgresql {identifier[0]} {identifier[1]}".encode()).hexdigest()
         path = f"postgresql://{info.host}:{info.port}/{info.dbname}"
         tables = tuple(sorted(set(_read(plan[0]))))
         return Identity(parts=(Part(path=path, device=0, inode=0, digest=name, changed=time.time_ns(), tables=tables),))

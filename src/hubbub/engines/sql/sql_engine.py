@@ -22,7 +22,7 @@ from hubbub.engines.sql.bins import looked_up, unlisted
 from hubbub.engines.sql.database import Asked, Database
 from hubbub.engines.sql.dialect import ARROW, Dialect, Form, Part
 from hubbub.engines.sql.inspection import InDatabase
-from hubbub.engines.sql.people import told
+from hubbub.engines.sql.people import report_chosen
 from hubbub.engines.sql.single_use_stream import Once
 from hubbub.engines.sql.unreadable import check_people, is_doubted, is_doubtful
 from hubbub.errors import Refused, WrongUse
@@ -135,7 +135,7 @@ class Portable:
             if person is not None:
                 who = queries.part(self._dialect, self._fields[person])
                 if chooses:
-                    self._told_of(who)
+                    self._report_chosen(who)
                 else:
                     self._one_row_each(who, ONE_ROW_OF_SEVERAL)
             allowed = Fraction(1) if chooses else self._allowed
@@ -169,7 +169,7 @@ class Portable:
             self._one_row_each(who, SEVERAL_ROWS if question.plain else ONE_ROW_OF_SEVERAL)
             return self._every_row(question, source)
         self._readable(question, source)
-        self._told_of(who)
+        self._report_chosen(who)
         if question.repeats is MultiRowPolicy.DISTINCT:
             return self._distinct(question, who, source)
         if question.repeats is MultiRowPolicy.ANY_ROW:
@@ -196,7 +196,7 @@ class Portable:
                 self._one_row_each(who, SEVERAL_ROWS)
                 sql = queries.groups(parts, self._people)
             else:
-                self._told_of(who)
+                self._report_chosen(who)
                 if question.repeats is MultiRowPolicy.DISTINCT:
                     sql, parts, bins, words = self._distinct_asked(question, who)
                     numbered = not any(isinstance(axis, Discovered) for axis in axes)
@@ -338,8 +338,8 @@ class Portable:
         every = {"who": who, **parts}
         table = self._database.fetch(queries.groups(every, self._people), _forms(every))
         about = replace(question, person="who", where=rule, measure=None, everybody=True)
-        told = groups.registered(table, every, weight=groups.WEIGHT).count(about, source)
-        people, met = int(told.counts.sum()), int(told.counts[told.codes == 0].sum())
+        counts = groups.registered(table, every, weight=groups.WEIGHT).count(about, source)
+        people, met = int(counts.counts.sum()), int(counts.counts[counts.codes == 0].sum())
         return of_any_row(question, people, met)
 
     def _readable(self, question: CountQuery, source: Source, rules: Sequence[Any] = ()) -> None:
@@ -357,9 +357,9 @@ class Portable:
             )
             self._every_row(every, source)
 
-    def _told_of(self, who: Part) -> None:
+    def _report_chosen(self, who: Part) -> None:
         if self._notice is not None:
-            told(self._ids(who), who, self._notice)
+            report_chosen(self._ids(who), who, self._notice)
 
     def _one_row_each(self, who: Part, several: str = ONE_ROW_EACH) -> None:
         if self._notice is None:
@@ -370,7 +370,7 @@ class Portable:
         ids = self._ids(who)
         if (numbers(ids.column("n")) > 1).any() or ids.column("who").null_count:
             raise Refused(several)
-        told(ids, who, self._notice)
+        report_chosen(ids, who, self._notice)
 
     def _ids(self, who: Part) -> pa.Table:
         return self._database.fetch(queries.people_of(who, self._people), {"who": who.form, "n": Form.WHOLE})

@@ -64,8 +64,8 @@ def check_people(
     who = part(database.dialect, fields[person])
     listed = {i: database.dialect.dictionary(i, each.form, Form.WHOLE) for i, each in enumerate(parts.values())}
     sql = people_with(parts, listed, who, database.people)
-    told = database.fetch(sql, {"n": Form.WHOLE, "s": Form.WHOLE}, words=words)
-    people, bad = (int(numbers(told.column(name))[0]) for name in ("n", "s"))
+    row = database.fetch(sql, {"n": Form.WHOLE, "s": Form.WHOLE}, words=words)
+    people, bad = (int(numbers(row.column(name))[0]) for name in ("n", "s"))
     check_share(allowed, people, bad)
 
 

@@ -64,7 +64,7 @@ def drawn(table: PathTable) -> Flow | None:
         order=tuple(name for name in names if name in present),
         winner=official.winner,
         plain=tuple(name for name in names if name not in official.candidates),
-        told=f"{official.winner} is the official winner, after {len(official.rounds)} rounds.",
+        description=f"{official.winner} is the official winner, after {len(official.rounds)} rounds.",
         note=_note(table),
     )
 

@@ -63,11 +63,11 @@ def round_totals(
             fixed = (blank or 0) if name is None else first[name]
             low = fixed + fewest(came[name], rate, doubt)
             high = fixed + loose - fewest(moved - came[name], rate, doubt)
-            told = each.exhausted if name is None else dict(each.totals)[name]
+            count = each.exhausted if name is None else dict(each.totals)[name]
             if name is not None or blank is not None:
                 scaled = round(at[name] / rate)
                 found.append(
-                    RoundTotal(round=number, candidate=name, official=told, shown=scaled, low=low, high=max(low, high))
+                    RoundTotal(round=number, candidate=name, official=count, shown=scaled, low=low, high=max(low, high))
                 )
     return tuple(found)
 

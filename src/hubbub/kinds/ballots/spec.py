@@ -133,13 +133,13 @@ class PublishedBallots(Spec):
         return Check("the official record", same, found)
 
     def unverified_fields(self) -> tuple[str, ...]:
-        told = [f"how often an interval is right, {to_text(self.coverage)}: no promise to voters rests on it"]
-        told.append("the official record, as long as nobody compares it with the one that the office published")
+        fields = [f"how often an interval is right, {to_text(self.coverage)}: no promise to voters rests on it"]
+        fields.append("the official record, as long as nobody compares it with the one that the office published")
         if self.method != "noisy" and self.sample is None:
-            told.append("at_delta: without a sample no promise rests on it")
+            fields.append("at_delta: without a sample no promise rests on it")
         if self.method != "noisy":
-            told.append("depth and epsilon: they are about a noisy tree")
-        return tuple(told)
+            fields.append("depth and epsilon: they are about a noisy tree")
+        return tuple(fields)
 
     def describe(self) -> Description:
         return text.describe(self)

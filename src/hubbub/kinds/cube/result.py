@@ -103,11 +103,11 @@ class Tables(Result):
         }
 
     def sentences(self) -> tuple[str, ...]:
-        told = [f"{name} ({counts.bins:,} rows, by {text.by(margin)})" for name, counts, margin in self._all[1:]]
+        margins = [f"{name} ({counts.bins:,} rows, by {text.by(margin)})" for name, counts, margin in self._all[1:]]
         whom = text.whom(self.spec)
         return (
             *self.cells.sentences(),
-            f"The margins are in files of their own: {', '.join(told)}.",
+            f"The margins are in files of their own: {', '.join(margins)}.",
             f"{text.intervals(self.spec)}.",
             *((f"{whom[0].upper()}{whom[1:]}.",) if whom else ()),
         )

@@ -134,8 +134,8 @@ class Cube(Spec):
         for share in dict.fromkeys(self.shares):
             yield from laws(Geometric(share))
         worst = max(self.reaches)
-        told = f"{' + '.join(map(to_text, self.shares))} = {to_text(total)}"
-        yield Check("the shares of epsilon", sum(self.shares) == total, told)
+        sum_text = f"{' + '.join(map(to_text, self.shares))} = {to_text(total)}"
+        yield Check("the shares of epsilon", sum(self.shares) == total, sum_text)
         least = best_split(total, self.sizes, self.cells.coverage).worst
         found = f"{worst:,}; the best split of epsilon has {least:,}"
         yield Check("the worst error of all numbers", worst >= least, found)

@@ -56,13 +56,13 @@ def read_claim(measurement: Any) -> Claim:
         raise WrongUse(
             f"the output measure {measure[:40]!r} is no epsilon and delta; fix a delta in OpenDP, or {_STATE}"
         )
-    told: Any = None
+    declared: Any = None
     try:
-        told = parts[0](_APART[name])
-        epsilon, delta = (Fraction(told), Fraction(0)) if pure else (Fraction(told[0]), Fraction(told[1]))
+        declared = parts[0](_APART[name])
+        epsilon, delta = (Fraction(declared), Fraction(0)) if pure else (Fraction(declared[0]), Fraction(declared[1]))
     except Exception:  # OpenDP's own, NaN, infinity, or a tuple where none was expected
-        told = None
-    if told is None or epsilon <= 0 or not 0 <= delta < 1:
+        declared = None
+    if declared is None or epsilon <= 0 or not 0 <= delta < 1:
         raise WrongUse(f"the map of the measurement gives no finite loss for one replaced row; {_STATE}")
     whose = "the measurement's own map, by OpenDP"
     return Claim(epsilon=epsilon, delta=delta, neighbours=Neighbours.REPLACE, whose=whose)

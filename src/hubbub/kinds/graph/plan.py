@@ -30,7 +30,7 @@ class Row:
     unit: Fraction  # one edge, as a distance or as an average degree
 
     def as_json(self) -> dict[str, object]:
-        told: dict[str, object] = {
+        fields: dict[str, object] = {
             "of": self.of.value,
             "scale": to_float(self.scale, round_up=True),
             "scale_proposition_12": None if self.paper is None else self.paper.scale,
@@ -43,12 +43,12 @@ class Row:
         }
         if self.paper is not None:
             one = float(self.unit)
-            told["proposition_12"] = {
+            fields["proposition_12"] = {
                 "scale_told": self.paper.scale * one,
                 "delta_told": self.paper.delta * one,
                 "beta": self.paper.beta,
             }
-        return told
+        return fields
 
     @property
     def _word(self) -> str:
@@ -57,8 +57,8 @@ class Row:
     def cells(self) -> tuple[str, ...]:
         """Ours, the paper's, that of differential privacy alone, ours as it is told, and what it is with respect to."""
         paper = "-" if self.paper is None else f"{self.paper.scale:,.0f}"
-        told = "" if self.unit == 1 else f"{self._word} {_short(self.scale * self.unit, 3)}"
-        return _short(self.scale), paper, _short(self.node_dp), told, self.aggregate or "-"
+        number = "" if self.unit == 1 else f"{self._word} {_short(self.scale * self.unit, 3)}"
+        return _short(self.scale), paper, _short(self.node_dp), number, self.aggregate or "-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,10 +46,10 @@ class Answer:
         return self.edges * self.unit
 
     def as_json(self) -> dict[str, object]:
-        told: dict[str, object] = {"of": self.of.value}
+        fields: dict[str, object] = {"of": self.of.value}
         if self.degree is not None and self.fitted is not None:
-            told |= {"degree_at_least": self.degree, "fitted": _nearest(self.fitted)}
-        return told | {
+            fields |= {"degree_at_least": self.degree, "fitted": _nearest(self.fitted)}
+        return fields | {
             "value": _nearest(self.value),
             "low": _number(self.low, up=False),
             "high": _number(self.high, up=True),
@@ -131,10 +131,10 @@ class Answers(Result):
 
 def answers_of(spec: GraphSpec, drawn: Mapping[Statistic, list[int]]) -> tuple[Answer, ...]:
     """What is said about published counts: it follows from them and the description alone."""
-    return tuple(answer for of in spec.of for answer in _told(spec, of, drawn[of.count]))
+    return tuple(answer for of in spec.of for answer in _answers(spec, of, drawn[of.count]))
 
 
-def _told(spec: GraphSpec, of: Statistic, counts: list[int]) -> Iterator[Answer]:
+def _answers(spec: GraphSpec, of: Statistic, counts: list[int]) -> Iterator[Answer]:
     scale = spec.scale(of.count)
     reach = _reach(scale, spec.coverage)
     fitted = falling(counts, spec.size.vertices) if of is Statistic.DEGREE_COUNTS else [None]

@@ -53,19 +53,21 @@ def interval_words(spec: GraphSpec) -> str:
 
 def notes(spec: GraphSpec) -> tuple[str, ...]:
     """What has to be said beside the numbers."""
-    told = [f"{interval_words(spec)}; noise can push a number out of what is possible, and the interval stays inside."]
+    sentences = [
+        f"{interval_words(spec)}; noise can push a number out of what is possible, and the interval stays inside."
+    ]
     if len(spec.counts) > 1:
-        told.append(
+        sentences.append(
             f"Each of the {len(spec.counts)} counts loses at most epsilon = {to_text(spec.epsilon)} by itself; all of "
             "them together lose what is said below."
         )
     if any(each.explores for each in spec.of):
-        told.append(
+        sentences.append(
             "A distance is the number of edges, divided by half of people times largest degree, the most edges there "
             "can be."
         )
     if Statistic.EULERIAN in spec.of:
-        told.append("Eulerian means: a path that uses every edge once, in a graph connected on all its vertices.")
+        sentences.append("Eulerian means: a path that uses every edge once, in a graph connected on all its vertices.")
     if Statistic.DEGREE_COUNTS in spec.of:
-        told.append("Fitted are the nearest numbers that never rise, worked out from the published ones alone.")
-    return tuple(told)
+        sentences.append("Fitted are the nearest numbers that never rise, worked out from the published ones alone.")
+    return tuple(sentences)

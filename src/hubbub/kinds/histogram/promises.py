@@ -91,8 +91,8 @@ def following(
         found.append(of_people(bounded))
     if spec.collected is not None:
         population = People(whose=Whose.POPULATION, person=spec.unit.person)
-        told = _collected(own, crowds, bounded or own, spec.collected, spec.at_delta, unmarked)
-        found += [replace(of_people(step), people=population) for step in told]
+        derivations = _collected(own, crowds, bounded or own, spec.collected, spec.at_delta, unmarked)
+        found += [replace(of_people(step), people=population) for step in derivations]
     return tuple(found)
 
 

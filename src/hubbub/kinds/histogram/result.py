@@ -204,29 +204,29 @@ def hidden_words(spec: Histogram, shown: int) -> str:
     if shown == declared:
         empty = "; an empty one would be hidden" if hides(spec.channel) else ", empty ones too"
         return f"All {declared:,} bins show a number{empty}."
-    told = f"{declared - shown:,} of {declared:,} bins are hidden; {shown:,} show a number."
+    sentence = f"{declared - shown:,} of {declared:,} bins are hidden; {shown:,} show a number."
     if is_sparse(spec):
-        return f"{told} Not listed means hidden, and may well be empty: {_span(*hidden_span(spec))} people."
-    return f"{told} A hidden bin may well be empty: its interval says how many people there can be."
+        return f"{sentence} Not listed means hidden, and may well be empty: {_span(*hidden_span(spec))} people."
+    return f"{sentence} A hidden bin may well be empty: its interval says how many people there can be."
 
 
 def lined(spec: Histogram, rows: Sequence[Line], statuses: Iterable[str]) -> DisplayTable:
     """Rows to read; `statuses` are all that a bin can have."""
     beside = has_estimates(spec)
     tagged = any(text != "shown" and not text.startswith(SUPPRESSED) for text in statuses)
-    told = []
+    lines = []
     for row in rows:
         cells = ["hidden" if row.value is None else f"{row.value:,}"]
         cells += ["" if row.estimate is None else f"{row.estimate:,}"] if beside else []
         cells += [_span(row.low, row.high)]
         cells += [row.status] if tagged else []
-        told.append((row.labels, tuple(cells), row.value is None))
+        lines.append((row.labels, tuple(cells), row.value is None))
     other = of_interval(spec) is not of_number(spec)
     whose = f" for {_FOR[of_interval(spec)]}" if other else ""
     titles = [_head(spec), *([f"estimate{whose}"] if beside else []), f"interval{whose}"]
     titles += ["note"] if tagged else []
     return DisplayTable(
-        tuple(key_columns(spec.axes)), tuple(titles), tuple(told), histogram_text.notes(spec, exact=is_exact(spec))
+        tuple(key_columns(spec.axes)), tuple(titles), tuple(lines), histogram_text.notes(spec, exact=is_exact(spec))
     )
 
 

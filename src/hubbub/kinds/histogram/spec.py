@@ -122,18 +122,18 @@ class Histogram(Spec):
         return laws(self.channel)
 
     def unverified_fields(self) -> tuple[str, ...]:
-        told = [f"how often an interval is right, {to_text(self.coverage)}: no promise to people rests on it"]
+        fields = [f"how often an interval is right, {to_text(self.coverage)}: no promise to people rests on it"]
         if self.sample is None and self.collected is None:
-            told.append("at_delta: without a sample no promise rests on it")
+            fields.append("at_delta: without a sample no promise rests on it")
         if self.sample is not None:
-            told.append("whether the intervals are for the sample or for everybody")
+            fields.append("whether the intervals are for the sample or for everybody")
         if "curve" in parameters(self.channel):
-            told.append("whether another curve was asked for, of which this one is the part that never falls")
+            fields.append("whether another curve was asked for, of which this one is the part that never falls")
         if self.unit.person is not None:
-            told.append(f"the name of the column that says who is who, {self.unit.person}")
+            fields.append(f"the name of the column that says who is who, {self.unit.person}")
         if self.collected is not None and self.collected.low < self.collected.high:
-            told.append("the lowest rate at which people were collected: no promise rests on it")
-        return tuple(told)
+            fields.append("the lowest rate at which people were collected: no promise rests on it")
+        return tuple(fields)
 
     def describe(self) -> Description:
         return text.describe(self)

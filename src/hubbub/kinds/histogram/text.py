@@ -84,48 +84,48 @@ def interval_words(spec: Histogram) -> str:
     what = f"the true number of {in_words(spec, of_interval(spec)).removeprefix('the ')}"
     if not hides(spec.channel):
         return f"The interval of a bin holds {what}, with a chance of at least {percent} %"
-    told = f"Of a bin that shows a number, the interval holds {what}, with a chance of at least {percent} %"
+    sentence = f"Of a bin that shows a number, the interval holds {what}, with a chance of at least {percent} %"
     if spec.discovered:
-        return told
+        return sentence
     return (
-        f"{told}; of a hidden bin it says something else: a bin with more than that would be hidden with a chance of "
+        f"{sentence}; of a hidden bin it says something else: a bin with more than that would be hidden with a chance of "
         f"at most {rest} %"
     )
 
 
 def notes(spec: Histogram, *, exact: bool) -> tuple[str, ...]:
     """What has to be said beside the numbers."""
-    told = [f"The numbers count {counted(spec)}."]
+    sentences = [f"The numbers count {counted(spec)}."]
     if exact:
-        told.append("Where one is shown, it is exact.")
+        sentences.append("Where one is shown, it is exact.")
     if not exact or spec.unit.expected_rows:
-        told.append(f"{interval_words(spec)}.")
+        sentences.append(f"{interval_words(spec)}.")
     if spec.unit.distinct is not None:
         rate, total = bin_rate(spec), bin_rate(spec) * spec.unit.distinct
-        told.append(
+        sentences.append(
             f"Epsilon {to_text(total)} is for all bins of a person together: each has noise of rate {to_text(rate)}."
         )
     if spec.unit.distinct is not None and not spec.every_bin_kept:
-        told.append(_left_out(spec, spec.unit.distinct))
+        sentences.append(_left_out(spec, spec.unit.distinct))
     if spec.unit.chooses and not spec.every_bin_kept:
-        told.append("How many people have at least one row in a bin is not told, and no number here estimates it.")
+        sentences.append("How many people have at least one row in a bin is not told, and no number here estimates it.")
     if _below_nothing(spec.channel):
-        told.append("Noise can push a number below 0; the estimate beside it can be true.")
+        sentences.append("Noise can push a number below 0; the estimate beside it can be true.")
     if any(map(is_ranges, spec.axes)):
-        told.append("[a,b) is from a up to, and not including, b.")
-    return tuple(told)
+        sentences.append("[a,b) is from a up to, and not including, b.")
+    return tuple(sentences)
 
 
 def _left_out(spec: Histogram, most: int) -> str:
     """What a bound on the bins of a person loses; how much of that there is, is data."""
     bins = declared_size(spec.axes)
-    told = (
+    sentence = (
         f"Whoever has rows in more than {most:,} bin{'s' if most > 1 else ''} is counted in {most:,} of them and "
         "missing in the others, so that counts may be too low; by how much is not told"
     )
     if bins is None:
-        return f"{told}."
-    return f"{told}. With a bound of {bins:,}, as many as there are bins, nobody would be missing, for more noise."
+        return f"{sentence}."
+    return f"{sentence}. With a bound of {bins:,}, as many as there are bins, nobody would be missing, for more noise."
 
 
 def status(tag: str) -> str:

@@ -24,7 +24,7 @@ _MOST_STEPS = 10_000_000
 
 def to_json(spec: Histogram) -> dict[str, Plain]:
     """The release as JSON, with its bins as they are once the schema was read."""
-    told: dict[str, Plain] = {
+    fields: dict[str, Plain] = {
         "bins": [plain(axis) for axis in spec.axes],
         "channel": {"name": spec.channel.name, **parameters(spec.channel)},  # type: ignore[dict-item]
         "unit": plain(spec.unit),
@@ -35,7 +35,7 @@ def to_json(spec: Histogram) -> dict[str, Plain]:
         "scale_up": spec.scale_up,
         "lowered": spec.lowered,
     }
-    return told if spec.unlisted is None else told | {"unlisted": to_text(spec.unlisted)}
+    return fields if spec.unlisted is None else fields | {"unlisted": to_text(spec.unlisted)}
 
 
 def read(given: Any) -> Histogram:

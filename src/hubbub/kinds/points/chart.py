@@ -59,7 +59,7 @@ def drawn(points: PublishedPoints) -> Drawing | None:
         dots=tuple(dots),
         outlines=() if space.areas is None else tuple(map(tuple, space.areas.rings(space.axes))),
         tall=_tall(first.column, second.column, bottom, top, right - left),
-        told=f"{shown:,} points in {len(met):,} squares; the fullest has {int(counts.max()):,}.",
+        description=f"{shown:,} points in {len(met):,} squares; the fullest has {int(counts.max()):,}.",
         note=f"A dot is {some}, after it moved; a square is {to_text(wide)} by {to_text(high)}.{beyond}"
         + (" Further columns are not drawn." if len(space.axes) > 2 else ""),
     )

@@ -48,9 +48,9 @@ def _regions(given: Any, name: str = "", depth: int = 0) -> Iterator[Region]:
             for part in given["geometries"]:
                 yield from _regions(part, name, depth + 1)
         case "Feature":
-            told = (given.get("properties") or {}).get("name")
-            if isinstance(told, str) and 0 < len(told) <= _LONGEST and told.isprintable():
-                name = told
+            label = (given.get("properties") or {}).get("name")
+            if isinstance(label, str) and 0 < len(label) <= _LONGEST and label.isprintable():
+                name = label
             yield from _regions(given["geometry"], name, depth + 1)
         case "Polygon":
             yield Region(name or "region 1", tuple(map(_ring, given["coordinates"])))

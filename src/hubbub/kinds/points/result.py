@@ -104,7 +104,7 @@ class PublishedPoints(Result):
     def sentences(self) -> tuple[str, ...]:
         spec, axes, many = self.spec, self.spec.space.axes, len(self)
         cells = text.kept_in(spec)
-        told = [
+        sentences = [
             f"{many:,} points are published. People in {cells} with fewer than {spec.crowd} are deleted, at most "
             f"{spec.crowd - 1} of each of the {spec.space.cells:,} {cells}, and how many is not told.",
             text.outside(spec),
@@ -116,17 +116,17 @@ class PublishedPoints(Result):
                 )
                 for all_ in (each_within(spec, many, RARE), mean_within(spec, many, RARE))
             )
-            told += [
+            sentences += [
                 f"With a chance of at least 95 % none of them is further from its own place than {reaches}.",
                 f"With a chance of at least 95 % their mean is within {means} of that of the points they came from.",
             ]
         if spec.within is not None:
             sure = floor((1 - self.missed(spec.within)) * 10_000) / 10_000
-            told.append(
+            sentences.append(
                 f"A function that changes by at most K when every point moves by at most {to_text(spec.within)} in all "
                 f"(L1) is right to K with a chance of at least {sure:.4f}."
             )
-        return tuple(told)
+        return tuple(sentences)
 
     def display(self, first: int) -> DisplayTable:
         first = min(first, len(self))

@@ -116,8 +116,8 @@ class NoisyPoints(Spec):
             apart = hockey_stick(ends[0], ends[1], share) + hockey_stick(ends[1], ends[0], share)
             found = f"positions {many - 1:,} steps apart are {to_text(share)[:30]}-close"
             yield Check(f"the noise along {axis.column}", bool(apart.is_zero()), found)
-        told = f"{to_text(spent)} of {to_text(self.loss)}, over all columns"
-        yield Check("what people of one cell lose", spent <= self.loss, told)
+        sum_text = f"{to_text(spent)} of {to_text(self.loss)}, over all columns"
+        yield Check("what people of one cell lose", spent <= self.loss, sum_text)
 
     def _areas_checked(self, areas: Areas) -> Iterator[Check]:
         """Two positions of a cell as far apart as can be, along one column: no two lose more together."""
@@ -131,16 +131,16 @@ class NoisyPoints(Spec):
             yield Check(f"the noise in {name[:60]}", close, found)
 
     def unverified_fields(self) -> tuple[str, ...]:
-        told = ["within: no promise to people rests on how far points may move"]
+        fields = ["within: no promise to people rests on how far points may move"]
         if not self.clamp:
-            told.append("clamp: whether points beyond the box were put back on its edge, if none lies beyond")
+            fields.append("clamp: whether points beyond the box were put back on its edge, if none lies beyond")
         if isinstance(self.space.areas, Regions):
-            told.append("the names of regions, and their shapes as far as none grows wider: no point shows them")
+            fields.append("the names of regions, and their shapes as far as none grows wider: no point shows them")
         if self.unit.person is not None:
-            told.append(f"the name of the column that says who is who, {self.unit.person}")
+            fields.append(f"the name of the column that says who is who, {self.unit.person}")
         if not self.space.diameter:
-            told.append("epsilon: where a cell is one position, points do not move")
-        return tuple(told)
+            fields.append("epsilon: where a cell is one position, points do not move")
+        return tuple(fields)
 
     def describe(self) -> Description:
         return text.describe(self)

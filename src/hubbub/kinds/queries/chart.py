@@ -98,5 +98,5 @@ def _label(found: Synopsis, column: int, place: int) -> str:
 
 
 def _bar(found: Synopsis, label: str, query: Box | Halfspace, panel: str) -> Bar:
-    told = found.told_of(query)
-    return Bar(label, max(round(told.estimate), 0), told.low, told.high, panel)
+    answer = found.answer_to(query)
+    return Bar(label, max(round(answer.estimate), 0), answer.low, answer.high, panel)

@@ -80,9 +80,9 @@ def _everybody(setting: Setting) -> Iterator[Cells]:
         yield Cells(setting.shape, one[:0], one[:0], outside=1)
 
 
-def _farthest(told: list[NDArray[np.int64]]) -> tuple[int, int]:
+def _farthest(answers: list[NDArray[np.int64]]) -> tuple[int, int]:
     """By how much two of these differ at most, all numbers together and in one of them."""
-    every, moved, most = np.stack(told), 0, 0
+    every, moved, most = np.stack(answers), 0, 0
     for one in every:
         apart = np.abs(every - one)
         moved, most = max(moved, int(apart.sum(axis=1).max())), max(most, int(apart.max()))

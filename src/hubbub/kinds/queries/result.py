@@ -92,13 +92,13 @@ class Synopsis(Result):
 
         Guarantee: with the coverage of the release, every query of the class is within its bound, all of them at once.
         """
-        return self.told_of(query_of(words, self.spec.asked.axes, self.spec.queries))
+        return self.answer_to(query_of(words, self.spec.asked.axes, self.spec.queries))
 
     def words(self, texts: Sequence[str]) -> dict[str, Any]:
         """A query in the words of a command: ``sex=F``, ``age=[20,25)..[60,65)``."""
         return words_in(texts, self.spec.asked.axes, self.spec.queries)
 
-    def told_of(self, query: Query) -> Answer:
+    def answer_to(self, query: Query) -> Answer:
         """The same for a query of the class."""
         spec = self.spec
         estimate = spec.asked.scale * spec.method.answer(spec.setting, self.drawn, query)
@@ -212,8 +212,8 @@ class Synopsis(Result):
                 assert not isinstance(spec.queries, Halfspaces)
                 keys = keys_of(np.arange(start, stop), spec.asked.axes, spec.queries)
                 values, which = np.unique(some, return_inverse=True)
-                told = self._told(values.tolist(), [spec.bound] * values.size)
-                ends = [column.take(whole(which.astype(np.int64))) for column in told]
+                columns = self._answer_columns(values.tolist(), [spec.bound] * values.size)
+                ends = [column.take(whole(which.astype(np.int64))) for column in columns]
                 return [*keys, whole(some), *(ends if self._sampled else ends[1:])]
             case Tree(branching=branching):
                 return [*_runs(spec, branching, start, stop), whole(some)]
@@ -234,7 +234,7 @@ class Synopsis(Result):
     def _sampled(self) -> bool:
         return self.spec.asked.rows is not None
 
-    def _told(self, seen: Sequence[Fraction | int], bounds: Sequence[Fraction]) -> list[pa.Array]:
+    def _answer_columns(self, seen: Sequence[Fraction | int], bounds: Sequence[Fraction]) -> list[pa.Array]:
         """Estimates and intervals from what the method says."""
         spec, most = self.spec, self.spec.asked.people
         estimates, lows, highs = [], [], []
@@ -259,7 +259,7 @@ class Synopsis(Result):
         bounds = [spec.bound_of(box) for box in boxes]
         keys = keys_of(np.arange(len(boxes)), spec.asked.axes, spec.queries)
         schema = pa.schema([*self._keys(), *self._ends()])
-        yield pa.record_batch([*keys, *self._told(seen, bounds)], schema=schema)
+        yield pa.record_batch([*keys, *self._answer_columns(seen, bounds)], schema=schema)
 
     def rounds(self) -> pa.RecordBatch:
         """What each round chose and measured: the weights follow from it."""

@@ -224,11 +224,11 @@ class Queries(Spec):
         yield Check("the bound on every answer", again <= self.bound, found)
 
     def unverified_fields(self) -> tuple[str, ...]:
-        told = [f"how often all answers are right, {to_text(self.asked.coverage)}: no promise to people rests on it"]
-        told.append("the bound, if it is larger than the proved one")
+        fields = [f"how often all answers are right, {to_text(self.asked.coverage)}: no promise to people rests on it"]
+        fields.append("the bound, if it is larger than the proved one")
         if self.unit.person is not None:
-            told.append(f"the name of the column that says who is who, {self.unit.person}")
-        return tuple(told)
+            fields.append(f"the name of the column that says who is who, {self.unit.person}")
+        return tuple(fields)
 
     def describe(self) -> Description:
         return text.describe(self)

@@ -91,7 +91,7 @@ def sentences(spec: Queries) -> tuple[str, ...]:
     asked, queries = spec.asked, spec.queries
     share = "" if not asked.people else f" ({short(100 * spec.bound / asked.people, 3)} % of {asked.people:,})"
     number = "Every query" if isinstance(queries, Halfspaces) else f"Each of {queries.number:,} queries"
-    told = [
+    sentences = [
         f"{number} is answered within {ceil(spec.bound):,} people{share}, all of them at once with a chance of at "
         f"least {to_text(100 * asked.coverage)} %. Method: {spec.method.name}."
     ]
@@ -99,13 +99,13 @@ def sentences(spec: Queries) -> tuple[str, ...]:
     if best.bound is not None and best.name != spec.method.name and asked.everybody(best.bound) < spec.bound:
         least = ceil(asked.everybody(best.bound))
         whom = "person" if least == 1 else "people"
-        told.append(f"It was asked for by name; {best.name} is proved to be within {least:,} {whom}.")
+        sentences.append(f"It was asked for by name; {best.name} is proved to be within {least:,} {whom}.")
     if asked.rows is not None:
-        told.append(
+        sentences.append(
             f"Of that, {ceil(asked.sampling_error()):,} people are for the sample: the VC dimension of the class is at "
             f"most {queries.dimension}. Epsilon goes with K = {asked.rows:,}: so many random people may be known."
         )
-    return tuple(told)
+    return tuple(sentences)
 
 
 def ahead(spec: Queries) -> str:

@@ -74,8 +74,8 @@ def questions(
     blanks = [_asked(each, Fraction(1)).blank for each in asked]
     losses = _losses(asked, blanks, k, n, zero_knowledge)
     every = tuple(_asked(each, loss) for each, loss in zip(asked, losses, strict=True))
-    told = together(k, n, list(zip(losses, blanks, strict=True)))
-    epsilon = told if zero_knowledge is None else positive(zero_knowledge, "zero-knowledge")
+    total_loss = together(k, n, list(zip(losses, blanks, strict=True)))
+    epsilon = total_loss if zero_knowledge is None else positive(zero_knowledge, "zero-knowledge")
     return Questions(
         asked=every, epsilon=epsilon, rows=k, of_people=n, unit=unit or Unit(), coverage=level
     )  # fmt: skip

@@ -85,13 +85,13 @@ class Replies(Result):
 
     def facts(self) -> Mapping[str, Any]:
         epsilon, rows = self.spec.fresh
-        told = []
+        entries = []
         for asked, answers in zip(self.spec.asked, self.answers, strict=True):
             own = {name: value for name, value in answers.facts().items() if name not in _COMMON}
             about = {"name": asked.name, "kind": asked.what, "file": file_name(asked.name)}
-            told.append({**about, "epsilon_inside": to_text(asked.loss), **own})
+            entries.append({**about, "epsilon_inside": to_text(asked.loss), **own})
         return {
-            "questions": told,
+            "questions": entries,
             "counts": statistic_text.counted(self.spec.statistics[0]) | {"whom": text.whom(self.spec)},
             "route": text.route(self.spec),
             "rows": self.spec.rows,

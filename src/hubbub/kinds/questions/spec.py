@@ -133,8 +133,8 @@ class Questions(Spec):
     @property
     def fresh(self) -> tuple[Fraction, int]:
         """What as many fresh samples would have cost: the sum of their epsilons, and how many people may be known."""
-        told = sum((_known(each).epsilon for each in self.statistics), Fraction(0))
-        return told, min(self.rows * len(self.asked), self.of_people)
+        epsilon = sum((_known(each).epsilon for each in self.statistics), Fraction(0))
+        return epsilon, min(self.rows * len(self.asked), self.of_people)
 
     @property
     def cells(self) -> int:
@@ -169,18 +169,18 @@ class Questions(Spec):
         return questions_promises.checks(self)
 
     def unverified_fields(self) -> tuple[str, ...]:
-        told = ["how often an interval is right: no promise to people rests on it"]
+        fields = ["how often an interval is right: no promise to people rests on it"]
         if self.unit.person is not None:
-            told.append(f"the name of the column that says who is who, {self.unit.person}")
-        return tuple(told)
+            fields.append(f"the name of the column that says who is who, {self.unit.person}")
+        return tuple(fields)
 
     def describe(self) -> Description:
         return text.describe(self)
 
     def to_json(self) -> dict[str, Plain]:
-        told = plain(self)
-        assert isinstance(told, dict)
-        return {name: value for name, value in told.items() if name != "is"}
+        fields = plain(self)
+        assert isinstance(fields, dict)
+        return {name: value for name, value in fields.items() if name != "is"}
 
     def size_hint(self) -> int:
         return (1 << 20) + _BYTES_PER_ROW * sum(each.bins for each in self.statistics)

@@ -22,9 +22,9 @@ def describe(spec: Questions) -> Description:
     public: dict[str, str] = {}
     for asked, statistic in zip(spec.asked, spec.statistics, strict=True):
         own = statistic_text.describe(statistic)
-        told = own.title if own.title.startswith(statistic_text.capital(statistic_text.heading(statistic))) else ""
-        told = f"{told}, of {statistic_text.cut(statistic)}" if statistic_text.cut(statistic) else told
-        public[asked.name] = f"{told} (loses {short(asked.loss, 6)} inside the sample)"
+        title = own.title if own.title.startswith(statistic_text.capital(statistic_text.heading(statistic))) else ""
+        title = f"{title}, of {statistic_text.cut(statistic)}" if statistic_text.cut(statistic) else title
+        public[asked.name] = f"{title} (loses {short(asked.loss, 6)} inside the sample)"
         for column, rule in own.public:
             place = column if column not in public or public[column] == rule else f"{column} ({asked.name})"
             public[place] = rule
@@ -43,7 +43,7 @@ def describe(spec: Questions) -> Description:
 
 
 def _interval_words(spec: Questions) -> str:
-    told = (
+    sentence = (
         f"An interval holds the true number with a chance of at least {to_text(100 * spec.coverage)} %, each by "
         "itself, if there is anybody to tell it of"
     )
@@ -52,18 +52,20 @@ def _interval_words(spec: Questions) -> str:
         for each in spec.statistics
         if isinstance(each.measured, Measure)
     )
-    return "; ".join((told, *cut))
+    return "; ".join((sentence, *cut))
 
 
 def whom(spec: Questions) -> str:
     """Whom the numbers are about."""
     if spec.unit.expected_rows:
-        told = "as they are kept on average (each row of a person counts for one over how many rows the person has)"
+        described = (
+            "as they are kept on average (each row of a person counts for one over how many rows the person has)"
+        )
     elif spec.unit.one_row_per_person:
-        told = "of those that this release kept, one of each person and the same one for all questions"
+        described = "of those that this release kept, one of each person and the same one for all questions"
     else:
         return "the people in the table whom each question is about, told from one secret sample of them"
-    return f"the rows that each question is about, {told}, told from one secret sample of the people"
+    return f"the rows that each question is about, {described}, told from one secret sample of the people"
 
 
 def route(spec: Questions) -> str:
@@ -86,8 +88,8 @@ def compared(spec: Questions) -> str:
 
 def notes(spec: Questions) -> tuple[str, ...]:
     """What has to be said beside the numbers."""
-    told = [f"The numbers are about {whom(spec)}.", f"{describe(spec).intervals}."]
-    told += dict.fromkeys(text for each in spec.statistics for text in statistic_text.chosen(each))
+    sentences = [f"The numbers are about {whom(spec)}.", f"{describe(spec).intervals}."]
+    sentences += dict.fromkeys(text for each in spec.statistics for text in statistic_text.chosen(each))
     if any(is_ranges(axis) for each in spec.asked for axis in each.axes):
-        told.append("[a,b) is from a up to, and not including, b.")
-    return tuple(told)
+        sentences.append("[a,b) is from a up to, and not including, b.")
+    return tuple(sentences)

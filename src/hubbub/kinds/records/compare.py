@@ -41,12 +41,12 @@ def compare(spec: Records) -> Comparison:
                 {"way": "this release, at the rate of SafePub", "crowd": found.exact, "rate": there, **own},
             ]
             notes.append("SafePub's own formula, as ARX works it out; it takes the largest rate that it can.")
-    told = tuple(((row["way"],), tuple(_told(row.get(name)) for name in _NUMBERS), False) for row in rows)
-    return Comparison(DisplayTable(("to the same end",), _NUMBERS, told, tuple(notes)), tuple(rows))
+    lines = tuple(((row["way"],), tuple(_cell_text(row.get(name)) for name in _NUMBERS), False) for row in rows)
+    return Comparison(DisplayTable(("to the same end",), _NUMBERS, lines, tuple(notes)), tuple(rows))
 
 
 _NUMBERS = ("crowd", "rate", "epsilon", "delta")
 
 
-def _told(value: object) -> str:
+def _cell_text(value: object) -> str:
     return "" if value is None else f"{value:,}" if isinstance(value, int) else short(rational(str(value)))

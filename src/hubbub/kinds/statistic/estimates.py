@@ -31,7 +31,7 @@ Row = tuple[int | None, ...]
 """The integers of a bin, as :func:`hubbub.kinds.statistic.result.drawn_columns` names them; None where hidden."""
 
 
-def told(spec: Statistic, published: Sequence[Row]) -> list[Answer]:
+def estimated_answers(spec: Statistic, published: Sequence[Row]) -> list[Answer]:
     """The answers that follow from the integers of every bin.
 
     Guarantee: whatever is true, each interval holds it with the coverage of the release, by the law of the noise and of
@@ -151,8 +151,8 @@ def _mean(spec: Statistic, published: tuple[int, ...], part: int, whole: int, en
         low, high = spec.measured.unrounded(low, high)
     if whole <= 0:
         return Answer(published, None, None, low, high, UNTOLD)
-    told = spec.value(Fraction(part, whole))
-    return Answer(published, told, min(max(told, least), most), low, high, SHOWN)
+    estimate = spec.value(Fraction(part, whole))
+    return Answer(published, estimate, min(max(estimate, least), most), low, high, SHOWN)
 
 
 # --- quantiles ----------------------------------------------------------------------------------------------------
@@ -171,5 +171,5 @@ def _of_points(spec: Statistic, measure: Measure, row: Row) -> Answer:
         raise ValueError("a point is beyond the range")
     value, *ends = (min(max(point, 0), measure.steps) for point in points)
     low, high = (measure.value(end) for end in sorted(ends))
-    told = measure.value(value)
-    return Answer(published, told, min(max(told, low), high), *measure.unrounded(low, high), SHOWN)
+    estimate = measure.value(value)
+    return Answer(published, estimate, min(max(estimate, low), high), *measure.unrounded(low, high), SHOWN)

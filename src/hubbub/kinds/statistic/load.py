@@ -69,8 +69,8 @@ def _point(measure: Measure, end: float | None, back: Fraction) -> int | None:
     if not isfinite(end):
         raise CheckFailed(NO_NUMBERS)
     at = (Fraction(end) - measure.low) / measure.step
-    told_as_drawn = abs(at - round(at)) < _HALF / 2  # else it is half way between two steps
-    step = round(at if told_as_drawn else at + back)
+    on_a_step = abs(at - round(at)) < _HALF / 2  # else it is half way between two steps
+    step = round(at if on_a_step else at + back)
     if not 0 <= step <= measure.steps:
         raise CheckFailed(NO_NUMBERS)
     return step

@@ -14,7 +14,7 @@ import pyarrow as pa
 from hubbub.channels.protocol import BEYOND_COUNTS, LARGEST_COUNT
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.kinds.histogram.mechanism import CODE, found_name
-from hubbub.kinds.statistic.estimates import Row, told
+from hubbub.kinds.statistic.estimates import Row, estimated_answers
 from hubbub.kinds.statistic.intervals import targets
 from hubbub.kinds.statistic.quantile import draw, weights
 from hubbub.kinds.statistic.result import HIDDEN, SHOWN, Answers, drawn_columns, key_of
@@ -72,7 +72,7 @@ def answers_of(spec: Statistic, rows: Sequence[Row]) -> Answers:
     if every and not -LARGEST_COUNT <= min(every) <= max(every) < 2 * LARGEST_COUNT:
         raise CheckFailed(NO_NUMBERS)
     try:
-        return Answers(spec, told(spec, rows))
+        return Answers(spec, estimated_answers(spec, rows))
     except (ValueError, ArithmeticError):
         raise CheckFailed(NO_NUMBERS) from None
 
@@ -226,14 +226,14 @@ def _cells(spec: Statistic, counted: ExactCounts, by_value: bool) -> _Cells:
     steps = 1 if isinstance(spec.measured, Condition) else spec.measured.steps if spec.measured is not None else 0
     width = steps + 1 if by_value else 1
     codes, counts = counted.codes.tolist(), counted.counts.tolist()
-    told = [code % width for code in codes] if by_value else counted.sums or (0,) * len(codes)
+    values = [code % width for code in codes] if by_value else counted.sums or (0,) * len(codes)
     inside = [i for i, code in enumerate(codes) if code >= 0]
     if not spec.discovered:
-        return _Cells(spec.bins, [(codes[i] // width, counts[i], told[i]) for i in inside], by_value)
+        return _Cells(spec.bins, [(codes[i] // width, counts[i], values[i]) for i in inside], by_value)
     keys = [(codes[i] // width, tuple(labels[i] for labels in counted.found)) for i in range(len(codes))]
     ordered = sorted({keys[i] for i in inside if counts[i]}, key=lambda key: (key[0], *map(_last, key[1])))
     place = {key: at for at, key in enumerate(ordered)}
-    rows = [(place[keys[i]], counts[i], told[i]) for i in inside if counts[i]]
+    rows = [(place[keys[i]], counts[i], values[i]) for i in inside if counts[i]]
     return _Cells(len(ordered), rows, by_value, ordered)
 
 

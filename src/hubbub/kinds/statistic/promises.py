@@ -91,15 +91,15 @@ def promises(spec: Statistic) -> tuple[Derivation, ...]:
 
 def granted(spec: Statistic) -> tuple[Assumption, ...]:
     """What is taken for granted about bins, values, conditions and people."""
-    told = [PARTITION, *(() if spec.discovered else (EVERY_BIN,))] if spec.axes else []
-    told += [*(rule(axis) for axis in spec.axes), *assumed(spec.unlisted)]
+    assumptions = [PARTITION, *(() if spec.discovered else (EVERY_BIN,))] if spec.axes else []
+    assumptions += [*(rule(axis) for axis in spec.axes), *assumed(spec.unlisted)]
     if isinstance(spec.measured, Measure):
-        told.append(spec.measured.rule)
+        assumptions.append(spec.measured.rule)
     if spec.where is not None:
         says = "who counts is decided by a public rule that looks at one person alone: {condition}"
-        told.append(Assumption("condition", says, (("condition", str(spec.where)),)))
+        assumptions.append(Assumption("condition", says, (("condition", str(spec.where)),)))
     crowds = isinstance(spec.protection, Crowd) and spec.unit.one_row_per_person
-    return (*told, who(spec), *((KEPT_ROWS,) if crowds else ()))
+    return (*assumptions, who(spec), *((KEPT_ROWS,) if crowds else ()))
 
 
 def who(spec: Statistic) -> Assumption:

@@ -41,10 +41,10 @@ Key: TypeAlias = tuple[str | None, ...]
 
 def key_of(axes: Sequence[Axis], code: int, found: Sequence[str | None] = ()) -> Key:
     """The labels of a bin: of declared axes by its code, the last one fastest, and what was found of the others."""
-    labels, told, rest = [], list(found), code
+    labels, remaining, rest = [], list(found), code
     for axis in reversed(axes):
         if isinstance(axis, Discovered):
-            labels.append(told.pop())
+            labels.append(remaining.pop())
         else:
             rest, at = divmod(rest, size(axis))
             labels.append(all_labels(axis)[at])
@@ -145,8 +145,8 @@ class Answers(Result):
             arrays.append(floats([None if answer.estimate is None else float(answer.estimate) for answer in found]))
             arrays.append(floats([_down(answer.low) for answer in found]))
             arrays.append(floats([_up(answer.high) for answer in found]))
-        told = np.array([STATUSES.index(answer.status) for answer in found], dtype=np.int64)
-        arrays.append(labelled(told, STATUSES))
+        statuses = np.array([STATUSES.index(answer.status) for answer in found], dtype=np.int64)
+        arrays.append(labelled(statuses, STATUSES))
         return pa.record_batch(arrays, schema=schema(spec))
 
     def facts(self) -> Mapping[str, Any]:
@@ -188,10 +188,10 @@ class Answers(Result):
         route = f"{statistic_text.route(self.spec)}."
         if not hidden + untold:
             return "Nothing is hidden.", route
-        told = f"{len(self.answers) - hidden - untold:,} of {len(self.answers):,} numbers are shown"
+        sentence = f"{len(self.answers) - hidden - untold:,} of {len(self.answers):,} numbers are shown"
         bins = "1 bin is" if hidden == 1 else f"{hidden:,} bins are"
-        told += f"; {bins} hidden" if isinstance(self.spec.protection, Crowd) else ""
-        return (f"{told}.", route)
+        sentence += f"; {bins} hidden" if isinstance(self.spec.protection, Crowd) else ""
+        return (f"{sentence}.", route)
 
     def display(self, first: int) -> DisplayTable:
         rows = []

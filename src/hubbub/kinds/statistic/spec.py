@@ -197,19 +197,19 @@ class Statistic(Spec):
         return statistic_promises.checks(self)
 
     def unverified_fields(self) -> tuple[str, ...]:
-        told = ["how often an interval is right: no promise to people rests on it"]
+        fields = ["how often an interval is right: no promise to people rests on it"]
         if self.unit.person is not None:
-            told.append(f"the name of the column that says who is who, {self.unit.person}")
-        return tuple(told)
+            fields.append(f"the name of the column that says who is who, {self.unit.person}")
+        return tuple(fields)
 
     def describe(self) -> Description:
         return replace(text.describe(self), person=str(statistic_promises.who(self)))
 
     def to_json(self) -> dict[str, Plain]:
-        told = plain(self)
-        assert isinstance(told, dict)
+        fields = plain(self)
+        assert isinstance(fields, dict)
         unsaid = ("is", "unlisted") if self.unlisted is None else ("is",)
-        return {name: value for name, value in told.items() if name not in unsaid}
+        return {name: value for name, value in fields.items() if name not in unsaid}
 
     def size_hint(self) -> int:
         return (1 << 20) + _BYTES_PER_BIN * self.bins

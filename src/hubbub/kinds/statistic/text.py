@@ -95,31 +95,31 @@ def unit(spec: Statistic) -> str:
 
 def _whom(spec: Statistic) -> str:
     """Who they are, sampled or not."""
-    told = "the people in the table"
+    people = "the people in the table"
     if spec.unit.expected_rows:
-        told = "the rows kept on average (each row of a person counts for one over how many rows the person has)"
+        people = "the rows kept on average (each row of a person counts for one over how many rows the person has)"
     elif spec.unit.one_row_per_person:
-        told = "the rows that this release kept, one of each person,"
+        people = "the rows that this release kept, one of each person,"
     if spec.kind.name != "fraction" and spec.where is not None:
-        told += f" with {'any row with ' if spec.any_row else ''}{spec.where}"
+        people += f" with {'any row with ' if spec.any_row else ''}{spec.where}"
     if isinstance(spec.measured, Measure):
         joined = "and" if spec.where is not None else "with"
-        told += f" {joined} a value of {spec.measured.column}"
-    told = told.removesuffix(",")
-    return f"{told}, of each bin" if spec.axes else told
+        people += f" {joined} a value of {spec.measured.column}"
+    people = people.removesuffix(",")
+    return f"{people}, of each bin" if spec.axes else people
 
 
 def whom(spec: Statistic) -> str:
     """Whom a number and its interval are about."""
-    told = _whom(spec)
-    return f"{told}, told from a secret sample of them" if spec.sampled else told
+    people = _whom(spec)
+    return f"{people}, told from a secret sample of them" if spec.sampled else people
 
 
 def counted(spec: Statistic) -> dict[str, str]:
     """The same for JSON: what was counted, whom the estimate and its interval are about."""
     kept = Estimand.KEPT_ROWS if spec.unit.one_row_per_person else Estimand.TABLE
-    told = Estimand.EVERYBODY if spec.sampled and kept is Estimand.TABLE else kept
-    everybody = (Estimand.EXPECTED_ROWS if spec.unit.expected_rows else told).value
+    estimand = Estimand.EVERYBODY if spec.sampled and kept is Estimand.TABLE else kept
+    everybody = (Estimand.EXPECTED_ROWS if spec.unit.expected_rows else estimand).value
     return {
         "number": (Estimand.SAMPLE if spec.sampled else kept).value,
         "estimate": everybody,
@@ -189,17 +189,17 @@ def route(spec: Statistic) -> str:
 def _knowledge_route(spec: Statistic, knowledge: Knowledge) -> str:
     k, n = knowledge.rows, knowledge.people
     if knowledge.route is Route.SAMPLE:
-        told = f"{k:,} of {n:,} people were drawn in secret and what they tell got noise"
+        sentence = f"{k:,} of {n:,} people were drawn in secret and what they tell got noise"
     else:
-        told = f"Everybody was counted, and the noise hides what {k:,} of {n:,} random people would not tell"
+        sentence = f"Everybody was counted, and the noise hides what {k:,} of {n:,} random people would not tell"
     if not spec.alone_known:
-        return f"{told}; for more than one share of all people no better way is known"
+        return f"{sentence}; for more than one share of all people no better way is known"
     mine, other = errors(spec, knowledge)
     if other is None:
-        return f"{told}; the noise that the other way needs is too wide to be drawn"
+        return f"{sentence}; the noise that the other way needs is too wide to be drawn"
     whose = " (for the rows that were kept)" if spec.unit.one_row_per_person else ""
     return (
-        f"{told}: at {to_text(100 * spec.coverage)} % it errs by about {_percent(mine / n)} of all people at worst, "
+        f"{sentence}: at {to_text(100 * spec.coverage)} % it errs by about {_percent(mine / n)} of all people at worst, "
         f"and the other way by {_percent(other / n)}{whose}"
     )
 
@@ -252,12 +252,12 @@ def interval_words(spec: Statistic) -> str:
     about = f"{estimand(spec)} of {_whom(spec)}"
     if spec.kind.name == "count":
         about = f"number of {_whom(spec).removeprefix('the ')}"
-    told = f"An interval holds {what} {about}, with a chance of at least {percent} %"
+    sentence = f"An interval holds {what} {about}, with a chance of at least {percent} %"
     if cut(spec):
-        told += ", and as well that of values that are cut and not rounded"
+        sentence += ", and as well that of values that are cut and not rounded"
     if isinstance(spec.protection, Crowd):
-        return f"{told}, where a number is shown"
-    return f"{told}, if there is anybody" if spec.kind.name != "count" and spec.axes else told
+        return f"{sentence}, where a number is shown"
+    return f"{sentence}, if there is anybody" if spec.kind.name != "count" and spec.axes else sentence
 
 
 def chosen(spec: Statistic) -> list[str]:
@@ -265,30 +265,30 @@ def chosen(spec: Statistic) -> list[str]:
     if not spec.unit.one_row_per_person:
         return []
     first = "A row was chosen among all rows of a person, and then it was looked at whether it meets the condition."
-    told = [first] if spec.where is not None else []
+    rules = [first] if spec.where is not None else []
     if isinstance(spec.measured, Measure):
         what = heading(spec).partition(" ")[0]
-        return [*told, f"Whoever has many rows counts as much as whoever has one: this is not the {what} of all rows."]
-    return [*told, "How many people have at least one such row is not told, and no number here estimates it."]
+        return [*rules, f"Whoever has many rows counts as much as whoever has one: this is not the {what} of all rows."]
+    return [*rules, "How many people have at least one such row is not told, and no number here estimates it."]
 
 
 def notes(spec: Statistic) -> tuple[str, ...]:
     """What has to be said beside the numbers."""
-    told = [f"The numbers are about {whom(spec)}.", f"{interval_words(spec)}."]
+    sentences = [f"The numbers are about {whom(spec)}.", f"{interval_words(spec)}."]
     if isinstance(spec.protection, Knowledge):
-        told.append(
+        sentences.append(
             f"K = {spec.protection.rows:,} random people is what may be known; epsilon = "
             f"{to_text(spec.protection.epsilon)} is how much more is told than they tell."
         )
     if isinstance(spec.measured, Measure):
         low, high, what = to_text(spec.measured.low), to_text(spec.measured.high), heading(spec).partition(" ")[0]
         finer = "; a finer step makes it less, and costs a mean nothing" if what == "mean" else ""
-        told.append(
+        sentences.append(
             f"Values beyond {low}..{high} count as the nearer end: where there are such, this is not the {what} of the "
             f"values as they are. Half a step on either side of an interval is for rounding{finer}."
         )
-    told += chosen(spec)
-    told.append(f"{capital(split(spec))}.")
+    sentences += chosen(spec)
+    sentences.append(f"{capital(split(spec))}.")
     if any(map(is_ranges, spec.axes)):
-        told.append("[a,b) is from a up to, and not including, b.")
-    return tuple(told)
+        sentences.append("[a,b) is from a up to, and not including, b.")
+    return tuple(sentences)

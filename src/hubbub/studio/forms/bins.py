@@ -56,10 +56,10 @@ def columns(schema: Mapping[str, ColumnType], form: Mapping[str, str]) -> tuple[
 
 def specs(found: Sequence[Column]) -> tuple[str, ...]:
     """The bins of the columns that are counted by."""
-    told = tuple(column.spec for column in found if column.used)
-    for each in told:
+    declared = tuple(column.spec for column in found if column.used)
+    for each in declared:
         no_file(each)
-    return told
+    return declared
 
 
 def spec_text(name: str, form: str, given: Mapping[str, str]) -> str:
@@ -70,24 +70,24 @@ def spec_text(name: str, form: str, given: Mapping[str, str]) -> str:
     >>> spec_text("a=b", "values", {"values": "x, y", "other": "on"}), spec_text("hired", "dates", {"unit": "year"})
     ('"a=b"=x, y,other', 'hired:year')
     """
-    told = {part: given.get(part, "").strip() for part in _PARTS}
+    parts = {part: given.get(part, "").strip() for part in _PARTS}
     column = quoted(name)
-    ends = "".join(f",{part}" for part in ("null", "other") if told[part])
-    if told["own"]:
-        return f"{column}{told['own']}" if told["own"][0] in "=:" else f"{column}:{told['own']}"
-    if form == "values" and told["values"]:
-        return f"{column}={told['values']}{ends}"
-    if form in ("range", "values") and any(told[part] for part in ("low", "high", "step")):
-        if not all(told[part] for part in ("low", "high", "step")):
+    ends = "".join(f",{part}" for part in ("null", "other") if parts[part])
+    if parts["own"]:
+        return f"{column}{parts['own']}" if parts["own"][0] in "=:" else f"{column}:{parts['own']}"
+    if form == "values" and parts["values"]:
+        return f"{column}={parts['values']}{ends}"
+    if form in ("range", "values") and any(parts[part] for part in ("low", "high", "step")):
+        if not all(parts[part] for part in ("low", "high", "step")):
             raise WrongUse(
                 "a range of numbers has a beginning, an end and a step, like 0, 100 and 10; fill in all three"
             )
-        return f"{column}:{told['low']}..{told['high']}:{told['step']}{ends}"
+        return f"{column}:{parts['low']}..{parts['high']}:{parts['step']}{ends}"
     if form == "dates":
-        unit = told["unit"] if told["unit"] in UNITS else "month"
-        if not told["first"] and not told["last"]:
+        unit = parts["unit"] if parts["unit"] in UNITS else "month"
+        if not parts["first"] and not parts["last"]:
             return f"{column}:{unit}"
-        return f"{column}:{unit}:{told['first']}..{told['last']}{ends}"
+        return f"{column}:{unit}:{parts['first']}..{parts['last']}{ends}"
     return f"{column}=false,true{ends}" if form == "none" else column
 
 

@@ -73,16 +73,16 @@ def fields(options: Sequence[Option], given: Mapping[str, Any]) -> tuple[Field, 
 
 def _field(option: Option, given: Mapping[str, Any]) -> Field:
     label = option.name.replace("_", " ")
-    told = in_page(option.help)
+    help_text = in_page(option.help)
     if option.metavar is None:
-        return Field(option.name, label, "tick", "", told, bool(given.get(option.name)))
+        return Field(option.name, label, "tick", "", help_text, bool(given.get(option.name)))
     value = given.get(option.name)
     form = "lines" if option.many else "file" if option.metavar == FILE else "text"
     if value is None:
         value = option.default or ""
     joined = "\n".join(value) if option.many and not isinstance(value, str) else value
     shown = " ".join(joined) if isinstance(joined, list | tuple) else str(joined)
-    return Field(option.name, label, form, option.metavar, told, shown)
+    return Field(option.name, label, form, option.metavar, help_text, shown)
 
 
 def words(options: Sequence[Option], form: Mapping[str, str], folder: Folder) -> dict[str, Any]:
@@ -100,17 +100,17 @@ def _word(option: Option, text: str, folder: Folder) -> Any:
         for each in said:
             no_file(each)
         return said
-    told = text.strip()
+    stripped = text.strip()
     if option.metavar == FILE:
-        return str(folder.file(told)) if told else None
+        return str(folder.file(stripped)) if stripped else None
     if option.parts > 1:
-        parts = tuple(told.split())
+        parts = tuple(stripped.split())
         if parts and len(parts) != option.parts:
             raise WrongUse(
                 f"`{option.name}` takes {option.parts} values with a space between them; write {option.metavar}"
             )
         return parts or None
-    return told or option.default
+    return stripped or option.default
 
 
 def no_file(spec: str) -> None:

@@ -19,7 +19,7 @@ class Promise:
 
     name: str
     title: str
-    told: str
+    description: str
     sliders: tuple[str, ...]
 
 
@@ -60,7 +60,7 @@ class Slider:
     label: str
     stops: str
     value: str
-    told: str
+    description: str
 
 
 SLIDERS: Final = (
@@ -126,18 +126,18 @@ def words(form: Mapping[str, str], found: tuple[Column, ...]) -> dict[str, Any]:
 
 
 def _protected(promise: Promise, form: Mapping[str, str], by: tuple[str, ...]) -> dict[str, Any]:
-    def told(name: str) -> str:
+    def value_of(name: str) -> str:
         return form.get(name, "").strip() or next(each.value for each in SLIDERS if each.name == name)
 
     if promise.name == "noise":
         found = any(isinstance(parse(each), Discovered) for each in by)
-        return {"epsilon": told("epsilon")} | ({"delta": told("delta")} if found else {})
+        return {"epsilon": value_of("epsilon")} | ({"delta": value_of("delta")} if found else {})
     if promise.name == "crowd":
-        return {"crowd": told("crowd")}
+        return {"crowd": value_of("crowd")}
     if promise.name == "sample":
-        return {"crowd": told("crowd"), "sample": told("sample"), "scale_up": True}
-    threshold = told("show_above")
-    curve = f"1:{told('rare')},{told('crowd')}:{told('epsilon')}"
+        return {"crowd": value_of("crowd"), "sample": value_of("sample"), "scale_up": True}
+    threshold = value_of("show_above")
+    curve = f"1:{value_of('rare')},{value_of('crowd')}:{value_of('epsilon')}"
     return {"outlier": curve} | ({} if threshold == "0" else {"show_above": threshold})
 
 

@@ -32,7 +32,7 @@ _RATES = "0.05..0.25"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PromiseText:
     """A promise in words: its title, what it means, and in numbers."""
 
     title: str
@@ -58,17 +58,17 @@ class Weighed:
         return any(each.waiting for each in (self.promises, self.expected, self.trial, self.frontier))
 
     @property
-    def told(self) -> tuple[Told, ...]:
+    def promise_texts(self) -> tuple[PromiseText, ...]:
         """The promises in words, the one that was asked for first."""
-        return tuple(map(told, asked_first(self.promises.value or ())))
+        return tuple(map(text_of_promise, asked_first(self.promises.value or ())))
 
 
-def told(step: Derivation) -> Told:
+def text_of_promise(step: Derivation) -> PromiseText:
     """A promise in words."""
     said = meaning(step.conclusion, step.people)
     crowd = " ".join(filter(None, (said.crowd, crowd_words(step))))
     whom = "" if step.people is None else f", for {step.people}"
-    return Told(title(step.conclusion), said.promised, crowd, f"{step.conclusion}{whom}", said.not_promised)
+    return PromiseText(title(step.conclusion), said.promised, crowd, f"{step.conclusion}{whom}", said.not_promised)
 
 
 def weigh(

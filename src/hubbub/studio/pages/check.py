@@ -20,7 +20,7 @@ from hubbub.serialization.canonical import LARGEST
 from hubbub.studio.app_state import Desk, desk_of, key_of, whose
 from hubbub.studio.ballots import EXAMPLE, read_again
 from hubbub.studio.folder import RECORD
-from hubbub.studio.forms.live_preview import Told, told
+from hubbub.studio.forms.live_preview import PromiseText, text_of_promise
 from hubbub.studio.rendering import drawing, page, trouble
 from hubbub.studio.tree import Step, tree
 from hubbub.verification import Checked
@@ -36,7 +36,7 @@ class Seen:
     """What a check found, ready to be shown."""
 
     done: Checked | CountChecked
-    promises: tuple[Told, ...] = ()
+    promises: tuple[PromiseText, ...] = ()
     steps: tuple[Step, ...] = ()
     chart: str = ""
     rows: tuple[Mapping[str, Any], ...] = ()
@@ -144,7 +144,7 @@ def _seen(desk: Desk, certificate: Path, folder: Path, key: str, ballots: str) -
     chart, rows = _profile(done.spec)
     return Seen(
         done=done,
-        promises=tuple(map(told, asked_first(done.promises))),
+        promises=tuple(map(text_of_promise, asked_first(done.promises))),
         steps=tuple(map(tree, asked_first(done.promises))),
         chart=chart,
         rows=rows,

@@ -50,7 +50,7 @@ async def ledger(request: Request) -> Response:
         mine = await run_in_threadpool(lambda: desk.book.public_key())
     except HubbubError as error:
         return trouble(error, place=PLACE, back="/ledger" if "dataset" in request.query_params else "/")
-    accounts = [_told(account) for name, account in known.items() if wanted in (None, name)]
+    accounts = [_account_facts(account) for name, account in known.items() if wanted in (None, name)]
     return page(
         "ledger.html",
         "Ledger" if wanted is None else f"Ledger of {wanted}",
@@ -64,7 +64,7 @@ async def ledger(request: Request) -> Response:
     )
 
 
-def _told(account: Account) -> dict[str, Any]:
+def _account_facts(account: Account) -> dict[str, Any]:
     together = account.totals
     totals = [] if together is None else [(NOTIONS[name], getattr(together, name)) for name in NOTIONS]
     caps = {name: value for name, _, _ in CAPS if (value := getattr(account.policy, name)) is not None}

@@ -68,8 +68,8 @@ async def plan(request: Request) -> Response:
 
 async def answer(request: Request) -> Response:
     """The part that follows the sliders."""
-    told = await run_in_threadpool(_answer, desk_of(request), await form_of(request))
-    return HTMLResponse(fragment("planned.html", answer=told))
+    answer = await run_in_threadpool(_answer, desk_of(request), await form_of(request))
+    return HTMLResponse(fragment("planned.html", answer=answer))
 
 
 def _answer(desk: Desk, form: Mapping[str, str]) -> dict[str, Any]:

@@ -53,13 +53,13 @@ async def events(request: Request) -> Response:
     """The same as it happens, as server-sent events."""
     desk = desk_of(request)
 
-    async def told() -> AsyncIterator[str]:
+    async def events() -> AsyncIterator[str]:
         async for job in desk.work.seen():
             if await request.is_disconnected():
                 return
             yield f"data: {json.dumps(_state(job))}\n\n"
 
-    return StreamingResponse(told(), media_type="text/event-stream")
+    return StreamingResponse(events(), media_type="text/event-stream")
 
 
 def _state(job: Job | None) -> dict[str, object]:

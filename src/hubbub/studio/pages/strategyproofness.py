@@ -53,7 +53,7 @@ def _triangle(found: GainMap, at: int) -> str:
         a, b, c = (part / found.steps for part in cell.weights)
         x, y = _ROOM + _SIDE * (c + a / 2), top + high * (1 - a)
         shade = sum(float_up(cell.gain.high) >= level for level in _LEVELS)
-        told = html.escape(
+        explained = html.escape(
             f"{found.labels[0]} {a:.0%}, {found.labels[1]} {b:.0%}, {found.labels[2]} {c:.0%}: "
             f"{approximately(cell.gain.high)}"
         )
@@ -61,7 +61,7 @@ def _triangle(found: GainMap, at: int) -> str:
             f"{px(x + radius * math.sin(math.pi / 3 * i))},{px(y - radius * math.cos(math.pi / 3 * i))}"
             for i in range(6)
         )
-        parts.append(f'<g><title>{told}</title><polygon class="heat h{shade}" points="{corners}"/></g>')
+        parts.append(f'<g><title>{explained}</title><polygon class="heat h{shade}" points="{corners}"/></g>')
     ends = (
         (wide / 2 + radius + 6, top + 4, "start"),
         (8, top + high + 12, "start"),
@@ -69,8 +69,8 @@ def _triangle(found: GainMap, at: int) -> str:
     )
     for label, (x, y, anchor) in zip(found.labels, ends, strict=True):
         parts.append(text_lines(x, y, [label], "quiet", anchor=anchor))
-    told = (
+    explained = (
         f"<title>{html.escape(each.contest.kind)}</title><desc>The best lie gains {html.escape(gained)} at most.</desc>"
     )
     size = f'viewBox="0 0 {px(wide)} {px(tall)}"'
-    return f'<svg class="chart triangle" {size} role="img">{told}{"".join(parts)}</svg>'
+    return f'<svg class="chart triangle" {size} role="img">{explained}{"".join(parts)}</svg>'

@@ -28,7 +28,7 @@ STAGES: Final = {
 }
 STOPPED: Final = "stopped"
 
-Tell = Callable[[Mapping[str, Any]], None]
+Report = Callable[[Mapping[str, Any]], None]
 
 
 class Interrupt:
@@ -54,7 +54,7 @@ class Interrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def work(asked: Mapping[str, Any], tell: Tell, interrupt: Interrupt) -> None:
+def work(asked: Mapping[str, Any], report: Report, interrupt: Interrupt) -> None:
     """Do it. When noise was drawn, the interrupt is shielded: from then on nothing should stop this.
 
     Guarantee: that of :func:`hubbub.release.execute` and :func:`hubbub.release.save`. If it is stopped before noise is
@@ -69,24 +69,24 @@ def work(asked: Mapping[str, Any], tell: Tell, interrupt: Interrupt) -> None:
     kind = registry.kind(asked["kind"])
     out, form = Path(asked["place"]), asked["form"]
     check_format(form)
-    tell({"stage": "opening"})
+    report({"stage": "opening"})
     publish, words = _opened(kind, asked)
-    tell({"stage": "preparing"})
+    report({"stage": "preparing"})
     spec = kind.from_options(**words)
     before = _spent(asked)
     try:
         with prepared(out, spec.size_hint()):
-            tell({"stage": "counting"})
+            report({"stage": "counting"})
             done = publish(spec, accept_weak=asked["accept_weak"])
             interrupt.shield()
-            tell({"stage": "writing"})
+            report({"stage": "writing"})
             written = save(done, out, form=form, heading=heading(asked.get("date")))
     except BaseException as error:
         if not (interrupt.came or isinstance(error, KeyboardInterrupt)):
             raise
-        tell({STOPPED: True, "spent": _spent(asked) > before})
+        report({STOPPED: True, "spent": _spent(asked) > before})
         return
-    tell({"done": True, "written": written, "remarks": list(done.spec.describe().remarks)})
+    report({"done": True, "written": written, "remarks": list(done.spec.describe().remarks)})
 
 
 def _opened(kind: Kind, asked: Mapping[str, Any]) -> tuple[Publish, dict[str, Any]]:
@@ -129,7 +129,7 @@ def main() -> int:
     """What the process runs."""
     said = sys.stdout
 
-    def tell(what: Mapping[str, Any]) -> None:
+    def report(what: Mapping[str, Any]) -> None:
         said.write(json.dumps(what) + "\n")
         said.flush()
 
@@ -137,15 +137,15 @@ def main() -> int:
     interrupt = Interrupt()
     interrupt.listen()
     try:
-        work(json.loads(sys.stdin.read()), tell, interrupt)
+        work(json.loads(sys.stdin.read()), report, interrupt)
     except BaseException as error:
         interrupt.shield()
         if interrupt.came:
-            tell({STOPPED: True, "spent": False})
+            report({STOPPED: True, "spent": False})
         elif isinstance(error, HubbubError):
-            tell({"error": error.marked, "code": error.exit_code})
+            report({"error": error.marked, "code": error.exit_code})
         else:  # a mistake of ours; its words may hold a cell, so its name is all that is told
-            tell({"error": f"this went wrong in a way that nobody expected ({type(error).__name__})", "code": 1})
+            report({"error": f"this went wrong in a way that nobody expected ({type(error).__name__})", "code": 1})
     return 0
 
 

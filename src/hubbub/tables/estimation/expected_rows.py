@@ -69,9 +69,9 @@ def expected_intervals(
     some, tail = ~hidden, doubt / 2
     below[some] = _each(low[some], lambda x: 0 if x <= first else math.floor(smallest_mean(x, tail, first) / rate))
     above[some] = _each(high[some], lambda x: -1 if x < 0 else math.ceil(largest_mean(x, tail, first) / rate))
-    told = _each(published.values[some], lambda value: population_estimate(value, p))
-    below[some] = np.minimum(below[some], told)
-    above[some] = np.where(above[some] < 0, -1, np.maximum(above[some], told))
+    estimates = _each(published.values[some], lambda value: population_estimate(value, p))
+    below[some] = np.minimum(below[some], estimates)
+    above[some] = np.where(above[some] < 0, -1, np.maximum(above[some], estimates))
     return below, above
 
 

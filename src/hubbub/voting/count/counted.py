@@ -104,19 +104,19 @@ class Counted:
             often = " A smaller eta makes it rarer." if self.punishing > Fraction(1, 100) else ""
             said.append(f"The punishing rule had a chance of {approximately(self.punishing, digits=3)}.{often}")
         for what, verdict in (("Pareto efficient", self.pareto), ("Close to optimal", self.close_to_optimal)):
-            told = verdict_json(verdict)
-            said.append(f"{what}: {told['answer']}, {told['reason']}.")
+            facts = verdict_json(verdict)
+            said.append(f"{what}: {facts['answer']}, {facts['reason']}.")
         return said
 
     def drawn(self, most: int | None = None) -> list[str]:
         """Every draw, in a sentence each, with at most so many of those it was among."""
-        told = []
+        sentences = []
         for said in draws_json(self.result.draws, secure=self.result.secure, dice=self.dice):
             pairs = list(zip(said["among"], said["chances"], strict=True))
             among = ", ".join(f"{name} {chance}" for name, chance in pairs[:most])
             more = f" and {len(pairs) - most:,} others" if most is not None and len(pairs) > most else ""
-            told.append(f"Drawn from {said['source']}, {said['why']}: {said['chosen']} (of {among}{more}).")
-        return told
+            sentences.append(f"Drawn from {said['source']}, {said['why']}: {said['chosen']} (of {among}{more}).")
+        return sentences
 
 
 _UNFORETOLD: Final = "nobody could foretell the public words of the dice while votes were cast"

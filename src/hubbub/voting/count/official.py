@@ -151,14 +151,14 @@ def _no_constant(text: str) -> NoReturn:
 def official_of(value: Any) -> Official:
     """The record that some JSON tells."""
     try:
-        told = value["count"] if "count" in value and "rounds" not in value else value
-        if "stages" in told or any(each.get("counted", _TOPS) != _TOPS for each in told["rounds"]):
+        count = value["count"] if "count" in value and "rounds" not in value else value
+        if "stages" in count or any(each.get("counted", _TOPS) != _TOPS for each in count["rounds"]):
             raise _wrong("it has other rounds than of top choices, or fills several seats")
-        winner = told["winner"] if "winner" in told else _only(told["winners"])
+        winner = count["winner"] if "winner" in count else _only(count["winners"])
         return Official(
-            rounds=tuple(_round(each) for each in told["rounds"]),
+            rounds=tuple(_round(each) for each in count["rounds"]),
             winner=_text(winner),
-            draws=tuple(_draw(each) for each in told.get("draws") or ()),
+            draws=tuple(_draw(each) for each in count.get("draws") or ()),
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         raise _wrong('it needs "rounds", each with "counts", and "winner"') from None

@@ -58,12 +58,14 @@ class BallotText:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        told = []
+        remarks = []
         if self.encoding == FALLBACK:
-            told.append("the file is not UTF-8 and was read as Windows-1252 (Latin-1); another is named by --encoding")
+            remarks.append(
+                "the file is not UTF-8 and was read as Windows-1252 (Latin-1); another is named by --encoding"
+            )
         if self.escapes:
-            told.append("control characters in the file are shown escaped, like \\x1b")
-        return tuple(told)
+            remarks.append("control characters in the file are shown escaped, like \\x1b")
+        return tuple(remarks)
 
     def pieces(self) -> Iterator[bytes]:
         """The text in UTF-8, in pieces of whole lines, each ended by \\n but perhaps the last one of the file."""

@@ -77,7 +77,7 @@ def read(
         file = _read(text, kind, rules, columns, candidates, contest)
     names = file.ballots.candidates
     own = () if kind in (*_TABLES, "abif") else label_names(names)
-    told = (*seen, *file.remarks, *own, *near_equal(names))
+    remarks = (*seen, *file.remarks, *own, *near_equal(names))
     named = {what: [names] if isinstance(names, str) else list(names) for what, names in (columns or {}).items()}
     asked = {
         "format": kind,
@@ -86,7 +86,7 @@ def read(
         "contest": contest,
         "encoding": encoding,
     }
-    return replace(file, remarks=told, asked=asked)
+    return replace(file, remarks=remarks, asked=asked)
 
 
 def _read(

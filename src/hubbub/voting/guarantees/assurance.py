@@ -181,11 +181,11 @@ class Assurance:
         said = self._covered()
         if self.needed is not None:
             always, least = self.needed.always, self.needed.least
-            told = f"With {always:,} voters or more the promise always holds"
+            sentence = f"With {always:,} voters or more the promise always holds"
             fewer = (
                 f"; smaller numbers may do, the least is {least:,}" if least < always else "; no smaller number does"
             )
-            said.append(f"{told}{fewer}.")
+            said.append(f"{sentence}{fewer}.")
         if isinstance(self.least, Fraction) and not self.empty and not self.two:
             said.append(coarse_sentence(self.least))
         if self.asked is not None:
@@ -207,14 +207,18 @@ class Assurance:
             return [
                 "Between two candidates no lie gains anything, whatever the margin: the rule elects the majority's."
             ]
-        told = []
+        assumptions = []
         if self.empty:
-            told.append(f"The guarantee is empty: {self.why}.")
+            assumptions.append(f"The guarantee is empty: {self.why}.")
         elif self.least > Fraction(1, 3):
-            told.append("The guarantee is nearly empty: it covers only beliefs whose probabilities are 0, 1/2 or 1.")
+            assumptions.append(
+                "The guarantee is nearly empty: it covers only beliefs whose probabilities are 0, 1/2 or 1."
+            )
         if self.voters <= guarantee.SMALL_ELECTION and self.eta <= guarantee.SMALL_GAIN:
-            told.append("With 1,000 voters or fewer no margin covers a belief finer than 1/2 for a gain this small.")
-        return told
+            assumptions.append(
+                "With 1,000 voters or fewer no margin covers a belief finer than 1/2 for a gain this small."
+            )
+        return assumptions
 
     def _advice(self) -> list[str]:
         """What to do about the punishing rule, where the promise is kept."""

@@ -77,12 +77,12 @@ class Choices:
             )
         if self.rules:
             said.append(f"Of the rules here {_listed(list(self.rules))} would promise it as it is.")
-        told = [
+        sentences = [
             f"{needed.always:,} voters for those who go by the shares of {alpha.denominator} ballots"
             for alpha, needed in self.voters
         ]
-        if told:
-            said.append(f"A gain of {approximately(self.eta)} takes {_listed(told)} (smaller numbers may do).")
+        if sentences:
+            said.append(f"A gain of {approximately(self.eta)} takes {_listed(sentences)} (smaller numbers may do).")
         return said
 
 

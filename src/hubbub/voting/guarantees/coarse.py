@@ -13,10 +13,10 @@ def coarse_sentence(alpha: Fraction) -> str:
     >>> print(coarse_sentence(Fraction(156, 1000))[:99])
     A belief is 0.156-coarse when its probabilities are whole multiples of one number of at least 0.156
     """
-    told, most = approximately(alpha, digits=3), alpha.denominator // alpha.numerator
+    alpha_text, most = approximately(alpha, digits=3), alpha.denominator // alpha.numerator
     ballots = "one ballot" if most == 1 else f"{most:,} ballots"
     return (
-        f"A belief is {told}-coarse when its probabilities are whole multiples of one number of at least {told}, as "
+        f"A belief is {alpha_text}-coarse when its probabilities are whole multiples of one number of at least {alpha_text}, as "
         f"the shares of {ballots} are; a voter who goes by the shares of a poll of {most + 1:,} ballots or more may "
         "believe finer, and nothing is promised to her."
     )
@@ -27,5 +27,5 @@ def covers(alpha: Fraction) -> str:
     if alpha <= 0:
         return "it covers every belief"
     most = alpha.denominator // alpha.numerator
-    told = approximately(alpha, digits=3)
-    return f"it covers every belief that is at least {told}-coarse, like the shares of a poll of {most:,} ballots"
+    alpha_text = approximately(alpha, digits=3)
+    return f"it covers every belief that is at least {alpha_text}-coarse, like the shares of a poll of {most:,} ballots"

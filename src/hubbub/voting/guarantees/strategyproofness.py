@@ -175,11 +175,11 @@ def honesty(
             why = f"{voters:,} voters are too few for any belief, however coarse"
         return NotPromised(eta=eta, reason=why, margin=margin, alpha_min=alpha if isinstance(alpha, Fraction) else None)
     if alpha > REAL:
-        told_alpha = approximately(alpha, digits=3)
-        why = f"it would cover only {told_alpha}-coarse beliefs, and only who is sure of one single ranking has one"
+        alpha_text = approximately(alpha, digits=3)
+        why = f"it would cover only {alpha_text}-coarse beliefs, and only who is sure of one single ranking has one"
         return NotPromised(eta=eta, reason=why, margin=margin, alpha_min=alpha)
-    told = (_BELIEF, _UTILITY, _ONE_EACH, kinds, _DRAWN)
-    return Promised(eta=eta, alpha_min=alpha, theorem="Theorem B1", assumptions=told, margin=margin)
+    assumptions = (_BELIEF, _UTILITY, _ONE_EACH, kinds, _DRAWN)
+    return Promised(eta=eta, alpha_min=alpha, theorem="Theorem B1", assumptions=assumptions, margin=margin)
 
 
 def alternatives(rule: Rule, *, voters: int, candidates: int, truncated: bool, eta: Fraction) -> Choices | None:
@@ -210,8 +210,8 @@ def _mixed(rule: Mix, voters: int, candidates: int, truncated: bool, eta: Fracti
         return inner
     if truncated and isinstance(rule.rule, ScoringElimination) and rule.rule.stage.points(candidates)[-1]:
         # To leave out the last candidate alone takes points from them, and costs nothing under the punishing rule.
-        told = "the mix punishes no ballot that leaves out the last candidate alone, who would score on a full one"
-        return replace(inner, remarks=(*inner.remarks, told))
+        reason = "the mix punishes no ballot that leaves out the last candidate alone, who would score on a full one"
+        return replace(inner, remarks=(*inner.remarks, reason))
     # q >= r/(1 + r) with r = eta n m (m - 1)/(2 alpha_u) says alpha_u >= eta n m (m - 1) (1 - q)/(2 q).
     needed = inner.eta * voters * pairs * (1 - q) / (q if truncated else 2 * q)
     if needed > 1:

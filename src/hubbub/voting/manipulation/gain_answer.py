@@ -15,7 +15,7 @@ from hubbub.voting.manipulation import gain as gains
 from hubbub.voting.manipulation.beliefs import Belief, ranking_text
 from hubbub.voting.manipulation.gain import BOUND, CONFIDENCE, ENUMERATE, FOUR, PIVOTS, SAMPLE, THREE, Gain, Question
 
-MOST_TOLD: Final = 40  # rankings of a belief
+MOST_LISTED: Final = 40  # rankings of a belief
 LONGEST_EXACT: Final = 200  # characters of an exact rational in the answer
 HELD: Final = {
     ENUMERATE: "exactly, by counting every profile",
@@ -98,10 +98,10 @@ class GainAnswer:
         if found.method == SAMPLE and found.lie is None:
             said.append("No draw met a gain. That does not make it 0.")
         if found.lie is not None and found.worth is not None:
-            told = ranking_text(found.lie, question.belief.candidates)
+            lie_text = ranking_text(found.lie, question.belief.candidates)
             which = "In the draws it did best to" if found.method == SAMPLE else "It is to"
             worth = "it pays most for" if question.worth is None else "that is for"
-            voted = f"report {told}" if told else "stay at home"
+            voted = f"report {lie_text}" if lie_text else "stay at home"
             said.append(f"{which} {voted}; {worth} the utility {found.worth.text()}.")
         if self.bound is not None and self.general is not None:
             if found.method != BOUND and self.bound.high < 1:
@@ -165,5 +165,5 @@ def answer(
 
 def belief_text(belief: Belief) -> str:
     """The belief as text, unless it came from a file and would fill the page."""
-    many = len(belief.shares) > MOST_TOLD
+    many = len(belief.shares) > MOST_LISTED
     return f"{len(belief.shares):,} rankings" if many else belief.text()

@@ -145,8 +145,8 @@ class GainMap:
             )
             gained = approximately(worst.gain.high)
             margin = "" if each.contest.margin is None else f"{each.contest.margin:,}"
-            told = "" if elects is None else f"{100 * elects:.1f} %"
-            found.append((each.contest.kind, margin, gained, where, approximately(each.mean), told))
+            chance = "" if elects is None else f"{100 * elects:.1f} %"
+            found.append((each.contest.kind, margin, gained, where, approximately(each.mean), chance))
         return found
 
     def sentences(self) -> list[str]:

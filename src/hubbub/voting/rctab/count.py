@@ -60,7 +60,7 @@ def count_configured(configuration: Configuration, ballots: OfficeBallots) -> Co
         undervotes=sum(weight for ranks, weight in ballots.ballots if not ranks),
         passes=tuple(passes),
         winners=tuple(winners),
-        ties=tuple(ties.told),
+        ties=tuple(ties.remarks),
         mode=rules.mode,
     )
 
@@ -69,7 +69,7 @@ class _Ties:
     """Who of several comes out on top, or goes, by the configuration."""
 
     def __init__(self, rules: TabulationRules, candidates: Sequence[str]) -> None:
-        self.told: list[str] = []
+        self.remarks: list[str] = []
         self._mode = rules.ties
         self._dice = None if rules.seed is None else JavaDice(rules.seed)
         self._order = list(candidates)
@@ -97,7 +97,7 @@ class _Ties:
                 f"{', '.join(sorted(among))} are equal, and the configuration leaves it to somebody who is asked; set "
                 "tiebreakMode to useCandidateOrder with the candidates in the order that was drawn"
             )
-        self.told.append(f"Equal: {', '.join(sorted(tied))}; {chosen} {'is chosen' if wins else 'goes'}.")
+        self.remarks.append(f"Equal: {', '.join(sorted(tied))}; {chosen} {'is chosen' if wins else 'goes'}.")
         return chosen
 
 

@@ -13,7 +13,7 @@ from hubbub.voting.ballots import Ballots
 
 MOST_WORK: Final = 4_000_000_000
 """Different ballots times pairs of candidates, at most: some seconds."""
-_MOST_TOLD: Final = 40  # candidates up to whom every pair is told
+_MOST_LISTED: Final = 40  # candidates up to whom every pair is told
 _ROWS: Final = 1 << 15  # ballots at once
 
 
@@ -41,7 +41,7 @@ class Pairwise:
 
     def as_json(self) -> dict[str, Any]:
         names = self.candidates
-        told = self.pairs() if len(names) <= _MOST_TOLD else []
+        listed = self.pairs() if len(names) <= _MOST_LISTED else []
         return {
             "condorcet_winner": None if self.winner is None else names[self.winner],
             "pairs": [
@@ -50,7 +50,7 @@ class Pairwise:
                     "pair": [names[one], names[other]],
                     "votes": [more, less],
                 }
-                for one, other, more, less in told
+                for one, other, more, less in listed
             ],
         }
 

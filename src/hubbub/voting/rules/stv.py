@@ -38,7 +38,7 @@ class Transfers:
     fraction_first: bool
     together: bool  # whether all surpluses of a round move at once
     look_back: bool  # whether earlier stages break ties before a lot does
-    told: str
+    description: str
 
 
 SCOTLAND: Final = Transfers(
@@ -47,7 +47,7 @@ SCOTLAND: Final = Transfers(
     fraction_first=False,
     together=False,
     look_back=True,
-    told="the Scottish rules (values to five decimal places, one surplus at a time)",
+    description="the Scottish rules (values to five decimal places, one surplus at a time)",
 )
 ALBANY: Final = Transfers(
     name="albany",
@@ -55,7 +55,7 @@ ALBANY: Final = Transfers(
     fraction_first=True,
     together=True,
     look_back=False,
-    told="fractional transfers to four decimal places (as for Albany)",
+    description="fractional transfers to four decimal places (as for Albany)",
 )
 RULES: Final = {rules.name: rules for rules in (SCOTLAND, ALBANY)}
 

@@ -95,7 +95,7 @@ class Seats:
         many = f"{seats} seats" if seats > 1 else "1 seat"
         return (
             f"{_listed(self.winner_names)} {'are' if len(self.elected) > 1 else 'is'} elected to {many}, by "
-            f"{self.rule.rules.told}.",
+            f"{self.rule.rules.description}.",
             f"The quota is {self.quota:,}: {self.valid:,} valid ballots divided by {seats + 1}, cut to a whole number, "
             "plus 1.",
         )

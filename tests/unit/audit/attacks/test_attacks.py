@@ -48,7 +48,7 @@ def test_a_story_is_told_and_drawn(name: str) -> None:
     assert ("<svg" in page, "<script" in page, "http://" in page) == (True, False, False)
     assert found.name == name
     assert found.protects.endswith(".")
-    for sentence in found.told:
+    for sentence in found.sentences:
         assert sentence.endswith(".")
         assert "{" not in sentence
 

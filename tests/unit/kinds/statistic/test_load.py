@@ -14,7 +14,7 @@ import pytest
 
 import hubbub
 from hubbub.kinds.statistic import mechanism as statistic_mechanism
-from hubbub.kinds.statistic.estimates import told
+from hubbub.kinds.statistic.estimates import estimated_answers
 from hubbub.kinds.statistic.request import statistic
 from hubbub.kinds.statistic.result import Answer, Answers
 from hubbub.protocol.release import Release
@@ -180,10 +180,13 @@ def test_whoever_publishes_shorter_intervals_and_signs_them_is_found_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def shorter(spec: Any, rows: Any) -> list[Answer]:
-        return [replace(each, low=(each.low + 3 * each.high) / 4) if each.high else each for each in told(spec, rows)]
+        return [
+            replace(each, low=(each.low + 3 * each.high) / 4) if each.high else each
+            for each in estimated_answers(spec, rows)
+        ]
 
     with monkeypatch.context() as patch:
-        patch.setattr(statistic_mechanism, "told", shorter)  # in the publisher's program alone
+        patch.setattr(statistic_mechanism, "estimated_answers", shorter)  # in the publisher's program alone
         release = enter(PEOPLE, person="id").mean("age:0..90:1", BY, epsilon=1)
     files = hubbub.save(release, tmp_path)
     done = hubbub.verify(files["certificate"])
@@ -195,7 +198,7 @@ def test_a_sampled_end_may_be_a_person_in_a_million_off_and_not_more(tmp_path: P
     """Sums of floats round differently elsewhere; of 5,000,000 people five may be told otherwise."""
     words: dict[str, Any] = {"zero_knowledge": "1", "rows": 1000, "people": 5_000_000}
     spec = statistic("count", by=BY, **words)
-    answers = told(spec, [(100 * i,) for i in range(4)])
+    answers = estimated_answers(spec, [(100 * i,) for i in range(4)])
 
     def found(off: int) -> str | None:
         rows = [["town", "sampled", "estimate", "low", "high", "status"]]
