@@ -199,7 +199,7 @@ class _Header:
         places = [_place(self.names[i]) for i in columns]
         if None in places:
             return list(columns)
-        return [i for _, i in sorted(zip(places, columns, strict=True))]  # type: ignore[type-var]
+        return [i for _, i in sorted(zip(places, columns, strict=True))]
 
     def check_order(self, columns: Sequence[int]) -> None:
         """Refuse ranks in another order than the names of their columns say."""
