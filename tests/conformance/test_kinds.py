@@ -225,7 +225,6 @@ every_case = pytest.mark.parametrize("name", first_is_fast(CASES, lambda name: C
 def toy(monkeypatch: pytest.MonkeyPatch) -> None:
     """The toy kind joins as every kind does: by its line."""
     monkeypatch.setitem(registry._WHERE, "toy", "tests.conformance.toy")  # type: ignore[arg-type]
-    monkeypatch.setattr("hubbub.charts.available", lambda: False)  # charts have tests of their own
 
 
 @pytest.fixture(scope="module")

@@ -220,7 +220,6 @@ def _print_plan(found: Planned, given: dict[str, Any]) -> None:
 
 
 def _draw(found: Planned, path: str) -> None:
-    from hubbub import charts
     from hubbub.charts.designs import designs_chart
     from hubbub.numeric.format import short
     from hubbub.plan.planned import named, percent
@@ -239,7 +238,7 @@ def _draw(found: Planned, path: str) -> None:
     allowed = f", delta {short(asked.delta)}" if asked.delta else ""
     wanted = asked.curve or f"epsilon {short(asked.epsilon)}{allowed}"
     about = f"{asked.want.value} privacy, {wanted}; {found.title.partition(' privacy for ')[2]}"
-    charts.save(designs_chart(rows, title=title, subtitle=[about, "a hidden bin is read as 0"]), path)
+    designs_chart(rows, title=title, subtitle=[about, "a hidden bin is read as 0"]).save(path)
 
 
 def _kind(design: Design) -> str:

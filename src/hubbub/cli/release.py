@@ -195,7 +195,7 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[st
     )
     ledger = Ledger(words["ledger"])
     publish, columns = _opened(kind, file, words)
-    spec = kind.from_options(**words)
+    spec = kind.ask(**words)
     check_format(form)
     said = heading(date)
     confirm_weak(spec.bind(columns), yes)

@@ -49,7 +49,7 @@ def test_crowds_are_published_and_the_rest_is_absent(town: Path, tmp_path: Path)
     assert "Mayor" not in Path(told["report"]).read_text()
 
 
-HEAVY = ("altair", "pandas", "pyarrow.compute", "scipy", "vl_convert")
+HEAVY = ("pandas", "pyarrow.compute", "scipy")
 
 
 @pytest.mark.parametrize("by", ["department", "department=Mayor,Fire,Police,null"])

@@ -82,7 +82,7 @@ def test_nobody_can_tell_whether_i_took_part_is_first_on_the_terminal(tmp_path: 
     assert done.stdout.index("Promise (differential") < done.stdout.index("Promise (outlier")
     assert "The fewer people" not in done.stdout
     again = CliRunner().invoke(commands, [*words.split(), "--replace", "--json"])
-    assert [each["notion"] for each in json.loads(again.stdout)["guarantees"]][0] == "differential"
+    assert json.loads(again.stdout)["guarantees"][0]["notion"] == "differential"
 
 
 def test_no_promise_of_one_loss_for_all_says_that_the_rarer_show_less(found: Release) -> None:

@@ -194,10 +194,9 @@ def _answer(made: Tradeoff, *, delta: str | None, at_epsilon: str | None, curve:
 
 def _write(rows: Sequence[Mapping[str, Any]], path: str, made: Tradeoff) -> None:
     if Path(path).suffix.lower() != ".csv":
-        from hubbub import charts
         from hubbub.charts.amplification import amplification_chart
 
-        charts.save(amplification_chart(rows, made.title, floor=float(made.floor)), path)
+        amplification_chart(rows, made.title, floor=float(made.floor)).save(path)
         return
     try:
         with open(path, "w", newline="", encoding="utf-8") as out:

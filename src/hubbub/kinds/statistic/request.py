@@ -143,32 +143,24 @@ def _rate(value: Exact) -> Fraction:
 
 # --- the kinds ----------------------------------------------------------------------------------------------------
 
-_BY: Final = Option(name="by", metavar="SPEC", many=True, help="A column and its bins; repeat it for several columns.")
-_OF: Final = Option(
-    name="of", metavar="RANGE", help="What is measured: column:LOW..HIGH:STEP, like salary:0..300000:100."
-)
-_WHERE: Final = Option(name="where", metavar="CONDITION", help='Of whom, like "age >= 65 and sex = F".')
-_Q: Final = Option(name="q", metavar="Q", default="0.5", help="Which quantile: 0.5 is the median.")
+_BY: Final = Option("by", "SPEC", "A column and its bins; repeat it for several columns.", many=True)
+_OF: Final = Option("of", "RANGE", "What is measured: column:LOW..HIGH:STEP, like salary:0..300000:100.", takes="str")
+_WHERE: Final = Option("where", "CONDITION", 'Of whom, like "age >= 65 and sex = F".', takes="str")
+_Q: Final = Option("q", "Q", "Which quantile: 0.5 is the median.", default="0.5")
 ONE_ROW: Final = Option(
-    name="one_row_per_person",
-    metavar=None,
-    help="Of people with several rows keep one, chosen secretly among all of theirs.",
+    "one_row_per_person", None, "Of people with several rows keep one, chosen secretly among all of theirs."
 )
-EXPECTED: Final = Option(
-    name="expected_rows", metavar=None, help="Intervals for what is kept on average, not for what was kept now."
-)
-_ANY_ROW: Final = Option(
-    name="any_row", metavar=None, help="A person of several rows counts if any of them meets the condition."
-)
+EXPECTED: Final = Option("expected_rows", None, "Intervals for what is kept on average, not for what was kept now.")
+_ANY_ROW: Final = Option("any_row", None, "A person of several rows counts if any of them meets the condition.")
 _PROTECTED: Final = (
-    Option(name="zero_knowledge", metavar="EPS", help="Tell no more than K random people do, up to EPS."),
-    Option(name="rows", metavar="K", help="With zero-knowledge: how many random people may be known."),
-    Option(name="people", metavar="N", help="With zero-knowledge: how many people the table is of; public."),
-    Option(name="crowd", metavar="K", help="Show bins of at least K people, the others hidden."),
-    Option(name="epsilon", metavar="E", help="The privacy loss: of the noise in crowds, or of everything."),
-    Option(name="sample", metavar="P", help="With `crowd`: a fresh secret sample, each person with probability P."),
-    Option(name="at_delta", metavar="D", default="1e-9", help="The delta of what that sample buys."),
-    Option(name="coverage", metavar="C", default="0.95", help="How often an interval is right."),
+    Option("zero_knowledge", "EPS", "Tell no more than K random people do, up to EPS."),
+    Option("rows", "K", "With zero-knowledge: how many random people may be known."),
+    Option("people", "N", "With zero-knowledge: how many people the table is of; public."),
+    Option("crowd", "K", "Show bins of at least K people, the others hidden."),
+    Option("epsilon", "E", "The privacy loss: of the noise in crowds, or of everything."),
+    Option("sample", "P", "With `crowd`: a fresh secret sample, each person with probability P."),
+    Option("at_delta", "D", "The delta of what that sample buys.", default="1e-9"),
+    Option("coverage", "C", "How often an interval is right.", default="0.95"),
     UNLISTED,
 )
 
@@ -183,9 +175,7 @@ def ask(
     **words: Any,
 ) -> Statistic:
     """The release that the words of a command ask for."""
-    unit = of_numbers(
-        person, one_row_per_person=one_row_per_person, any_row=any_row, expected_rows=expected_rows
-    )  # fmt: skip
+    unit = of_numbers(person, one_row_per_person=one_row_per_person, any_row=any_row, expected_rows=expected_rows)
     return statistic(name, unit=unit, **words)
 
 
