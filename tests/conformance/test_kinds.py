@@ -214,6 +214,14 @@ CASES = {
     ),
     "count, expected": known("count", by=TOWN, expected_rows=True, **KEPT),
     "fraction, any row": Case("fraction", {"where": "age >= 65", "any_row": True, "crowd": "5", "epsilon": "1"}),
+    "sum": Case("sum", {**AGE, "by": TOWN, "epsilon": "1"}),
+    "sum, cap": Case("sum", {**AGE, "cap": "50", "epsilon": "1", "where": "town != 'Wells'"}),
+    "sum, signed": Case("sum", {"of": "age:-20..90:5", "by": TOWN, "cap": "40", "epsilon": "1"}),
+    "sum, drawn cap": Case("sum", {**AGE, "cap": "auto", "by": TOWN, "epsilon": "1"}),
+    "sum, lost": Case("sum", {**AGE, "cap": "20", "lost": "0.2", "epsilon": "1"}),
+    "sum, crowds": Case("sum", {**AGE, "by": TOWN, "crowd": "6", "epsilon": "1"}),
+    "sum, found": Case("sum", {**AGE, "by": ("town",), "crowd": "6", "epsilon": "1", **KEPT}, declared=False),
+    "sum, known": known("sum", **AGE, by=TOWN),
     "questions": Case("questions", {"spec": QUESTIONS}, FEWER, OTHERS),
     "questions, one row": Case("questions", {"spec": QUESTIONS, **KEPT}, FEWER, OTHERS),
     "toy": Case("toy", {"epsilon": "1"}),
@@ -512,6 +520,7 @@ def test_what_is_loaded_from_the_files_presents_them_again(name: str, tmp_path: 
 
 MOVED = {  # how far one person moves the exact numbers, where that is not one cell by one, or two for one replaced
     "ballots, noise": 4,  # one ballot replaced, on two levels
+    "sum, lost": 2,  # the same counts reach two mechanisms, whose losses add up
 }
 
 
@@ -573,7 +582,7 @@ def test_on_small_tables_no_person_moves_more_than_stated_and_no_promise_is_refu
     by_content = {tuple(sorted(people)): found for people, found in exact.items()}
     for people, more in pairs:
         fewer = by_content[tuple(sorted(people))]
-        assert door.moved(fewer, by_content[more]) <= 1, (people, more)
+        assert door.moved(fewer, by_content[more]) <= MOVED.get(name, 1), (people, more)
         assert door.exactly_within(spec, fewer, by_content[more], len(more)) is not False, (people, more)
     for people, more in (pairs[0], pairs[-1]):
         accused = door.refuted(spec, by_content[tuple(sorted(people))], by_content[more], len(more))
@@ -606,6 +615,7 @@ DRAWN_ALONE = {  # columns of drawn numbers from which nothing else that is publ
     "toy": {"people"},
     "queries, halfspaces": {"count"},
     "quantile, crowds": {"people"},
+    **{name: {"sum"} for name in ("sum, crowds", "sum, found", "sum, known")},  # a layer that the noise drowns
 }
 
 

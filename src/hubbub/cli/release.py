@@ -260,8 +260,9 @@ def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
 
 def _print_answer(done: Release, written: dict[str, str], *, explained: bool) -> None:
     """The answer first: verdict, numbers, a sentence for each promise, the files, the next command."""
-    from hubbub.certificate.explanation import crowd_words, in_brief, meaning
+    from hubbub.certificate.explanation import crowd_words, meaning
     from hubbub.guarantees.asked import asked_first
+    from hubbub.guarantees.brief import in_brief
 
     console = page()
     promises = list(asked_first(done.promises))
