@@ -22,6 +22,7 @@ METHODS: Final[dict[str, tuple[str, ...]]] = {
     "fraction": ("by",),
     "mean": ("of", "by"),
     "quantile": ("of", "by"),
+    "sum": ("of", "by"),
     "graph": ("of",),
 }
 """The kinds that Python has a method for, and which of their options it takes by position."""

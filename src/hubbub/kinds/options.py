@@ -199,6 +199,23 @@ class QuantileOptions(Confirmed, total=False):
     unlisted: Exact | None
 
 
+class SumOptions(Confirmed, total=False):
+    """The options of ``hubbub release sum``, but for what the method takes first."""
+
+    where: str | None
+    cap: Exact | None
+    cap_share: Exact | None
+    lost: Exact | None
+    one_row_per_person: bool
+    zero_knowledge: Exact | None
+    rows: Exact | None
+    people: Exact | None
+    crowd: Exact | None
+    epsilon: Exact | None
+    coverage: Exact
+    unlisted: Exact | None
+
+
 class GraphOptions(Confirmed, total=False):
     """The options of ``hubbub release graph``, but for what the method takes first."""
 

@@ -16,6 +16,7 @@ from hubbub.kinds.queries.request import KIND as QUERIES
 from hubbub.kinds.questions.one_sample import SampledPeople
 from hubbub.kinds.records.request import KIND as RECORDS
 from hubbub.kinds.statistic.request import COUNT, FRACTION, MEAN, QUANTILE
+from hubbub.kinds.sum.request import KIND as SUM
 from hubbub.numeric.exact import Exact
 from hubbub.protocol.option import documented
 from hubbub.protocol.release import Publish, Release
@@ -143,6 +144,14 @@ class Table:
         Guarantee: as :meth:`histogram`.
         """
         return self._release(QUANTILE, of=of, by=by, **asked)
+
+    @documented(SUM.help, SUM.options)
+    def sum(self, of: str, by: Sequence[str] = (), **asked: Unpack[o.SumOptions]) -> Release:
+        """Publish the total of a column, of all or by bins; `of` is its range and step, like ``cost:0..50000:1``.
+
+        Guarantee: as :meth:`histogram`.
+        """
+        return self._release(SUM, of=of, by=by, **asked)
 
     def sample(
         self,

@@ -20,6 +20,7 @@ from hubbub.kinds.points.request import points
 from hubbub.kinds.queries.request import queries
 from hubbub.kinds.records.request import records
 from hubbub.kinds.statistic.request import statistic
+from hubbub.kinds.sum.request import total
 from hubbub.kinds.table import Table
 from website.options import METHODS, PLACE, text
 
@@ -33,6 +34,7 @@ REQUESTS: dict[str, Callable[..., Any]] = {
     "fraction": statistic,
     "mean": statistic,
     "quantile": statistic,
+    "sum": total,
     "graph": statistics,
 }
 

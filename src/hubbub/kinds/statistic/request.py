@@ -62,7 +62,7 @@ def statistic(
     if of is not None and name in ("count", "fraction"):
         raise WrongUse(f"a {name} is of people and measures nothing; drop `of`, or ask for a mean")
     one = not axes and name in ("count", "fraction")
-    protection = _protection(
+    protection = protected(
         one, 1 - level, zero_knowledge, rows, people, crowd, epsilon, sample, positive(at_delta, "at-delta")
     )
     common: dict[str, Any] = {
@@ -92,7 +92,7 @@ def declared(spec: str) -> Declared:
     return axis
 
 
-def _protection(
+def protected(
     one: bool,
     miss: Fraction,
     zero_knowledge: Exact | None,
@@ -145,9 +145,9 @@ def _rate(value: Exact) -> Fraction:
 
 # --- the kinds ----------------------------------------------------------------------------------------------------
 
-_BY: Final = Option("by", "SPEC", "A column and its bins; repeat it for several columns.", many=True)
-_OF: Final = Option("of", "RANGE", "What is measured: column:LOW..HIGH:STEP, like salary:0..300000:100.", takes="str")
-_WHERE: Final = Option("where", "CONDITION", 'Of whom, like "age >= 65 and sex = F".', takes="str")
+BY: Final = Option("by", "SPEC", "A column and its bins; repeat it for several columns.", many=True)
+OF: Final = Option("of", "RANGE", "What is measured: column:LOW..HIGH:STEP, like salary:0..300000:100.", takes="str")
+WHERE: Final = Option("where", "CONDITION", 'Of whom, like "age >= 65 and sex = F".', takes="str")
 _Q: Final = Option("q", "Q", "Which quantile: 0.5 is the median.", default="0.5")
 ONE_ROW: Final = Option(
     "one_row_per_person", None, "Of people with several rows keep one, chosen secretly among all of theirs."
@@ -160,7 +160,7 @@ _COUNT_ROWS: Final = Option(
 _DISTINCT: Final = Option(
     "distinct", "B", "Each person, or their rows, in at most B bins, chosen secretly; EPS is for all."
 )
-_PROTECTED: Final = (
+PROTECTED: Final = (
     Option("zero_knowledge", "EPS", "Tell no more than K random people do, up to EPS."),
     Option("rows", "K", "With zero-knowledge: how many random people may be known."),
     Option("people", "N", "With zero-knowledge: how many people the table is of; public."),
@@ -240,7 +240,7 @@ def _kind(name: str, made: type[Statistic], about: str, options: Sequence[Option
         wire=f"{name}/1",
         help=f"{about}\n{_REST.format(any_row=_ANY if _ANY_ROW in options else '')}",
         examples=tuple(f"hubbub release {name} {each}" for each in examples),
-        options=(*options, *_PROTECTED),
+        options=(*options, *PROTECTED),
         from_options=partial(ask, name),
         from_json=partial(read, made),
     )
@@ -252,7 +252,7 @@ COUNT: Final = _kind(
     "count",
     Count,
     "Count people who meet a condition, in all or by bins.",
-    (_BY, _WHERE, ONE_ROW, EXPECTED, _ANY_ROW, _COUNT_ROWS, _DISTINCT, *ROWS),
+    (BY, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, _COUNT_ROWS, _DISTINCT, *ROWS),
     f'{_TOWN} --where "age >= 65" --zero-knowledge 0.5 --rows 1000 --people 40000 --out count/',
     f'{_TOWN} --where "salary >= 200000" --any-row --epsilon 1 --out ever/',
 )
@@ -260,7 +260,7 @@ FRACTION: Final = _kind(
     "fraction",
     Share,
     "Publish the share of people who meet a condition, of all or of each bin.",
-    (_BY, _WHERE, ONE_ROW, EXPECTED, _ANY_ROW, _DISTINCT, *ROWS),
+    (BY, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, _DISTINCT, *ROWS),
     f'{_TOWN} --where "age >= 65" --by department --crowd 20 --epsilon 1 --out fraction/',
 )
 MEAN: Final = _kind(
@@ -271,7 +271,7 @@ MEAN: Final = _kind(
 RANGE is declared, because nothing about it may be found in the data: values below LOW count as LOW, those above HIGH
 as HIGH, all to the nearest STEP; people without a value are left out.
 """,
-    (_OF, _BY, _WHERE, ONE_ROW, EXPECTED, _DISTINCT, *ROWS),
+    (OF, BY, WHERE, ONE_ROW, EXPECTED, _DISTINCT, *ROWS),
     f"{_TOWN} --of salary:0..300000:1000 --epsilon 1 --out mean/",
     f"{_TOWN} --of salary:0..300000:1000 --by department=Police,Fire --one-row-per-person --epsilon 1 --out kept/",
 )
@@ -283,6 +283,6 @@ QUANTILE: Final = _kind(
 RANGE is declared: the value comes out as one of its steps; what lies outside counts as the nearer end, and people
 without a value are left out.
 """,
-    (_OF, _Q, _BY, _WHERE, ONE_ROW, _DISTINCT, *ROWS),
+    (OF, _Q, BY, WHERE, ONE_ROW, _DISTINCT, *ROWS),
     f"{_TOWN} --of salary:0..300000:1000 --q 0.5 --epsilon 1 --out quantile/",
 )
