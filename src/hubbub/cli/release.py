@@ -251,12 +251,13 @@ def _say_if_weak_together(done: Release) -> None:
 
 def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
     from hubbub.certificate.certificate import about
+    from hubbub.guarantees.asked import asked_first
 
     return {
         **written,
         "dataset": done.place.dataset if done.place else None,
         **done.result.facts(),
-        "guarantees": [about(step.conclusion, step.people) for step in done.promises],
+        "guarantees": [about(step.conclusion, step.people) for step in asked_first(done.promises)],
     }
 
 
