@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from hubbub.protocol.spec import Kind
 
 _FIRST: Final = 12  # rows shown on the terminal
+_FIRST_RELEASE: Final = (
+    "hubbub release histogram hubbub-demo/millbrook.parquet --person resident --by age:0..90:10 --epsilon 1 --out o"
+)
 EXAMPLE: Final = "millbrook"  # an invented network
 _WHO: Final = ("person", "rows_are_people", "other_people")
 _TABLE: Final = (*_WHO, "table", "delimiter", "encoding", "no_header", "unreadable")
@@ -65,7 +68,7 @@ class Kinds(Commands):
         return command(registry.kind(cmd_name)) if cmd_name in self.list_commands(ctx) else None
 
 
-@click.group("release", cls=Kinds, epilog=examples("hubbub release --help"))
+@click.group("release", cls=Kinds, epilog=examples(_FIRST_RELEASE))
 def release() -> None:
     """Publish statistics about people: of a table, or of a social network (hubbub graph release)."""
 
@@ -259,8 +262,9 @@ def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
 
 def _print_answer(done: Release, written: dict[str, str], *, explained: bool) -> None:
     """The answer first: verdict, numbers, a sentence for each promise, the files, the next command."""
-    from hubbub.certificate.explanation import crowd_words, in_brief, meaning
+    from hubbub.certificate.explanation import crowd_words, meaning
     from hubbub.guarantees.asked import asked_first
+    from hubbub.guarantees.brief import in_brief
 
     console = page()
     promises = list(asked_first(done.promises))

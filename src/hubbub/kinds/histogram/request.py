@@ -270,8 +270,9 @@ release.json lists them. Promises, ledger and certificate are the same.
 Exit code 3 and the sentence about several rows for one person tell something about the data: they are for you
 alone. What is released about the same people under one name adds up in the ledger (hubbub ledger show).""",
     examples=(
-        "hubbub release histogram hubbub-demo/millbrook.parquet --person resident --by department --crowd 20 --out o/",
-        "hubbub release histogram hubbub-demo/millbrook.parquet --rows-are-people --by age:0..90:5 --epsilon 1 --out p",
+        "hubbub release histogram hubbub-demo/millbrook.parquet --person resident --by age:0..90:10 --epsilon 1 --out o",
+        "hubbub release histogram hubbub-demo/millbrook.parquet --person resident --by department --epsilon 1 "
+        "--delta 1e-9 --out p",
         "hubbub release histogram spark://master:7077 --table people --rows-are-people --dataset town "
         "--by cell:0..10000000:1 --by age:0..100:1 --epsilon 1 --parts 256 --out /shared/release",
     ),
