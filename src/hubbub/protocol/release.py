@@ -136,28 +136,36 @@ class Release:
 
     def _headings(self) -> tuple[str, ...]:
         promises = [f"Promise: {in_brief(step.conclusion)}, for {step.people}." for step in asked_first(self.promises)]
-        return (self.spec.describe().title, *promises)
+        words = self.spec.describe()
+        intervals = [f"{words.intervals}."] if "values cut to" in words.intervals else []  # not of those in the data
+        return (words.title, *intervals, *promises)
 
     def __str__(self) -> str:
         if is_deferred(self.result):
             return repr(self)
-        title, *promises = self._headings()
+        title, *sentences = self._headings()
         shown = self.table()
         more = [f"and {len(self) - len(shown.rows):,} more rows"] if len(self) > len(shown.rows) else []
-        return "\n".join((title, str(shown), *more, *promises))
+        return "\n".join((title, str(shown), *more, *sentences))
 
     def __repr__(self) -> str:
         promised = "; ".join(in_brief(step.conclusion) for step in asked_first(self.promises))
-        rows = "written when it is saved" if is_deferred(self.result) else f"{len(self):,} rows"
+        rows = "written when it is saved" if is_deferred(self.result) else _rows(len(self))
         return f"<{self.spec.describe().entry}: {rows}; promised: {promised}>"
 
     def _repr_html_(self) -> str:
         if is_deferred(self.result):
             return f"<p>{html.escape(repr(self))}</p>"
-        title, *promises = map(html.escape, self._headings())
+        title, *sentences = map(html.escape, self._headings())
         shown = self.table()
         more = f"<p>and {len(self) - len(shown.rows):,} more rows</p>" if len(self) > len(shown.rows) else ""
-        return f"<h4>{title}</h4>{shown._repr_html_()}{more}<ul>{''.join(f'<li>{text}</li>' for text in promises)}</ul>"
+        return (
+            f"<h4>{title}</h4>{shown._repr_html_()}{more}<ul>{''.join(f'<li>{text}</li>' for text in sentences)}</ul>"
+        )
+
+
+def _rows(number: int) -> str:
+    return f"{number:,} row" if number == 1 else f"{number:,} rows"
 
 
 class Publish(Protocol):
