@@ -6,7 +6,7 @@ import shlex
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
@@ -25,7 +25,8 @@ from hubbub.cli import (
     waiting,
     yes_option,
 )
-from hubbub.errors import in_shell
+from hubbub.cli.dry_run import answer as dry_run_answer
+from hubbub.errors import WrongUse, in_shell
 
 if TYPE_CHECKING:
     from rich.table import Table as Rows
@@ -103,6 +104,9 @@ def _of_any(command: Command) -> Command:
     )
     command = yes_option(command)
     command = click.option(
+        "--dry-run", is_flag=True, help="Say what would be published, promised and spent; read and spend nothing."
+    )(command)
+    command = click.option(
         "--explain", is_flag=True, help="Also print the exact numbers of each promise, and what is not promised."
     )(command)
     command = click.option("--replace", is_flag=True, help="Replace a release that is in the folder already.")(command)
@@ -161,12 +165,22 @@ def two_columns(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",")]
 
 
-def _opened(kind: Kind, file: str, words: dict[str, Any]) -> tuple[Publish, object]:
-    """Open what the release is of; returns how one is made of it, and its columns. What is said about opening is taken
-    out of `words`, and for a table the person column is put there."""
+class _Opened(NamedTuple):
+    """What a release is made of: how one is made, the data, and its name in the ledger."""
+
+    publish: Publish
+    data: Any  # an engine, or a file of links
+    dataset: str | None
+
+
+def _opened(kind: Kind, file: str, words: dict[str, Any]) -> _Opened:
+    """Open what the release is of. What is said about opening is taken out of `words`, and for a table the person
+    column is put there."""
+    from hubbub.opening import named_after
+
     named = {name: words.pop(name) for name in ("dataset", "ledger")}
     if kind.data == "table":
-        from hubbub.engines.query import RowsMove, remarks
+        from hubbub.engines.query import RowsMove, is_query, remarks
         from hubbub.opening import open as open_table
 
         given = {name: words.pop(name) for name in _TABLE}
@@ -176,13 +190,14 @@ def _opened(kind: Kind, file: str, words: dict[str, Any]) -> tuple[Publish, obje
         for remark in remarks(given["table"]):
             say(f"Note: {remark}.")
         words["person"] = people.person
-        return people.publish, people.engine.columns()
+        name = named["dataset"] or (None if is_query(given["table"] or "") else named_after(file, given["table"]))
+        return _Opened(people.publish, people.engine, name)
     from hubbub.opening import open_graph
 
     named["dataset"] = named["dataset"] or (f"{EXAMPLE}-friends" if file == EXAMPLE else None)
     reading = {name: words.pop(name) for name in ("header", "vertex_file")}
     network = open_graph(graph_given(file), columns=two_columns(words.pop("columns")), **reading, **named)
-    return network.publish, network.links.columns()
+    return _Opened(network.publish, network.links, named["dataset"] or named_after(file))
 
 
 def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[str, Any]) -> None:
@@ -193,20 +208,26 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[st
     from hubbub.release import save
     from hubbub.report.heading import heading
 
-    out, form, replace, date, yes, explained = (
-        words.pop(name) for name in ("out", "form", "replace", "date", "yes", "explain")
+    out, form, replace, date, yes, explained, dry_run = (
+        words.pop(name) for name in ("out", "form", "replace", "date", "yes", "explain", "dry_run")
     )
     ledger = Ledger(words["ledger"])
-    publish, columns = _opened(kind, file, words)
+    opened = _opened(kind, file, words)
     spec = kind.ask(**words)
     check_format(form)
     said = heading(date)
-    confirm_weak(spec.bind(columns), yes)
+    bound = spec.bind(opened.data.columns())
+    if dry_run:
+        if opened.dataset is None:
+            raise WrongUse("this has no name in the ledger; give it one with `dataset`")
+        dry_run_answer(bound, ledger, opened.dataset, opened.data.identity(), as_json=as_json)
+        return
+    confirm_weak(bound, yes)
     with prepared(Path(out), spec.size_hint(), replace=replace, parts=words.get("parts") is not None, ledger=ledger):
         if isinstance(spec, TakesLong) and (ahead := spec.duration_note()):
             say(ahead)
         with waiting("Counting"):
-            done = publish(spec, accept_weak=True)  # if it is weak, somebody just confirmed it
+            done = opened.publish(spec, accept_weak=True)  # if it is weak, somebody just confirmed it
             written = save(done, out, form=form, replace=replace, heading=said)
     beside = kind.compare(done.spec) if compare and kind.compare is not None else None
     answer(done, written, as_json=as_json, explained=explained, beside=beside)
