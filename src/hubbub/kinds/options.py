@@ -216,6 +216,38 @@ class SumOptions(Confirmed, total=False):
     unlisted: Exact | None
 
 
+class VarianceOptions(Confirmed, total=False):
+    """The options of ``hubbub release variance``, but for what the method takes first."""
+
+    where: str | None
+    one_row_per_person: bool
+    zero_knowledge: Exact | None
+    rows: Exact | None
+    people: Exact | None
+    crowd: Exact | None
+    epsilon: Exact | None
+    sample: Exact | None
+    at_delta: Exact
+    coverage: Exact
+    unlisted: Exact | None
+
+
+class StdOptions(Confirmed, total=False):
+    """The options of ``hubbub release std``, but for what the method takes first."""
+
+    where: str | None
+    one_row_per_person: bool
+    zero_knowledge: Exact | None
+    rows: Exact | None
+    people: Exact | None
+    crowd: Exact | None
+    epsilon: Exact | None
+    sample: Exact | None
+    at_delta: Exact
+    coverage: Exact
+    unlisted: Exact | None
+
+
 class GraphOptions(Confirmed, total=False):
     """The options of ``hubbub release graph``, but for what the method takes first."""
 
