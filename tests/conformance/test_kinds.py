@@ -222,6 +222,11 @@ CASES = {
     "sum, crowds": Case("sum", {**AGE, "by": TOWN, "crowd": "6", "epsilon": "1"}),
     "sum, found": Case("sum", {**AGE, "by": ("town",), "crowd": "6", "epsilon": "1", **KEPT}, declared=False),
     "sum, known": known("sum", **AGE, by=TOWN),
+    "std": Case("std", {**AGE, "by": TOWN, "epsilon": "1", "where": "town != 'Wells'"}),
+    "std, crowds": Case("std", {**AGE, "by": TOWN, "crowd": "6", "epsilon": "1", **FIFTH}),
+    "std, known": known("std", **AGE, by=TOWN),
+    "variance": Case("variance", {**AGE, "epsilon": "1"}),
+    "variance, found": Case("variance", {**AGE, "by": ("town",), "crowd": "6", "epsilon": "1", **KEPT}, declared=False),
     "questions": Case("questions", {"spec": QUESTIONS}, FEWER, OTHERS),
     "questions, one row": Case("questions", {"spec": QUESTIONS, **KEPT}, FEWER, OTHERS),
     "toy": Case("toy", {"epsilon": "1"}),
@@ -644,6 +649,57 @@ def test_a_changed_number_does_not_pass_even_if_it_is_signed_anew(name: str, for
                 found.append(passes())
             assert not all(found) or column in DRAWN_ALONE.get(name, ()), (file, column)
         (tmp_path / file).write_bytes(data)
+
+
+@every_case
+def test_no_file_is_left_out_of_a_certificate_or_stands_beside_the_release_unread(
+    name: str, forger: Path, tmp_path: Path
+) -> None:
+    """Signed anew, a certificate that named fewer files held, and one that named raw data as well ticked its digest."""
+    case = CASES[name]
+    spec = case.spec()
+    files = {k: v for k, v in _published(spec, _measured(case, case.fewer)[0]).items() if k.endswith(".csv")}
+
+    def failure(named: Mapping[str, bytes]) -> str:
+        for file, data in named.items():
+            (tmp_path / file).write_bytes(data)
+        digests = {file: sha256(tmp_path / file) for file in sorted(named)}
+        done = verify(sign(forger, unsigned(spec) | {"files": digests}), folder=tmp_path)
+        return "" if done.passed else done.failure
+
+    assert failure(files) == failure({**files, "report.html": b"<p>"}) == ""
+    for file in files.keys() - {"release.csv"}:
+        less = {other: data for other, data in files.items() if other != file}
+        assert "does not name it" in failure(less), file
+        assert "does not name it" in failure({**less, "report.html": b"<p>"}), file
+    for extra in ("people.csv", "people.parquet", "people.json", "people.html", "release2.csv"):
+        assert "no such file" in failure({**files, extra: b'"id"\n1\n'}), extra
+
+
+MANY = pa.concat_tables([FEWER.set_column(2, "id", pa.array(range(41 * i, 41 * i + 41))) for i in range(9)])
+
+
+@pytest.mark.parametrize("kind", ["histogram", "cube", "mean"])
+def test_found_bins_stand_in_the_order_of_their_labels_or_do_not_pass(kind: str, forger: Path, tmp_path: Path) -> None:
+    """The order of rows is published too: that of the table would tell who stood first."""
+    words: dict[str, Any] = {"by": ("town", "age:0..90:45"), "crowd": "5"}
+    words |= {"margins": "town"} if kind == "cube" else {"of": "age:0..90:5", "epsilon": "1"} if kind == "mean" else {}
+    case = Case(kind, words, MANY, MANY)
+    spec = case.spec()
+    files = {k: v for k, v in _published(spec, _measured(case, MANY)[0]).items() if k.endswith(".csv")}
+    for file, data in files.items():
+        (tmp_path / file).write_bytes(data)
+
+    def passes() -> bool:
+        digests = {file: sha256(tmp_path / file) for file in sorted(files)}
+        return verify(sign(forger, unsigned(spec) | {"files": digests}), folder=tmp_path).passed
+
+    assert passes()
+    head, *rows = files["release.csv"].decode().splitlines(keepends=True)
+    assert len(rows) > 3
+    for other in (rows[::-1], [rows[1], rows[0], *rows[2:]], [*rows[:-2], rows[-1], rows[-2]]):
+        (tmp_path / "release.csv").write_text("".join([head, *other]))
+        assert not passes()
 
 
 def _numbers_changed(text: str) -> Iterator[tuple[str, list[str]]]:

@@ -35,7 +35,7 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.indistinguishability import odds_below
 from hubbub.guarantees.people import People, Whose
 from hubbub.numeric.exact import Infinite, Loss, ball, precision, to_text, upper
-from hubbub.numeric.format import chance, short
+from hubbub.numeric.format import chance
 from hubbub.protocol.spec import Spec
 
 DIGITS: Final = 3
@@ -127,25 +127,6 @@ def explain_release(spec: Spec, promises: Sequence[Derivation]) -> str:
 def in_numbers(step: Derivation) -> str:
     """A promise in symbols, with whom it is about."""
     return f"{step.conclusion}" if step.people is None else f"{step.conclusion}, for {step.people}"
-
-
-def in_brief(guarantee: Guarantee) -> str:
-    """A promise by its name and its main numbers, three digits each and rounded up: ``differential privacy, epsilon 1``."""
-    match guarantee:
-        case CrowdBlending(k=k, epsilon=epsilon):
-            numbers = [f"crowds of at least {k}", *([f"epsilon {short(epsilon, DIGITS)}"] if epsilon else [])]
-        case DifferentialPrivacy() | ZeroKnowledge() | DistributionalPrivacy() | OutlierGroup():
-            numbers = [f"epsilon {short(guarantee.epsilon, DIGITS)}", *_delta(guarantee.delta)]
-        case OutlierPrivacy(curve=curve):
-            loss = f"epsilon {short(curve.at(1), DIGITS)}" if curve.is_flat else "epsilon by the size of the crowd"
-            numbers = [loss, *_delta(guarantee.delta)]
-        case SimpleOutlier() | StaircaseOutlier():
-            return in_brief(guarantee.as_outlier())
-    return f"{guarantee.notion} privacy, {', '.join(numbers)}"
-
-
-def _delta(delta: Fraction) -> list[str]:
-    return [f"delta {chance(delta)}"] if delta else []
 
 
 def title(guarantee: Guarantee) -> str:

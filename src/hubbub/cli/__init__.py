@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import codecs
 import errno
+import inspect
 import io
 import json
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
 import click
@@ -87,6 +89,20 @@ class Commands(click.Group):
         with _in_one_sentence():
             return super().invoke(ctx)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _in_short(each.short_help or each.help or "")) for name, each in found if each])
+
+
+def _in_short(text: str) -> str:
+    """The beginning of a help text, up to where its first thought ends.
+
+    >>> _in_short("Count people, and publish: each stays lost. More.")
+    'Count people, and publish.'
+    """
+    return f"{re.split('[:.] ', ' '.join(text.split()), maxsplit=1)[0].rstrip('.')}."
+
 
 def examples(*lines: str) -> str:
     """The end of a help text: commands that run as they stand."""
@@ -128,10 +144,16 @@ def confirm_weak(spec: Spec, yes: bool) -> None:
 
 
 def options(command: Command, declared: Sequence[Option]) -> Command:
-    """The options that somebody can be asked for, as flags."""
+    """The options that somebody can be asked for, as flags; what comes first has none."""
     for option in reversed(declared):
+        if option.first:
+            command = click.argument(option.name, metavar=option.metavar, nargs=-1 if option.many else 1)(command)
+            continue
         options: dict[str, Any] = {"help": in_shell(option.help), "default": option.default, "metavar": option.metavar}
-        if option.metavar is None:
+        options["required"] = option.required
+        if option.choices:
+            options |= {"type": click.Choice(option.choices), "metavar": None}
+        elif option.metavar is None:
             options |= {"is_flag": True, "default": False}
         elif option.many:
             options |= {"multiple": True, "default": ()}
@@ -142,6 +164,39 @@ def options(command: Command, declared: Sequence[Option]) -> Command:
             command
         )
     return command
+
+
+def question(
+    function: Callable[..., Any],
+    answer: Callable[..., None],
+    *lines: str,
+    name: str | None = None,
+    also: Sequence[Option] = (),
+    text: str = "",
+    prepare: Callable[[dict[str, Any]], None] = lambda words: None,
+) -> click.Command:
+    """The command that calls a function of ours: its options are the parameters, its help is the docstring, and
+    `answer` shows what came back. What is said in `also` goes to `answer`; `prepare` may change the words before."""
+    from hubbub.protocol.option import options_of
+
+    own = options_of(function)
+    every = next((option.name for option in own if option.first and option.many), None)
+
+    def run(as_json: bool, **words: Any) -> None:
+        prepare(words)
+        rest = {option.name: words.pop(option.name) for option in also}
+        several = words.pop(every) if every is not None else ()
+        with nullcontext() if "watch" in words else waiting("Working"):  # who watches shows it by themselves
+            found = function(*several, **words)
+        answer(found, as_json=as_json, **rest)
+
+    told = inspect.cleandoc(function.__doc__ or "").partition("\n\nGuarantee:")[0]
+    made = click.command(
+        name or function.__name__,
+        help=in_shell(told) + text,
+        epilog=examples(*(f"hubbub {line}" for line in lines)),
+    )
+    return made(options(json_option(run), (*own, *also)))
 
 
 def print_json(value: Mapping[str, object]) -> None:

@@ -85,11 +85,14 @@ def demo(out: str, as_json: bool) -> None:
 
 
 def _prepare(folder: Path) -> None:
-    """Make the folder."""
+    """Make the folder, unless something of somebody's is in it."""
+    from hubbub.demo.millbrook import check_place
+
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WrongUse(f"--out must be a folder that can be made, not {folder}; choose another") from error
+    check_place(folder)
 
 
 def _print_town(town: Story) -> None:

@@ -6,7 +6,7 @@ import shlex
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
@@ -25,7 +25,8 @@ from hubbub.cli import (
     waiting,
     yes_option,
 )
-from hubbub.errors import in_shell
+from hubbub.cli.dry_run import answer as dry_run_answer
+from hubbub.errors import WrongUse, in_shell
 
 if TYPE_CHECKING:
     from rich.table import Table as Rows
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from hubbub.protocol.spec import Kind
 
 _FIRST: Final = 12  # rows shown on the terminal
+_FIRST_RELEASE: Final = (
+    "hubbub release histogram hubbub-demo/millbrook.parquet --person resident --by age:0..90:10 --epsilon 1 --out o"
+)
 EXAMPLE: Final = "millbrook"  # an invented network
 _WHO: Final = ("person", "rows_are_people", "other_people")
 _TABLE: Final = (*_WHO, "table", "delimiter", "encoding", "no_header", "unreadable")
@@ -65,7 +69,7 @@ class Kinds(Commands):
         return command(registry.kind(cmd_name)) if cmd_name in self.list_commands(ctx) else None
 
 
-@click.group("release", cls=Kinds, epilog=examples("hubbub release --help"))
+@click.group("release", cls=Kinds, epilog=examples(_FIRST_RELEASE))
 def release() -> None:
     """Publish statistics about people: of a table, or of a social network (hubbub graph release)."""
 
@@ -101,6 +105,9 @@ def _of_any(command: Command) -> Command:
         command
     )
     command = yes_option(command)
+    command = click.option(
+        "--dry-run", is_flag=True, help="Say what would be published, promised and spent; read and spend nothing."
+    )(command)
     command = click.option(
         "--explain", is_flag=True, help="Also print the exact numbers of each promise, and what is not promised."
     )(command)
@@ -160,12 +167,22 @@ def two_columns(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",")]
 
 
-def _opened(kind: Kind, file: str, options: dict[str, Any]) -> tuple[Publish, object]:
-    """Open what the release is of; returns how one is made of it, and its columns. What is said about opening is taken
-    out of `words`, and for a table the person column is put there."""
+class _Opened(NamedTuple):
+    """What a release is made of: how one is made, the data, and its name in the ledger."""
+
+    publish: Publish
+    data: Any  # an engine, or a file of links
+    dataset: str | None
+
+
+def _opened(kind: Kind, file: str, options: dict[str, Any]) -> _Opened:
+    """Open what the release is of. What is said about opening is taken out of `options`, and for a table the person
+    column is put there."""
+    from hubbub.opening import named_after
+
     named = {name: options.pop(name) for name in ("dataset", "ledger")}
     if kind.data == "table":
-        from hubbub.engines.query import RowsMove, remarks
+        from hubbub.engines.query import RowsMove, is_query, remarks
         from hubbub.opening import open as open_table
 
         given = {name: options.pop(name) for name in _TABLE}
@@ -175,13 +192,14 @@ def _opened(kind: Kind, file: str, options: dict[str, Any]) -> tuple[Publish, ob
         for remark in remarks(given["table"]):
             print_text(f"Note: {remark}.")
         options["person"] = people.person
-        return people.publish, people.engine.columns()
+        name = named["dataset"] or (None if is_query(given["table"] or "") else named_after(file, given["table"]))
+        return _Opened(people.publish, people.engine, name)
     from hubbub.opening import open_graph
 
     named["dataset"] = named["dataset"] or (f"{EXAMPLE}-friends" if file == EXAMPLE else None)
     reading = {name: options.pop(name) for name in ("header", "vertex_file")}
     network = open_graph(graph_given(file), columns=two_columns(options.pop("columns")), **reading, **named)
-    return network.publish, network.links.columns()
+    return _Opened(network.publish, network.links, named["dataset"] or named_after(file))
 
 
 def _release(kind: Kind, file: str, as_json: bool, compare: bool, options: dict[str, Any]) -> None:
@@ -192,20 +210,26 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, options: dict[
     from hubbub.release import save
     from hubbub.report.heading import heading
 
-    out, form, replace, date, yes, explained = (
-        options.pop(name) for name in ("out", "form", "replace", "date", "yes", "explain")
+    out, form, replace, date, yes, explained, dry_run = (
+        options.pop(name) for name in ("out", "form", "replace", "date", "yes", "explain", "dry_run")
     )
     ledger = Ledger(options["ledger"])
-    publish, columns = _opened(kind, file, options)
+    opened = _opened(kind, file, options)
     spec = kind.ask(**options)
     check_format(form)
     dated = heading(date)
-    confirm_weak(spec.bind(columns), yes)
+    bound = spec.bind(opened.data.columns())
+    if dry_run:
+        if opened.dataset is None:
+            raise WrongUse("this has no name in the ledger; give it one with `dataset`")
+        dry_run_answer(bound, ledger, opened.dataset, opened.data.identity(), as_json=as_json)
+        return
+    confirm_weak(bound, yes)
     with prepared(Path(out), spec.size_hint(), replace=replace, parts=options.get("parts") is not None, ledger=ledger):
         if isinstance(spec, TakesLong) and (ahead := spec.duration_note()):
             print_text(ahead)
         with waiting("Counting"):
-            done = publish(spec, accept_weak=True)  # if it is weak, somebody just confirmed it
+            done = opened.publish(spec, accept_weak=True)  # if it is weak, somebody just confirmed it
             written = save(done, out, form=form, replace=replace, heading=dated)
     beside = kind.compare(done.spec) if compare and kind.compare is not None else None
     answer(done, written, as_json=as_json, explained=explained, beside=beside)
@@ -254,19 +278,21 @@ def _warn_if_weak_in_total(done: Release) -> None:
 
 def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
     from hubbub.certificate.certificate import about
+    from hubbub.guarantees.asked import requested_first
 
     return {
         **written,
         "dataset": done.reservation.dataset if done.reservation else None,
         **done.result.facts(),
-        "guarantees": [about(step.conclusion, step.people) for step in done.promises],
+        "guarantees": [about(step.conclusion, step.people) for step in requested_first(done.promises)],
     }
 
 
 def _print_answer(done: Release, written: dict[str, str], *, explained: bool) -> None:
     """The answer first: verdict, numbers, a sentence for each promise, the files, the next command."""
-    from hubbub.certificate.explanation import crowd_sentence, in_brief, meaning
+    from hubbub.certificate.explanation import crowd_sentence, meaning
     from hubbub.guarantees.asked import requested_first
+    from hubbub.guarantees.brief import in_brief
 
     console = page()
     promises = list(requested_first(done.promises))

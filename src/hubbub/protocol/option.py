@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
@@ -26,6 +26,9 @@ class Option:
     for_cluster: bool = False  # a table on this machine has no use for it
     takes: str = ""  # its type in Python, where it is no number
     missing: str = ""  # one sentence for whoever leaves it out, if it must be said
+    required: bool = False  # it must be said, and whoever asks says so by themselves
+    choices: tuple[str, ...] = ()  # all that it may be, if they are few
+    first: bool = False  # on the command line it stands by itself, without its name
 
     @property
     def annotation(self) -> str:
@@ -33,6 +36,25 @@ class Option:
         numbers = "Exact" if self.parts == 1 else f"tuple[{', '.join(['Exact'] * self.parts)}]"
         kind = self.takes or ("bool" if self.metavar is None else "Sequence[str]" if self.many else numbers)
         return kind if self.metavar is None or self.many or self.default or self.missing else f"{kind} | None"
+
+
+def said(metavar: str | None, help: str, **more: Any) -> Option:
+    """What a parameter means, beside its type: ``k: Annotated[Exact, said("K", "The size of a crowd.")]``."""
+    return Option("", metavar, help, **more)
+
+
+def options_of(function: Callable[..., Any]) -> tuple[Option, ...]:
+    """The parameters of a function that say what they mean, as options: names and defaults are the function's own."""
+    found = []
+    for each in inspect.signature(function, eval_str=True).parameters.values():
+        option = next((mark for mark in getattr(each.annotation, "__metadata__", ()) if isinstance(mark, Option)), None)
+        if option is None:
+            continue
+        many = each.default == () or each.kind is each.VAR_POSITIONAL
+        unsaid = each.default is each.empty and not many
+        default = None if unsaid or many or each.default is None or each.default is False else str(each.default)
+        found.append(replace(option, name=each.name, default=default, many=many, required=unsaid or option.required))
+    return tuple(found)
 
 
 def check_words(what: str, options: Sequence[Option], words: Mapping[str, Any]) -> None:

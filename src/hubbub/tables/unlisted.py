@@ -37,10 +37,15 @@ def declared(share: Exact | None, axes: Sequence[Countable]) -> Fraction | None:
     if share is None:
         return None
     most = rational(share, "unlisted")
-    if not is_possible(most, axes):
+    if not 0 <= most < 1:
         raise WrongUse(
             "`unlisted` is a share of people outside of declared bins, at least 0 and below 1, not "
-            f"{to_text(most)[:20]}; choose one like 0.05, and declare the bins of a column, like `by=town=Bath,York`"
+            f"{to_text(most)[:20]}; choose one like 0.05"
+        )
+    if not is_possible(most, axes):
+        raise WrongUse(
+            "`unlisted` is about people outside of declared bins, and no bins are declared here; declare those of a "
+            "column, like `by=town=Bath,York`, or leave it out"
         )
     return most
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from hubbub.channels.protocol import Published
@@ -39,7 +40,8 @@ class Bins:
     secret sample if there is one.
 
     Guarantee: one person more or less moves the exact count of one bin by one (of at most `distinct` bins, where a
-    person may be in several), and each bin is drawn from the law that the channel has for its count. Which bins are
+    person may be in several; of several bins by as much as the bounds on what a person contributes let it, where rows
+    count), and each bin is drawn from the law that the channel has for its count. Which bins are
     drawn follows from the declared ones, or, where they are found in the data, from those that show a number.
     """
 
@@ -77,7 +79,10 @@ class Bins:
         visible = np.flatnonzero(published.visible)
         keep = some[visible]
         found = tuple([labels[i] for i in keep.tolist()] for labels in exact.found)
-        return in_columns(self.schema, published.at(visible), exact.codes[keep], found)
+        # Rows stand in the order of what they show: another one, as that of the table, would tell more than they do.
+        order = in_order(exact.codes[keep], found)
+        found = tuple([labels[i] for i in order.tolist()] for labels in found)
+        return in_columns(self.schema, published.at(visible[order]), exact.codes[keep[order]], found)
 
     def _sparse(self, exact: ExactCounts, total: int, source: Source) -> pa.RecordBatch:
         """Of a domain too big to list, the bins that show a number.
@@ -108,6 +113,16 @@ def in_columns(
     return pa.record_batch(arrays, schema=schema)
 
 
+def in_order(codes: NDArray[np.int64], found: Sequence[Sequence[str | None]]) -> NDArray[np.intp]:
+    """Which found bin comes first, second, and so on: by the declared part, then by the bytes of the labels, the
+    missing last."""
+    columns = [pa.array(codes), *(pa.array(labels, pa.string()) for labels in found)]
+    names = [str(i) for i in range(len(columns))]
+    keys = [(name, "ascending") for name in names]
+    order = pc.sort_indices(pa.table(columns, names), sort_keys=keys)  # the missing at the end
+    return np.asarray(order, dtype=np.intp)
+
+
 def found_name(i: int) -> str:
     """The column of the labels of the i-th found axis."""
     return f"found {i}"
@@ -132,6 +147,9 @@ def question(spec: Histogram) -> CountQuery:
     unit = spec.unit
     if unit.one_row_per_person:
         return CountQuery(axes=spec.axes, person=unit.person, repeats=MultiRowPolicy.ONE_ROW)
+    if unit.bounds is not None:
+        repeats = MultiRowPolicy.BOUNDED
+        return CountQuery(axes=spec.axes, person=unit.person, repeats=repeats, bounds=unit.bounds)
     if unit.distinct is not None:
         return CountQuery(axes=spec.axes, person=unit.person, repeats=MultiRowPolicy.DISTINCT, most_bins=unit.distinct)
     return CountQuery(axes=spec.axes, person=unit.person)
