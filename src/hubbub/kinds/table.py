@@ -45,6 +45,7 @@ class Table(Statistics):
         crowd: Exact | None = None,
         epsilon: Exact | None = None,
         delta: Exact | None = None,
+        noise: str | None = None,
         outlier: str | None = None,
         show_above: Exact | None = None,
         channel: str | None = None,
@@ -67,8 +68,8 @@ class Table(Statistics):
 
         `by` lists columns with their bins, like ``department=Police,Fire,other`` or ``age:0..100:10``. People are
         protected by `crowd` (exact counts of at least so many, the others hidden), `crowd` and `epsilon` (noise below),
-        `epsilon` (plain noise), `epsilon` and `delta` (bins found in the data: noise, shown above the smallest
-        threshold that delta allows), `outlier` (a loss for each crowd size) or a `channel` with its `options`. `sample`
+        `epsilon` (plain noise), `epsilon` and `delta` (declared bins: geometric or Gaussian `noise`, by default
+        what has less error; bins found in the data: noise, shown above the smallest threshold that delta allows), `outlier` (a loss for each crowd size) or a `channel` with its `options`. `sample`
         draws a fresh secret sample first; `collected` declares that the table is one. If `unlisted` is given, a table
         of which a larger share of the people is in no bin is refused before anything is drawn. With `parts`, for a
         table in Spark, its executors draw the noise and write so many Parquet files when the release is saved, into a
@@ -86,6 +87,7 @@ class Table(Statistics):
                 crowd=crowd,
                 epsilon=epsilon,
                 delta=delta,
+                noise=noise,
                 outlier=outlier,
                 show_above=show_above,
                 channel=channel,

@@ -19,6 +19,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
         metavar="D",
         help="Thresholds, offsets or factors that are the smallest with a delta of at most D.",
     ),
+    Option(name="variance", metavar="V", help="The parameter of Gaussian noise, instead of a delta (gaussian)."),
     Option(name="thresholds", metavar="K1,K2,..", help="The crowd sizes of a staircase, falling."),
     Option(name="epsilons", metavar="E0,E1,..", help="The losses of a staircase, falling, one more than thresholds."),
     Option(name="offsets", metavar="S1,S2,..", help="One offset per threshold of a staircase."),

@@ -11,6 +11,8 @@ from fractions import Fraction
 from typing import Any, Final
 
 from hubbub.channels.catalogue import Made, make
+from hubbub.channels.noise_choice import NOISES, chosen
+from hubbub.channels.protocol import Channel
 from hubbub.errors import WrongUse
 from hubbub.kinds.histogram.discovery import smallest_threshold
 from hubbub.kinds.histogram.spec import Histogram
@@ -45,6 +47,7 @@ def histogram(
     coverage: Exact = "0.95",
     scale_up: bool = False,
     unlisted: Exact | None = None,
+    noise: str | None = None,
     parts: int | str | None = None,
 ) -> Histogram:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
@@ -60,14 +63,21 @@ def histogram(
     if channel is None:  # a channel names its own parameters
         crowd = None if crowd is None else whole(crowd, "`crowd`", least=2)
         epsilon = None if epsilon is None else rational(epsilon, "`epsilon`")
+    found = any(isinstance(axis, Discovered) for axis in axes)
+    whole_epsilon, whole_delta = epsilon, delta
     if who.distinct is not None and epsilon is not None:
         epsilon = rational(epsilon, "epsilon") / who.distinct  # what is said is the total, over all bins of a person
         delta = None if delta is None else rational(delta, "delta") / who.distinct
-    if delta is not None and channel is None:
-        made = _found(crowd, epsilon, delta, outlier, show_above, any(isinstance(axis, Discovered) for axis in axes))
+    if noise is not None or (delta is not None and channel is None and not found):
+        _check_noise(noise, crowd, epsilon, outlier, show_above, channel, found)
+        made = Made(_with_noise(noise or "auto", whole_epsilon, whole_delta, who.distinct or 1))
+    elif delta is not None and channel is None:
+        made = _found(crowd, epsilon, delta, outlier, show_above)
     else:
         own = dict(options or {}) | ({} if delta is None else {"delta": delta})
         made = _by_intent(crowd, epsilon, outlier, show_above, channel, own)
+    if channel is not None and who.distinct is not None and made.channel.several_bins(who.distinct) is not None:
+        raise WrongUse("with `distinct`, say what noise and not which channel, like `noise=gaussian`; drop `channel`")
     rate = None if sample is None else _rate(sample, "sample")
     given = _collected(collected, collected_between, exempt)
     if rate is not None and given is not None:
@@ -131,14 +141,34 @@ def _found(
     delta: Exact,
     outlier: str | None,
     show_above: Exact | None,
-    found: bool,
 ) -> Made:
     """Noise that is shown above the smallest threshold for which bins may be found in the data."""
-    if not found:
-        raise WrongUse("delta is what it costs to find bins in the data, and these are declared; leave out `delta`")
     if epsilon is None or crowd is not None or outlier is not None or show_above is not None:
         raise WrongUse("`delta` goes with `epsilon` alone: noise that is shown above a threshold; add `epsilon=E`")
     return make("warped", curve=rational(epsilon, "epsilon"), show_above=smallest_threshold(epsilon, delta))
+
+
+def _check_noise(
+    noise: str | None,
+    crowd: Exact | None,
+    epsilon: Exact | None,
+    outlier: str | None,
+    show_above: Exact | None,
+    channel: str | None,
+    found: bool,
+) -> None:
+    """Refuse a kind of noise where something else is asked for."""
+    if channel is not None:
+        raise WrongUse("`channel` names the mechanism itself; drop `noise`, or drop `channel`")
+    if epsilon is None or crowd is not None or outlier is not None or show_above is not None:
+        raise WrongUse("`delta` and `noise` go with `epsilon` alone: noise on every count; add `epsilon=E`")
+    if found and noise is not None:
+        raise WrongUse("`noise` is for declared bins; declare them, like `by=age:0..100:10`, or leave `noise` out")
+
+
+def _with_noise(noise: str, epsilon: Exact | None, delta: Exact | None, bins: int) -> Channel:
+    assert epsilon is not None
+    return chosen(noise, rational(epsilon, "epsilon"), None if delta is None else positive(delta, "delta"), bins)
 
 
 def _by_intent(
@@ -215,6 +245,11 @@ SAMPLING: Final = (_ONE_ROW, _SAMPLE, *_COLLECTED)
 _OWN: Final = (
     Option(name="by", metavar="SPEC", many=True, help="A column and its bins; repeat it for several columns."),
     Option(name="crowd", metavar="K", help="Exact counts of at least K, the others hidden (with `epsilon`: noisy)."),
+    Option(
+        name="noise",
+        metavar="KIND",
+        help=f"With `epsilon` and declared bins: {', '.join(NOISES)}; auto, with `delta`: what has less error.",
+    ),
     Option(name="outlier", metavar="CURVE", help="A loss for each crowd size, like 1:0.01,101:1 (warped noise)."),
     _ONE_ROW,
     Option(
@@ -268,7 +303,8 @@ KIND: Final = Kind(
 SPEC is a column alone (its values are found in the data, where hidden bins may be absent), column=a,b,null,other
 (these values), column:0..100:10 (a range in steps), column:[0,20000,50000,inf) (edges) or
 column:month:2024-01..2024-12 (dates). Say how people are protected: `crowd=K`; `crowd=K` `epsilon=E`; `epsilon=E`;
-`epsilon=E` `delta=D` (bins found in the data: noise, shown above the smallest threshold that D allows);
+`epsilon=E` `delta=D` (declared bins: geometric or Gaussian noise, whichever has less error for people in `distinct`
+bins; bins found in the data: noise, shown above the smallest threshold that D allows);
 `outlier=CURVE`; or `channel=NAME` with its own options.
 
 Of more than 100,000,000 declared bins only those that show a number are listed, and not listed means hidden.
