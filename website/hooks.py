@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 
 SHIM = "https://unpkg.com/iframe-worker/shim"  # what the theme would fetch so that search works without a server
 OWN = "worker.js"  # and what does that here
-FIGURES = Path(__file__).parents[1] / "docs" / "theory" / "figures"
-FIGURE = re.compile(r'<img alt="[^"]*" src="figures/(?P<name>[a-z-]+)\.svg"\s*/?>')
 WIDTH = 100  # of the help texts, in signs
 
 
@@ -65,36 +62,11 @@ def on_config(config: MkDocsConfig) -> Any:
     return config
 
 
-def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Show each figure of the theory with its sliders; without scripts the picture stays."""
-    return FIGURE.sub(_live, html)
-
-
-def _live(found: re.Match[str]) -> str:
-    name = found["name"]
-    spec = (FIGURES / f"{name}.json").read_text(encoding="utf-8").replace("</", "<\\/")
-    holder = f'<div class="figure" id="figure-{name}">{found[0]}</div>'
-    return f'{holder}<script type="application/json" data-figure="figure-{name}">{spec}</script>'
-
-
-def on_post_build(config: MkDocsConfig) -> None:
-    """Lay the drawing library beside the pages: it comes out of an installed package, and is fetched from nowhere."""
-    import vl_convert
-
-    (Path(config["site_dir"]) / "vega.js").write_text(vl_convert.javascript_bundle(), encoding="utf-8")
-
-
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
     """Put our own script in the place of the one that would be fetched."""
     from mkdocs.utils import get_relative_url
 
-    output = output.replace(SHIM, get_relative_url(OWN, page.url))
-    if "data-figure=" in output:
-        scripts = "".join(
-            f'<script src="{get_relative_url(each, page.url)}"></script>' for each in ("vega.js", "figures.js")
-        )
-        output = output.replace("</body>", f"{scripts}</body>")
-    return output
+    return output.replace(SHIM, get_relative_url(OWN, page.url))
 
 
 def on_post_template(output_content: str, template_name: str, config: MkDocsConfig) -> str:

@@ -44,9 +44,9 @@ def run(notebook: Path) -> Iterator[Cell]:
 
 
 def as_markdown(notebook: Path) -> str:
-    """The notebook as a page: text, code, and what came out; a chart as it is, for the page's script to draw."""
+    """The notebook as a page: text, code, and what came out; a chart as it is."""
     parts = []
-    for place, cell in enumerate(run(notebook)):
+    for cell in run(notebook):
         if cell.kind == "markdown":
             parts.append(cell.source)
             continue
@@ -54,15 +54,13 @@ def as_markdown(notebook: Path) -> str:
         if cell.printed:
             parts.append(f"```text\n{cell.printed}```")
         if cell.value is not None:
-            parts.append(_shown(cell.value, f"{notebook.stem}-{place}"))
+            parts.append(_shown(cell.value))
     return "\n\n".join(parts) + "\n"
 
 
-def _shown(value: Any, name: str) -> str:
-    if hasattr(value, "to_dict") and hasattr(value, "mark_bar"):
-        spec = json.dumps(value.to_dict()).replace("</", "<\\/")
-        holder = f'<div class="figure" id="{name}"></div>'
-        return f'{holder}\n<script type="application/json" data-figure="{name}">{spec}</script>'
+def _shown(value: Any) -> str:
+    if hasattr(value, "_repr_svg_"):
+        return f'<div class="figure">{value._repr_svg_()}</div>'.replace("\n", " ")
     if hasattr(value, "_repr_html_"):
         return f'<div class="output">{value._repr_html_()}</div>'.replace("\n", " ")
     return f"<pre>{html.escape(str(value))}</pre>"

@@ -19,6 +19,7 @@ _WHERE: Final[dict[str, str]] = {
     "fraction": "hubbub.kinds.statistic.request:FRACTION",
     "mean": "hubbub.kinds.statistic.request:MEAN",
     "quantile": "hubbub.kinds.statistic.request:QUANTILE",
+    "sum": "hubbub.kinds.sum.request",
     "questions": "hubbub.kinds.questions.request",
     "graph": "hubbub.kinds.graph.request",
     "ballots": "hubbub.kinds.ballots.request",

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, Unpack, cast
 
 from hubbub.certificate.certificate import draft
 from hubbub.errors import HubbubError, Refused, WrongUse
@@ -30,7 +30,7 @@ from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import Source, SystemSource, is_secure
 from hubbub.protocol.capabilities import Deferred, MaybeDistributed, RunsCustom, is_deferred
-from hubbub.protocol.release import Release, Reservation
+from hubbub.protocol.release import Picture, Release, Reservation, Saving
 from hubbub.protocol.result import Result
 from hubbub.protocol.spec import Spec
 from hubbub.publication.files import check_format, write, write_parquet
@@ -48,6 +48,7 @@ from hubbub.publication.staging import (
 )
 from hubbub.report import report as page_of
 from hubbub.report.heading import NOTHING_SAID, Heading
+from hubbub.report.picture import picture
 from hubbub.serialization import manifest
 
 _STOPPED_FREE: Final = "nothing was drawn or published, and nothing is spent"
@@ -78,7 +79,7 @@ def execute(spec: Spec, data: Any, ledger: Ledger, dataset: str | None, *, other
             notice = ledger.notice(place, columns=tuple(data.columns()), other_people=other_people)
             data = data.observing_ids(notice)
         result = _result(spec, data, noise)
-    return Release(spec, promised, result, place, noise.used or noise.chosen)
+    return Release(spec, promised, result, place, noise.used or noise.chosen, _Publisher())
 
 
 def _result(spec: Spec, data: Any, source: Source) -> Result:
@@ -99,6 +100,16 @@ def run(spec: Spec, data: Any, source: Source) -> Release:
         raise Refused("a release draws its noise from the operating system; another source is for tests of its parts")
     spec = spec.bind(data.columns())
     return Release(spec, spec.promises(), _result(spec, data, source))
+
+
+class _Publisher:
+    """Writes a release, and draws the picture of its report."""
+
+    def save(self, release: Release, folder: str | os.PathLike[str], **how: Unpack[Saving]) -> dict[str, str]:
+        return save(release, folder, **how)
+
+    def plot(self, release: Release) -> Picture:
+        return Picture(picture(release.result.drawing()))
 
 
 def save(

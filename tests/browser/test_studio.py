@@ -93,7 +93,7 @@ def somebody_else_verifies_it_and_sees_what_was_changed(story: Story) -> None:
         other.open(f"{reader.address}/check")
         other.one("#drop").send_keys("\n".join(papers))
         other.click("#check-files")
-        other.until("The certificate holds, by an unknown signer")
+        other.until("The certificate holds, signed with an unknown key")
         other.open(f"{reader.address}/check")
         other.one("#drop").send_keys("\n".join([papers[0], str(changed)]))
         other.click("#check-files")

@@ -26,7 +26,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hubbub.cli.release import _print_release
+from hubbub.cli.release import answer
 from hubbub.errors import HubbubError
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.engine import CountQuery, MultiRowPolicy
@@ -216,7 +216,7 @@ def look(path: Path, by: str, repeats: MultiRowPolicy, **words: Any) -> Seen:
             counted = table.engine.count(question, ScriptedSource.from_label("neighbours"))
             labels = counted.found[0] if counted.found else counted.codes.tolist()
             counts = Counter(dict(zip(labels, counted.counts.tolist(), strict=True)))
-            _print_release(done, {})
+            answer(done, {}, as_json=False, explained=True)
         except HubbubError as error:
             code = error.exit_code
             print(error, file=sys.stderr)

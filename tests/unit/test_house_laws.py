@@ -547,17 +547,16 @@ def test_pages_name_nobody_to_write_to_whom_the_package_does_not_name() -> None:
 # --- the public surface -----------------------------------------------------------------------------------------
 
 LATE = (
-    "altair",
     "click",
     "duckdb",
     "psycopg",
     "pyarrow",
     "pyspark",
+    "resvg_py",
     "rich",
     "scipy",
     "sqlite3",
     "starlette",
-    "vl_convert",
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import FrozenInstanceError, fields, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import hubbub
 from hubbub.cli.main import commands
-from hubbub.errors import CheckFailed, WrongUse, in_shell
+from hubbub.errors import WrongUse, in_shell
 from hubbub.protocol.release import Release
 
 PEOPLE = pa.table({"name": [f"p{i}" for i in range(60)], "town": ["<b>ash</b>"] * 40 + ["elm"] * 20})
@@ -102,7 +102,7 @@ def test_a_release_is_saved_verified_and_explained(tmp_path: Path) -> None:
     assert told.as_json()["about"] == "a release of town"
     Path(written["release"]).write_text("town,count\nelm,3\n")
     assert not hubbub.verify(written["certificate"]).passed
-    with pytest.raises(CheckFailed):
+    with pytest.raises(WrongUse):
         hubbub.explain(tmp_path / "nothing.json")
 
 
@@ -117,7 +117,22 @@ def test_a_release_shows_itself_in_a_notebook() -> None:
     assert "<b>ash" not in shown
     assert "&lt;b&gt;ash" in shown
     assert shown.count("<tr>") == 3
-    assert "(25, 0)-crowd-blending" in shown
+    assert "crowd-blending privacy, crowds of at least 25" in shown
+
+
+def test_a_release_prints_draws_and_saves_itself(tmp_path: Path) -> None:
+    done = a_release()
+    title, heads, *rows = str(done).splitlines()
+    assert title == "People by town"
+    assert heads.split() == ["town", "people", "interval"]
+    assert [row.split()[-1] for row in rows[:2]] == [cells[-1].split()[-1] for _, cells, _ in done.table().rows]
+    assert rows[2].startswith("Promise: crowd-blending privacy, crowds of at least 25, for the people")
+    assert done.plot().html.startswith("<figure>")
+    assert done.plot()._repr_html_() == done.plot().html
+    written = done.save(tmp_path / "out", form="parquet")
+    assert hubbub.verify(written["certificate"]).whole
+    with pytest.raises(hubbub.Refused, match="in no ledger"):
+        replace(done, publisher=None).save(tmp_path / "other")
 
 
 def test_a_release_becomes_any_frame_and_rows() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from flint import arb
 
@@ -13,6 +13,7 @@ from hubbub.errors import Spelling, WrongUse, in_python
 from hubbub.numeric.exact import Exact, Infinite, Loss, rounded
 from hubbub.numeric.format import bounded, numbers, short
 from hubbub.numeric.limits import a_delta, a_loss
+from hubbub.protocol.option import said
 from hubbub.sampling.amplification import Amplified
 
 POINTS: Final = 61  # of a curve
@@ -37,7 +38,12 @@ class Tradeoff:
     remarks: tuple[str, ...] = ()
     own: Fraction | None = None  # the epsilon at which it is asked if nothing is said
 
-    def ask(self, *, delta: Exact | None = None, at_epsilon: Exact | None = None) -> Point:
+    def ask(
+        self,
+        *,
+        delta: Annotated[Exact | None, said("D", "Ask for the epsilon at this delta.")] = None,
+        at_epsilon: Annotated[Exact | None, said("EPS", "Ask for the delta at this epsilon.")] = None,
+    ) -> Point:
         """The epsilon at a delta, or the delta at an epsilon."""
         if delta is not None and at_epsilon is not None:
             raise WrongUse("`delta` and `at_epsilon` are asked one at a time; drop one of them")

@@ -35,6 +35,7 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.indistinguishability import odds_below
 from hubbub.guarantees.people import People, Whose
 from hubbub.numeric.exact import Infinite, Loss, ball, precision, to_text, upper
+from hubbub.numeric.format import chance
 from hubbub.protocol.spec import Spec
 
 DIGITS: Final = 3
@@ -184,37 +185,35 @@ def _meaning(guarantee: Guarantee, people: People | None) -> str:
     in_graph = people is not None and people.in_graph
     match guarantee:
         case DifferentialPrivacy(neighbours=Neighbours.REPLACE, group=group):
-            within = _within(guarantee.epsilon, guarantee.delta)
             changed = "edges" if in_graph else "data"
-            return f"Change the {changed} of {_people(group, one)} of {data} to anything else: {within}."
-        case DifferentialPrivacy(group=group):
             within = _within(guarantee.epsilon, guarantee.delta)
-            them = "it" if one == "edge" and group == 1 else "them"
-            return f"Take {_people(group, one)} out of {data}, or put {them} in: {within}."
+            return f"Replace the {changed} of {_people(group, one)} {_in(data)} with anything else: {within}."
+        case DifferentialPrivacy(group=group):
+            return f"Add or remove {_people(group, one)} {_in(data)}: {_within(guarantee.epsilon, guarantee.delta)}."
         case ZeroKnowledge(group=group):
-            hidden = f"edges of {_people(group)} taken away" if in_graph else f"data of {_people(group)} hidden"
+            whose, lost = "their" if group > 1 else "that person's", "removed" if in_graph else "blanked"
             return (
-                f"Whatever somebody can find out about {_people(group)} from the release, they could find out without "
-                f"it from {_sampled(guarantee.aggregate)}, with the {hidden}: "
+                f"Whatever the release teaches about {_people(group)} could also be learnt from "
+                f"{_sampled(guarantee.aggregate)}, with {whose} {'edges' if in_graph else 'data'} {lost}: "
                 f"{_within(guarantee.epsilon, guarantee.delta)}."
             )
         case CrowdBlending(k=1):
             return "Nothing: with k = 1 everybody counts as a crowd of one."
         case CrowdBlending(k=k):
             return (
-                f"Everybody either has at least {k} people in {data}, themselves included, any of whom could stand "
-                "in their place, or can be left out. Put such a stand-in, or leave the person out: "
+                f"Everybody {_in(data)} either blends with at least {k} people, themselves included, or can be left "
+                "out. Replace somebody by another of their crowd, or leave out somebody who has none: "
                 f"{_within(guarantee.epsilon, Fraction(0))}."
             )
         case OutlierPrivacy():
             if _is_flat(guarantee):
-                return f"Leave out one {one} of {data}: {_levels(guarantee)}."
-            return f"The fewer people of {data} are like you, the less you show. Leave out one: {_levels(guarantee)}."
+                return f"Leave out one {one} {_in(data)}: {_levels(guarantee)}."
+            return f"The fewer people {_in(data)} are like you, the less you show. Leave out one: {_levels(guarantee)}."
         case SimpleOutlier() | StaircaseOutlier():
             return _meaning(guarantee.as_outlier(), people)
         case OutlierGroup():
             return (
-                f"Leave out up to {guarantee.size} people together, each with at most {guarantee.k} of their kind in "
+                f"Leave out up to {guarantee.size} people at once, each with at most {guarantee.k} of their kind in "
                 f"the data: {_within(guarantee.epsilon, guarantee.delta)}."
             )
         case DistributionalPrivacy():
@@ -227,16 +226,14 @@ def _meaning(guarantee: Guarantee, people: People | None) -> str:
 def _crowd(guarantee: Guarantee) -> str:
     match guarantee:
         case ZeroKnowledge(aggregate=RandomSample() | ExplorationSample() | NeighbourhoodSample() as sample):
-            return f"k = {sample.k} is how many people's data it is fair to know; the fewer, the stronger the promise."
+            return f"k = {sample.k} is how many people's data it is fair to know; fewer is a stronger promise."
         case ZeroKnowledge(aggregate=TwoSamples(some=some)):
             return (
-                f"k = {some.k} and the sampling rate say how much of the data it is fair to know; the less, the "
-                "stronger the promise."
+                f"k = {some.k} and the sampling rate say how much of the data it is fair to know; less is a stronger "
+                "promise."
             )
         case ZeroKnowledge():
-            return (
-                "The sampling rate says how much of the data it is fair to know; the lower, the stronger the promise."
-            )
+            return "The sampling rate says how much of the data it is fair to know; a lower one is a stronger promise."
         case CrowdBlending(k=k) if k > 1:
             return f"k = {k} is the size of a crowd, yourself included."
         case OutlierPrivacy() | SimpleOutlier() | StaircaseOutlier():
@@ -267,32 +264,36 @@ def _data(people: People | None) -> tuple[str, str]:
             return "the ballots", "ballot"
 
 
+def _in(data: str) -> str:
+    return f"among {data}" if data in ("the kept rows", "the ballots") else f"in {data}"
+
+
 def _not_promised(guarantee: Guarantee, people: People | None) -> str:
     if people is not None and people.whose is Whose.POPULATION:
         return (
-            "anything to somebody known to be in the table: two tables that differ in one person may well tell them "
-            "apart with certainty."
+            "anything to somebody known to be in the table: two tables that differ in one person may be told apart "
+            "with certainty."
         )
     if people is not None and people.whose is Whose.EDGE:
         return "anything to a person with all their edges: what is protected is one edge, and nothing larger."
     match guarantee:
         case DifferentialPrivacy(neighbours=Neighbours.REPLACE):
-            return "that nobody learns how many people there are, or learns about you from the data of others."
+            return "that the number of people is secret, or that the data of others teaches nothing about you."
         case DifferentialPrivacy():
-            return "that nobody learns about you from the data of others, such as your friends."
+            return "that the data of others, such as your friends, teaches nothing about you."
         case ZeroKnowledge():
             return (
-                "that so many people picked at random tell nothing about you; and the number of people is not hidden."
+                "that so many people picked at random teach nothing about you, or that the number of people is secret."
             )
         case CrowdBlending():
             return (
-                "that what a whole crowd has in common stays hidden, that somebody who knows all others of your crowd "
-                "learns nothing, or that a second release of this kind about the same people leaves this one standing."
+                "that what your crowd has in common stays secret, that somebody who knows all others of your crowd "
+                "learns nothing, or that the promise survives a second release of this kind about the same people."
             )
         case OutlierPrivacy() | SimpleOutlier() | StaircaseOutlier():
             return (
-                "that what a large crowd has in common stays hidden, or that a release with other bins leaves your "
-                "crowd as large as it is."
+                "that what a large crowd has in common stays secret, or that your crowd is as large in a release with "
+                "other bins."
             )
         case OutlierGroup():
             return "anything to people with more of their kind, or to a larger group."
@@ -304,12 +305,12 @@ def _within(epsilon: Loss, delta: Fraction, *, rising_to: Loss | None = None) ->
     """How far the chance of what comes out may move."""
     top = epsilon if rising_to is None else rising_to
     if isinstance(epsilon, Infinite) or isinstance(top, Infinite) or delta == 1:
-        return "nothing is promised about what comes out then"
-    extra = f", save for an extra chance of at most 1 in {int(1 / delta):,}" if delta else ""
+        return "nothing is promised about the output"
+    extra = f", except with probability {chance(delta)}" if delta else ""
     if top == 0:
-        return f"everything that can come out is exactly as likely as before{extra}"
+        return f"every possible output stays exactly as likely{extra}"
     factor = _factor(top) if rising_to is None else f"{_factor(epsilon)} to {_factor(top)}"
-    return f"nothing that can come out gets more than {factor} times as likely or as unlikely{extra}"
+    return f"no possible output becomes more than {factor} times likelier or less likely{extra}"
 
 
 def _factor(epsilon: Fraction) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from functools import partial
+from typing import Final
 
-from hubbub.charts.style import BLUE, GREY, VERMILLION, Rows, load_altair, titled
-
-if TYPE_CHECKING:
-    from hubbub.charts.style import Chart
+from hubbub.charts.chart import Chart, charted
+from hubbub.charts.lines import Axes, Series, drawn_lines
+from hubbub.charts.style import Rows
 
 OURS, PAPER = "ours", "the paper's, with exact tails"
 DEEPEST: Final = -16  # the power of ten below which nothing is drawn
@@ -19,49 +19,31 @@ def amplification_chart(rows: Rows, what: str, *, floor: float) -> Chart:
 
     Each row has `epsilon`, `delta` and `paper_delta` (None where the paper says nothing).
     """
-    alt = load_altair()
-    points = [
-        {"epsilon": row["epsilon"], "delta": row[key], "which": which}
-        for which, key in ((OURS, "delta"), (PAPER, "paper_delta"))
-        for row in rows
-        if row[key] is not None and float(row[key]) >= 10.0**DEEPEST
-    ]
-    names = [name for name in (OURS, PAPER) if any(point["which"] == name for point in points)]
-    colours = {OURS: BLUE, PAPER: VERMILLION}
-    bottom, top = _decades([float(point["delta"]) for point in points])
-    x = alt.X(
-        "epsilon:Q",
-        title="epsilon of everybody in the population",
-        scale=alt.Scale(nice=False),
-        axis=alt.Axis(grid=False, tickCount=8),
+    series = amplification_series(rows)
+    bottom, top = _decades([delta for each in series for _, delta in each.points])
+    in_sight = 10.0**bottom <= floor <= 10.0**top
+    axes = Axes(
+        title="Delta against epsilon",
+        description=message(rows),
+        x="epsilon of everybody in the population",
+        y="delta",
+        up=(10.0**bottom, 10.0**top),
+        log=True,
+        rules=((floor, "no epsilon goes below"),) if in_sight else (),
+        high=300,
     )
-    every = max(1, math.ceil((top - bottom) / 8))
-    y = alt.Y(
-        "delta:Q",
-        title="delta",
-        scale=alt.Scale(type="log", domain=[10.0**bottom, 10.0**top], nice=False),
-        axis=alt.Axis(values=[10.0**n for n in range(bottom, top + 1, every)], format="~e"),
-    )
-    scale = alt.Scale(domain=names, range=[colours[name] for name in names])
-    legend = alt.Legend(symbolType="stroke", symbolStrokeWidth=3, symbolOpacity=1)
-    tips = ["which:N", alt.Tooltip("epsilon:Q", format=".4g"), alt.Tooltip("delta:Q", format=".3g")]
-    base = alt.Chart(alt.Data(values=points)).encode(
-        x=x, y=y, color=alt.Color("which:N", scale=scale, legend=legend), tooltip=tips
-    )
-    layers: list[Any] = [
-        base.transform_filter(alt.datum.which == name).mark_line(strokeWidth=2.6, strokeDash=dashes, clip=True)
-        for name, dashes in ((OURS, [1, 0]), (PAPER, [6, 4]))
-    ]
-    if 10.0**bottom <= floor <= 10.0**top:
-        mark = alt.Chart(alt.Data(values=[{"delta": floor, "says": "no epsilon goes below"}]))
-        layers.append(mark.mark_rule(color=GREY, strokeDash=[2, 3]).encode(y="delta:Q"))
-        layers.append(
-            mark.mark_text(color=GREY, align="left", baseline="bottom", dx=4, dy=-3).encode(
-                y="delta:Q", x=alt.value(0), text="says:N"
-            )
-        )
-    chart: Chart = titled(alt.layer(*layers).properties(width=620, height=360), message(rows), [what])
-    return chart
+    return charted(partial(drawn_lines, series, axes), message(rows), [what])
+
+
+def amplification_series(rows: Rows) -> list[Series]:
+    """The lines, as far down as they are drawn."""
+    found = []
+    for which, key in ((OURS, "delta"), (PAPER, "paper_delta")):
+        points = [(float(row["epsilon"]), float(row[key])) for row in rows if row[key] is not None]
+        seen = tuple(point for point in points if point[1] >= 10.0**DEEPEST)
+        if seen:
+            found.append(Series(name=which, points=seen, marks=False, dashed=which == PAPER))
+    return found
 
 
 def message(rows: Rows) -> str:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import html
+import math
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Final
 
-from hubbub.charts.style import BLUE, GREY, INK, PALE, VERMILLION, Rows, load_altair, titled
+from hubbub.charts.chart import Chart, charted
+from hubbub.charts.style import TINTS, Rows
+from hubbub.charts.svg import LINE, TEXT, px, text_length, text_lines, wrapped
 
-if TYPE_CHECKING:
-    from hubbub.charts.style import Chart
+_ROW, _BAR = 44, 12  # pixels: of a mechanism, of a bar
+_SHORT: Final = {"error_rare": "crowds up to 100", "error_large": "crowds above 100"}
 
 
 def attack_chart(rows: Rows, *, chance: float, target: int, title: str, subtitle: Sequence[str]) -> Chart:
@@ -17,91 +22,89 @@ def attack_chart(rows: Rows, *, chance: float, target: int, title: str, subtitle
     Each row has `name`, `attack` (a probability), `beliefs` (one probability for each candidate; `target` is the right
     one), `error_rare` and `error_large`.
     """
-    alt = load_altair()
-    names = [str(row["name"]) for row in rows]
-    height = 36 * len(rows)
+    return charted(partial(drawn_attack, rows, chance, target), title, subtitle)
 
-    def y(*, labels: bool) -> Any:
-        axis = alt.Axis(labelLimit=320, ticks=False, domain=False, labelPadding=8, labels=labels, grid=False)
-        return alt.Y("name:N", sort=names, title=None, axis=axis)
 
-    chart: Chart = titled(
-        alt.hconcat(
-            _attacks(rows, chance, y(labels=True)).properties(width=210, height=height),
-            _beliefs(rows, target, y(labels=False)).properties(width=330, height=height),
-            _errors(rows, y(labels=False)).properties(width=250, height=height),
-            spacing=26,
-        ).resolve_scale(color="independent"),
-        title,
-        subtitle,
+def drawn_attack(rows: Rows, chance: float, target: int, width: int, *, kind: str = "wide") -> str:
+    """Three columns beside the names, or below them on a narrow page."""
+    beside = kind == "wide"
+    names = max(text_length(str(row["name"])) for row in rows) + 10 if beside else 0.0
+    if beside:
+        third = (width - names - 40) / 3
+        places = [(names, third), (names + third + 20, third), (names + 2 * third + 40, third)]
+    else:
+        places = [(0.0, float(width))] * 3
+    heads = (
+        "the best attack finds the bin (line: a blind guess)",
+        "what the attacker believed after one release (ring: the truth)",
+        "mean error of an ordinary bin: crowds up to 100 people, and above",
     )
-    return chart
+    most = max(float(row[key]) for row in rows for key in _SHORT)
+    parts, y = [], 0.0
+    for i, (x, wide) in enumerate(places):
+        lines = wrapped(heads[i], wide)
+        if beside:
+            parts.append(text_lines(x, TEXT, lines, "quiet"))
+        top = LINE * (max(len(wrapped(head, wide)) for head, (_, wide) in zip(heads, places, strict=True)) + 1)
+        if not beside:
+            parts.append(text_lines(0, y + TEXT, lines, "quiet"))
+            top = math.ceil(y) + LINE * len(lines) + 9
+        for j, row in enumerate(rows):
+            at = top + j * _ROW
+            if beside and i == 0:
+                parts.append(text_lines(names - 10, at + _BAR + 4, [str(row["name"])], anchor="end"))
+            elif not beside:
+                parts.append(text_lines(0, at + 8, [str(row["name"])]))
+                at += LINE - 2
+            if i == 0:
+                parts.append(_found(float(row["attack"]), chance, x, at, wide))
+            elif i == 1:
+                parts.append(_beliefs(row["beliefs"], target, x, at, wide))
+            else:
+                parts.append(_errors(row, most, x, at, wide))
+        y = top + len(rows) * _ROW + (14 if not beside else 0)
+    heading = "<title>Mechanisms against an attack</title>"
+    said = "; ".join(f"{row['name']}: found {100 * float(row['attack']):.1f} % of the time" for row in rows)
+    heading += f"<desc>{html.escape(said)}</desc>"
+    return f'<svg class="chart {kind}" viewBox="0 0 {width} {math.ceil(y)}" role="img">{heading}{"".join(parts)}</svg>'
 
 
-def _attacks(rows: Rows, chance: float, y: Any) -> Any:
-    alt = load_altair()
-    values = [{"name": row["name"], "attack": row["attack"], "label": f"{100 * row['attack']:.1f} %"} for row in rows]
-    data = alt.Chart(alt.Data(values=values))
-    x = alt.X(
-        "attack:Q",
-        title="the best attack finds the bin",
-        axis=alt.Axis(format=".0%", values=[0, 0.5, 1]),
-        scale=alt.Scale(domain=[0, 1.22], nice=False),
+def _found(attack: float, chance: float, x: float, y: float, wide: float) -> str:
+    """A bar on a scale from 0 to 1, and where a blind guess is."""
+    long = wide - text_length("100.0 %") - 8
+    line = px(x + chance * long)
+    return (
+        f'<rect class="bar" x="{px(x)}" y="{px(y)}" width="{px(attack * long)}" height="{_BAR + 4}"/>'
+        f'<line class="rule" x1="{line}" y1="{px(y - 4)}" x2="{line}" y2="{px(y + _BAR + 8)}"/>'
+        + text_lines(x + attack * long + 5, y + _BAR, [f"{100 * attack:.1f} %"])
     )
-    found = alt.condition(alt.datum.attack > 0.5, alt.value(VERMILLION), alt.value(BLUE))
-    bars = data.mark_bar(height=16).encode(x=x, y=y, color=found, tooltip=["name:N", "label:N"])
-    labels = data.mark_text(align="left", dx=6, fontSize=12, color=INK).encode(x=x, y=y, text="label:N")
-    rule = alt.Chart(alt.Data(values=[{"attack": chance}])).mark_rule(color=INK, strokeDash=[3, 3]).encode(x="attack:Q")
-    return alt.layer(bars, labels, rule)
 
 
-def _beliefs(rows: Rows, target: int, y: Any) -> Any:
-    alt = load_altair()
-    cells = [
-        {"name": row["name"], "candidate": i + 1, "belief": belief}
-        for row in rows
-        for i, belief in enumerate(row["beliefs"])
-    ]
-    ring = [{"name": row["name"], "candidate": target + 1} for row in rows]
-    x = alt.X(
-        "candidate:O",
-        title="what the attacker believed after one release (ring: the truth)",
-        axis=alt.Axis(values=[1, 10, 20, 30, 40], labelAngle=0, ticks=False, domain=False),
-        scale=alt.Scale(padding=0.08),
+def _beliefs(beliefs: Sequence[float], target: int, x: float, y: float, wide: float) -> str:
+    """A strip of candidates, the darker the more probable; a ring around the right one."""
+    step = wide / len(beliefs)
+    cells = "".join(
+        f'<rect class="t{_shade(belief)}" x="{px(x + i * step)}" y="{px(y)}" width="{px(step)}" height="{_BAR + 4}">'
+        f"<title>candidate {i + 1}: {100 * belief:.1f} %</title></rect>"
+        for i, belief in enumerate(beliefs)
     )
-    shade = alt.Color(
-        "belief:Q",
-        scale=alt.Scale(type="sqrt", domain=[0, 1], range=["#eef3f7", "#08306b"]),
-        legend=alt.Legend(format=".0%", values=[0, 0.05, 0.25, 1], gradientLength=180, direction="horizontal"),
-    )
-    strip = (
-        alt.Chart(alt.Data(values=cells))
-        .mark_rect(height=18)
-        .encode(x=x, y=y, color=shade, tooltip=["name:N", "candidate:O", "belief:Q"])
-    )
-    truth = alt.Chart(alt.Data(values=ring)).mark_point(size=120, shape="circle", color=VERMILLION, strokeWidth=2)
-    return alt.layer(strip, truth.encode(x=x, y=y))
+    centre = px(x + (target + 0.5) * step)
+    return f'{cells}<circle class="series s1" cx="{centre}" cy="{px(y + _BAR / 2 + 2)}" r="{px(max(step, 7))}"/>'
 
 
-def _errors(rows: Rows, y: Any) -> Any:
-    alt = load_altair()
-    kinds = {"error_rare": "crowds up to 100", "error_large": "crowds above 100"}
-    values = [
-        {"name": row["name"], "crowd": kind, "error": row[key], "label": f"{row[key]:.1f}"}
-        for row in rows
-        for key, kind in kinds.items()
-    ]
-    data = alt.Chart(alt.Data(values=values))
-    most = max(float(value["error"]) for value in values)
-    x = alt.X(
-        "error:Q",
-        title="mean error of an ordinary bin",
-        scale=alt.Scale(domain=[0, 1.18 * most], nice=False),
-        axis=alt.Axis(tickCount=4),
-    )
-    order = list(kinds.values())
-    offset = alt.YOffset("crowd:N", sort=order)
-    shade = alt.Color("crowd:N", scale=alt.Scale(domain=order, range=[PALE, GREY]), sort=order)
-    bars = data.mark_bar(height=11).encode(x=x, y=y, yOffset=offset, color=shade)
-    labels = data.mark_text(align="left", dx=5, fontSize=11, color=INK).encode(x=x, y=y, yOffset=offset, text="label:N")
-    return alt.layer(bars, labels)
+def _shade(belief: float) -> int:
+    return min(len(TINTS) - 1, int(math.sqrt(max(belief, 0.0)) * len(TINTS)))
+
+
+def _errors(row: Mapping[str, Any], most: float, x: float, y: float, wide: float) -> str:
+    long = wide - text_length("000.0") - 8
+    parts = []
+    for i, key in enumerate(_SHORT):
+        value = float(row[key])
+        at = y + i * (_BAR + 2) - 4
+        tip = f"<title>{_SHORT[key]}: {value:.1f}</title>"
+        look = "bar" if i else "t2"
+        place = f'x="{px(x)}" y="{px(at)}" width="{px(value / most * long)}" height="{_BAR}"'
+        parts.append(f'<rect class="{look}" {place}>{tip}</rect>')
+        parts.append(text_lines(x + value / most * long + 5, at + _BAR - 2, [f"{value:.1f}"], "small"))
+    return "".join(parts)

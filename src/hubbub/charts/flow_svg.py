@@ -12,19 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hubbub.charts.style import BLUE, GREEN, ORANGE, PALE_ORANGE, PURPLE, SKY, VERMILLION
-from hubbub.charts.svg import LINE, TEXT, WIDTHS, px, text_length, text_lines, wrapped
+from hubbub.charts.style import WIDTHS
+from hubbub.charts.svg import LINE, TEXT, px, text_length, text_lines, wrapped
 from hubbub.protocol.drawing import Flow, FlowColumn, FlowLink
 
-_COLOURS: Final = (BLUE, VERMILLION, ORANGE, GREEN, PURPLE, SKY, PALE_ORANGE)
-STYLE: Final = """
-.flow .band { opacity: .38; }
-.flow .plain { fill: var(--quiet, #52606d); opacity: .55; }
-.flow .band.plain { opacity: .18; }
-.flow text.bold { font-weight: 700; }
-.flow text.small { font-size: 10.5px; }
-"""
-"""What a page needs in its style beside that of charts.svg."""
+_COLOURS: Final = 5  # that are told apart from one another and from grey
 
 _BAR: Final = {"wide": 14, "narrow": 9}
 _HIGH: Final = {"wide": 400, "narrow": 300}
@@ -79,7 +71,7 @@ def drawn(flow: Flow, width: int, kind: str = "wide") -> str:
 def _shades(flow: Flow) -> dict[str, str]:
     """What colours a pile: an attribute of its shapes."""
     named = [name for name in flow.order if name not in flow.plain]
-    shades = {name: f'class="{{}}" fill="{_COLOURS[i % len(_COLOURS)]}"' for i, name in enumerate(named)}
+    shades = {name: f'class="{{}} f{i % _COLOURS}"' for i, name in enumerate(named)}
     return shades | dict.fromkeys(flow.plain, 'class="{} plain"')
 
 
@@ -160,7 +152,7 @@ def _band(x0: float, y0: float, x1: float, y1: float, thick: float, link: FlowLi
     way = f"M{a} {c}C{middle} {c} {middle} {d} {b} {d}L{b} {e}C{middle} {e} {middle} {f} {a} {f}Z"
     named = link.origin if link.origin == link.target else f"{link.origin} to {link.target}"
     label = html.escape(f"{named}: {link.ballots:,}")
-    return f'<path {shade.format("band")} d="{way}"><title>{label}</title></path>'
+    return f'<path {shade.format("flowing")} d="{way}"><title>{label}</title></path>'
 
 
 def _rect(pile: _Pile, bar: float, shade: str, label: str) -> str:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import html
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Final
 
-from hubbub.charts.style import GREY, INK, ORANGE, VERMILLION, Rows, load_altair, titled
+from hubbub.charts.chart import Chart, charted
+from hubbub.charts.style import TINTS, Rows
+from hubbub.charts.svg import LINE, TEXT, px, text_length, text_lines, wrapped
 
-if TYPE_CHECKING:
-    from hubbub.charts.style import Chart
-
-_WIDE: Final = 230  # pixels of a triangle's side
-_ROOM: Final = 26  # pixels around it, for the corners' names
-_HEXAGON: Final = "M0,-1L0.866,-0.5L0.866,0.5L0,1L-0.866,0.5L-0.866,-0.5Z"
 _LEAST: Final = 1e-6  # gains below it have one colour
-_HEAT: Final = ("#fdf3dd", ORANGE, VERMILLION, "#6e2300")
+_ROOM: Final = 26  # pixels around a triangle, for the corners' names
+_WIDEST: Final = 230  # pixels of a side
+_CORNERS: Final = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 
 def gain_triangles(
@@ -33,94 +33,116 @@ def gain_triangles(
 
     `polls` have `weights` and `label`; `headings` stand above the triangles, lines for each of `rules`.
     """
-    alt = load_altair()
-    most = max([float(cell["gain"]) for cell in cells] + [10 * _LEAST])
-    gain = alt.Color(
-        "shown:Q",
-        scale=alt.Scale(type="log", domain=_decades(most), clamp=True, range=[*_HEAT]),
-        legend=_legend("what the best lie gains", ".0e"),
-    )
-    known = [cell["efficiency"] for cell in cells if cell["efficiency"] is not None]
-    least = min([0.9, *known])
-    elects = alt.Color(
-        "efficiency:Q",
-        scale=alt.Scale(domain=[least, 1.0], scheme="blues", reverse=True),
-        legend=_legend("how often the Condorcet winner is elected", ".0%"),
-    )
-    tall = []
-    for colour, named in ((gain, True), (elects, False)):
-        if not named and not known:
-            continue
-        wide = [
-            _triangle(
-                [cell for cell in cells if cell["rule"] == rule], polls, colour, labels, steps, heading if named else ()
-            )
-            for rule, heading in zip(rules, headings, strict=True)
-        ]
-        tall.append(alt.hconcat(*wide, spacing=18).resolve_scale(color="shared"))
-    chart: Chart = titled(alt.vconcat(*tall, spacing=14).resolve_scale(color="independent"), title, subtitle)
-    return chart
+    draw = partial(drawn_triangles, cells, polls, rules, headings, labels, steps)
+    return charted(draw, title, subtitle)
 
 
-def _decades(most: float) -> list[float]:
-    """Where the colours of a scale in powers of ten stand."""
+def drawn_triangles(
+    cells: Rows,
+    polls: Rows,
+    rules: Sequence[str],
+    headings: Sequence[Sequence[str]],
+    labels: Sequence[str],
+    steps: int,
+    width: int,
+    *,
+    kind: str = "wide",
+) -> str:
+    """As many triangles beside one another as there is room for, first those of gains, then of efficiencies."""
+    abreast = max(1, min(len(rules), width // 210))
+    room = width / abreast
+    side = min(room - 2 * _ROOM, _WIDEST)
+    gains = _steps_of_ratio(max([float(cell["gain"]) for cell in cells] + [10 * _LEAST]))
+    known = [float(cell["efficiency"]) for cell in cells if cell["efficiency"] is not None]
+    shares = _even_steps(min([0.9, *known]))
+    layers: list[tuple[str, str, Sequence[float]]] = [("what the best lie gains", "gain", gains)]
+    if known:
+        layers.append(("how often the Condorcet winner is elected", "efficiency", shares))
+    parts, y = [], 0.0
+    for name, key, limits in layers:
+        legend, y = _legend(name, key, limits, y, width)
+        parts.append(legend)
+        for start in range(0, len(rules), abreast):
+            tallest = 0.0
+            for i in range(start, min(start + abreast, len(rules))):
+                mine = [cell for cell in cells if cell["rule"] == rules[i]]
+                lines = [line for head in headings[i] for line in wrapped(head, room)]
+                x = (i - start) * room + room / 2
+                parts.append(text_lines(x, y + TEXT, lines, anchor="middle"))
+                top = y + LINE * len(lines) + _ROOM
+                parts.append(_triangle(mine, polls, key, limits, labels, steps, (x - side / 2, top, side)))
+                tallest = max(tallest, LINE * len(lines) + 2 * _ROOM + side * math.sqrt(3) / 2)
+            y += tallest + 10
+    heading = "<title>What lies gain, over a triangle of beliefs</title>"
+    return f'<svg class="chart {kind}" viewBox="0 0 {width} {math.ceil(y)}" role="img">{heading}{"".join(parts)}</svg>'
+
+
+def _triangle(
+    cells: Rows,
+    polls: Rows,
+    key: str,
+    limits: Sequence[float],
+    labels: Sequence[str],
+    steps: int,
+    where: tuple[float, float, float],
+) -> str:
+    left, top, side = where
+    radius = side / steps / math.sqrt(3)
+
+    def place(weights: Sequence[float]) -> tuple[float, float]:
+        """Where a belief stands: the first corner left, the second right, the third on top."""
+        a, b, c = (float(weight) for weight in weights)
+        total = a + b + c
+        return left + side * (b + c / 2) / total, top + side * math.sqrt(3) / 2 * (1 - c / total)
+
+    parts = [_hexagon(cell, place(cell["weights"]), radius, key, limits) for cell in cells]
+    for label, weights in zip(labels, _CORNERS, strict=True):
+        x, y = place(weights)
+        away = -radius - 6 if weights[2] else radius + 16
+        parts.append(text_lines(x, y + away, [label], anchor="middle"))
+    for poll in polls:
+        x, y = place(poll["weights"])
+        way = f"M{px(x)} {px(y - 6)}L{px(x + 6)} {px(y)}L{px(x)} {px(y + 6)}L{px(x - 6)} {px(y)}Z"
+        parts.append(f'<path class="line" d="{way}"><title>{html.escape(str(poll["label"]))}</title></path>')
+    return "".join(parts)
+
+
+def _hexagon(cell: Mapping[str, Any], at: tuple[float, float], radius: float, key: str, limits: Sequence[float]) -> str:
+    x, y = at
+    corners = [(radius * math.sin(math.pi * i / 3), -radius * math.cos(math.pi * i / 3)) for i in range(6)]
+    path = " ".join(f"{px(x + a)},{px(y + b)}" for a, b in corners)
+    value = cell[key]
+    look = "gap" if value is None else f"t{shade(float(value), limits)}"
+    return f'<polygon class="{look}" points="{path}"><title>{html.escape(str(cell["told"]))}</title></polygon>'
+
+
+def shade(value: float, limits: Sequence[float]) -> int:
+    """Which tint a value has: the number of limits that it reaches."""
+    return sum(value >= limit for limit in limits)
+
+
+def _steps_of_ratio(most: float) -> list[float]:
+    """Limits between tints, in equal ratios."""
     wide = math.log10(most / _LEAST)
-    return [_LEAST * 10 ** (wide * part / (len(_HEAT) - 1)) for part in range(len(_HEAT))]
+    return [_LEAST * 10 ** (wide * i / (len(TINTS) - 1)) for i in range(len(TINTS) - 1)]
 
 
-def _legend(title: str, form: str) -> Any:
-    return load_altair().Legend(
-        title=title, orient="right", format=form, gradientLength=150, titleFontSize=12, titleColor=INK, titleLimit=260
-    )
+def _even_steps(least: float) -> list[float]:
+    return [least + (1 - least) * i / (len(TINTS) - 1) for i in range(1, len(TINTS))]
 
 
-def _triangle(cells: Rows, polls: Rows, colour: Any, labels: Sequence[str], steps: int, heading: Sequence[str]) -> Any:
-    alt = load_altair()
-    high = _WIDE * math.sqrt(3) / 2
-    x = {"scale": alt.Scale(domain=[-_ROOM, _WIDE + _ROOM], nice=False, zero=False), "axis": None}
-    y = {"scale": alt.Scale(domain=[high + _ROOM, -_ROOM], nice=False, zero=False), "axis": None}
+def _legend(name: str, key: str, limits: Sequence[float], y: float, width: int) -> tuple[str, float]:
+    def said(value: float) -> str:
+        return f"{100 * value:.1f} %" if key == "efficiency" else f"{value:.0e}"
 
-    def drawn(values: Sequence[Any]) -> Any:
-        return alt.Chart(alt.Data(values=list(values)))
-
-    points = [{**cell, **_place(cell["weights"], high), "shown": max(float(cell["gain"]), _LEAST)} for cell in cells]
-    radius = _WIDE / steps / math.sqrt(3)
-    hexagons = (
-        drawn(points)
-        .mark_point(shape=_HEXAGON, filled=True, opacity=1, size=4 * radius * radius, strokeWidth=0)
-        .encode(x=alt.X("x:Q", **x), y=alt.Y("y:Q", **y), color=colour, tooltip=["told:N"])
-    )
-    names = []
-    for label, weights in zip(labels, ((1, 0, 0), (0, 1, 0), (0, 0, 1)), strict=True):
-        away = -radius - 12 if weights[2] else radius + 16
-        end = drawn([{**_place(weights, high), "text": label}])
-        names.append(
-            end.mark_text(dy=away, fontSize=13, color=INK).encode(
-                x=alt.X("x:Q", **x), y=alt.Y("y:Q", **y), text="text:N"
-            )
-        )
-    seen = drawn([{**poll, **_place(poll["weights"], high)} for poll in polls])
-    marks = [
-        seen.mark_point(shape="diamond", size=90, filled=False, color=INK, strokeWidth=2, opacity=1).encode(
-            x=alt.X("x:Q", **x), y=alt.Y("y:Q", **y), tooltip=["label:N"]
-        )
-    ]
-    layers = alt.layer(hexagons, *names, *(marks if polls else []))
-    head: dict[str, Any] = {
-        "text": list(heading),
-        "anchor": "middle",
-        "fontSize": 14,
-        "fontWeight": 500,
-        "color": INK,
-        "offset": 2,
-    }
-    if not heading:
-        head = {"text": " ", "fontSize": 4, "color": GREY}
-    return layers.properties(width=_WIDE + 2 * _ROOM, height=high + 2 * _ROOM, title=head)
-
-
-def _place(weights: Sequence[float], high: float) -> dict[str, float]:
-    """Where a belief stands: the first corner left, the second right, the third on top."""
-    a, b, c = (float(weight) for weight in weights)
-    total = a + b + c
-    return {"x": _WIDE * (b + c / 2) / total, "y": high * (1 - c / total)}
+    texts = [f"below {said(limits[0])}", *(f"from {said(limit)}" for limit in limits)]
+    parts, x = [text_lines(0, y + TEXT, [name], "quiet")], 0.0
+    y += LINE + 6
+    for i, text in enumerate(texts):
+        wide = text_length(text) + 32
+        if x and x + wide > width:
+            x, y = 0.0, y + LINE + 4
+        parts.append(f'<rect class="t{i}" x="{px(x)}" y="{px(y)}" width="13" height="13"/>')
+        parts.append(text_lines(x + 18, y + 11, [text], "quiet"))
+        x += wide
+    return "".join(parts), y + LINE + 14

@@ -6,7 +6,8 @@ import html
 from collections.abc import Sequence
 from typing import Final
 
-from hubbub.charts.svg import TEXT, WIDTHS
+from hubbub.charts.style import WIDTHS
+from hubbub.charts.svg import TEXT
 
 _HIGH: Final = 240
 _LEFT, _BELOW, _ABOVE = 8, 34, 26  # pixels

@@ -1,4 +1,4 @@
-"""Lines and marks over two axes as SVG text, for pages that cannot load a chart library: no code, colours by name.
+"""Lines, bands and marks over two axes as SVG text: no code, colours by name.
 
 Plain values in, text out, one drawing for wide pages and one for narrow ones as in :mod:`hubbub.charts.svg`.
 """
@@ -11,18 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hubbub.charts.svg import LINE, TEXT, WIDTHS, px, text_length, text_lines, wrapped
-
-STYLE: Final = """
-.chart .series { fill: none; stroke-width: 1.8; }
-.chart .mark { fill: var(--paper, white); stroke-width: 2; }
-.chart .s0 { stroke: var(--series-0, #0072b2); } .chart .s1 { stroke: var(--series-1, #b34f00); }
-.chart .s2 { stroke: var(--series-2, #007a59); } .chart .s3 { stroke: var(--series-3, #a2507c); }
-.chart .s4 { stroke: var(--series-4, #8a6100); } .chart .s5 { stroke: var(--quiet, #52606d); }
-.chart .wide-line { stroke-width: 8; opacity: .35; stroke-linecap: round; }
-.chart .ring { fill: none; stroke: currentColor; stroke-dasharray: 3 3; }
-"""
-"""What a page needs in its style for these drawings, beside that of the bars."""
+from hubbub.charts.style import WIDTHS
+from hubbub.charts.svg import LINE, TEXT, px, text_length, text_lines, wrapped
 
 KINDS: Final = 6  # series that look different
 _HIGH: Final = 230
@@ -36,7 +26,10 @@ class Series:
     points: tuple[tuple[float, float], ...]
     labels: tuple[str, ...] = ()
     marks: bool = True
+    line: bool = True
     broad: bool = False  # a broad pale line, under the others
+    dashed: bool = False
+    band: tuple[tuple[float, float], ...] = ()  # for each point, from where to where
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +41,14 @@ class Axes:
     x: str
     y: str
     percent: bool = False  # whether x is a share
+    percent_up: bool = False  # whether y is one
     ring: tuple[float, float] | None = None  # a point to look at
+    across: tuple[float, float] | None = None  # the ends of the axis, where they are not those of the points
+    up: tuple[float, float] | None = None
+    log_across: bool = False
+    log: bool | None = None  # whether y has a scale of ratios; None: where the values ask for it
+    rules: tuple[tuple[float, str], ...] = ()  # levels to compare with, and what they are
+    high: int = _HIGH
 
 
 def responsive_lines(series: Sequence[Series], axes: Axes) -> str:
@@ -58,31 +58,41 @@ def responsive_lines(series: Sequence[Series], axes: Axes) -> str:
 
 def drawn_lines(series: Sequence[Series], axes: Axes, width: int, *, kind: str = "wide") -> str:
     """One SVG element of this width."""
-    ends = [axes.ring] if axes.ring is not None else []
-    points = [point for each in series for point in each.points] + ends
-    across = _Axis.of([x for x, _ in points], log=False, tight=True)
-    up = _Axis.of([y for _, y in points], log=_is_steep([y for _, y in points]))
-    labels = [up.label(tick) for tick in up.ticks]
-    left = max(text_length(label) for label in labels) + 10
+    across, up = axes_of(series, axes)
+    labels = [_percent(tick) if axes.percent_up else up.label(tick) for tick in up.ticks]
+    left = max((text_length(label) for label in labels), default=0.0) + 10
     legend, top = _legend(series, width)
     heading = wrapped(axes.y, width)
     top += LINE * len(heading) + 8
-    right, bottom = width - 14.0, top + _HIGH
+    right, bottom = width - 14.0, top + axes.high
     parts = [legend, text_lines(0, top - LINE * len(heading) + 2, heading, "quiet")]
     for tick, label in zip(up.ticks, labels, strict=True):
-        y = bottom - up.at(tick) * _HIGH
+        y = bottom - up.at(tick) * axes.high
         parts.append(f'<line class="grid" x1="{px(left)}" y1="{px(y)}" x2="{px(right)}" y2="{px(y)}"/>')
         parts.append(text_lines(left - 6, y + 4, [label], "quiet", anchor="end"))
+    free = -math.inf
     for tick in across.ticks:
         x = left + across.at(tick) * (right - left)
-        label = f"{100 * tick:.4g} %" if axes.percent else across.label(tick)
-        parts.append(text_lines(x, bottom + 17, [label], "quiet", anchor="middle"))
+        label = _percent(tick) if axes.percent else across.label(tick)
+        half = text_length(label) / 2
+        if x - half > free:
+            parts.append(text_lines(x, bottom + 17, [label], "quiet", anchor="middle"))
+            free = x + half + 6
     parts.append(f'<line class="axis" x1="{px(left)}" y1="{px(bottom)}" x2="{px(right)}" y2="{px(bottom)}"/>')
 
     def place(point: tuple[float, float]) -> tuple[float, float]:
-        return left + across.at(point[0]) * (right - left), bottom - up.at(point[1]) * _HIGH
+        return left + across.at(point[0]) * (right - left), bottom - up.at(point[1]) * axes.high
 
+    for level, said in axes.rules:
+        y = bottom - up.at(level) * axes.high
+        parts.append(f'<line class="rule" x1="{px(left)}" y1="{px(y)}" x2="{px(right)}" y2="{px(y)}"/>')
+        parts.append(text_lines(left + 4, y - 5, [said], "quiet"))
     for i, each in enumerate(series):
+        if each.band:
+            ends = [(x, *ends) for (x, _), ends in zip(each.points, each.band, strict=True)]
+            around = [place((x, low)) for x, low, _ in ends] + [place((x, high)) for x, _, high in reversed(ends)]
+            corners = " ".join(f"{px(x)},{px(y)}" for x, y in around)
+            parts.append(f'<polygon class="band f{i % KINDS}" points="{corners}"/>')
         parts.append(_line(each, i % KINDS, [place(point) for point in each.points]))
     if axes.ring is not None:
         x, y = place(axes.ring)
@@ -94,10 +104,22 @@ def drawn_lines(series: Sequence[Series], axes: Axes, width: int, *, kind: str =
     return f'<svg class="chart {kind}" viewBox="0 0 {width} {high}" role="img">{described}{"".join(parts)}</svg>'
 
 
+def axes_of(series: Sequence[Series], axes: Axes) -> tuple[Axis, Axis]:
+    """The two axes: they hold every point and every end of a band."""
+    ends = [axes.ring] if axes.ring is not None else []
+    points = [point for each in series for point in each.points] + ends
+    ys = [y for _, y in points] + [end for each in series for pair in each.band for end in pair]
+    ys += [level for level, _ in axes.rules]
+    across = Axis.of(list(axes.across or [x for x, _ in points]), log=axes.log_across, tight=True, room=not axes.across)
+    steep = _is_steep(ys) if axes.log is None else axes.log
+    up = Axis.of(list(axes.up or ys), log=steep, tight=axes.up is not None, room=False)
+    return across, up
+
+
 def _line(series: Series, kind: int, places: Sequence[tuple[float, float]]) -> str:
     path = " ".join(f"{px(x)},{px(y)}" for x, y in places)
-    style = f"series s{kind}{' wide-line' if series.broad else ''}"
-    parts = [f'<polyline class="{style}" points="{path}"/>'] if len(places) > 1 else []
+    style = f"series s{kind}{' wide-line' if series.broad else ''}{' dashed' if series.dashed else ''}"
+    parts = [f'<polyline class="{style}" points="{path}"/>'] if len(places) > 1 and series.line else []
     if series.marks or len(places) == 1:
         size = 5.5 - 0.6 * kind  # marks that coincide show one in the other
         for i, (x, y) in enumerate(places):
@@ -110,45 +132,61 @@ def _legend(series: Sequence[Series], width: int) -> tuple[str, float]:
     """Names with their colours, in as many lines as they need; and how high that is."""
     parts, x, y = [], 0.0, 0.0
     for i, each in enumerate(series):
+        if not each.name:
+            continue
         long = text_length(each.name) + 34
         if x and x + long > width:
             x, y = 0.0, y + LINE + 3
-        stroke = f"series s{i % KINDS}{' wide-line' if each.broad else ''}"
-        parts.append(f'<line class="{stroke}" x1="{px(x + 4)}" y1="{px(y + 8)}" x2="{px(x + 18)}" y2="{px(y + 8)}"/>')
-        parts.append(text_lines(x + 26, y + TEXT, [each.name]))
+        look = f"series s{i % KINDS}{' wide-line' if each.broad else ''}{' dashed' if each.dashed else ''}"
+        at = px(y + 8)
+        if each.line:
+            parts.append(f'<line class="{look}" x1="{px(x + 4)}" y1="{at}" x2="{px(x + 22)}" y2="{at}"/>')
+        else:
+            parts.append(f'<circle class="mark s{i % KINDS}" cx="{px(x + 13)}" cy="{at}" r="4.5"/>')
+        parts.append(text_lines(x + 28, y + TEXT, [each.name]))
         x += long
-    return "".join(parts), y + LINE + 6
+    return "".join(parts), y + LINE + 6 if parts else 0.0
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.4g} %"
 
 
 @dataclass(frozen=True, slots=True)
-class _Axis:
+class Axis:
+    """From where to where, and the values that are named."""
+
     least: float
     most: float
     ticks: tuple[float, ...]
     log: bool = False
 
     @classmethod
-    def of(cls, values: Sequence[float], *, log: bool, tight: bool = False) -> _Axis:
+    def of(cls, values: Sequence[float], *, log: bool, tight: bool = False, room: bool = True) -> Axis:
+        """It holds these values; a tight one begins with them and not at 0."""
         low, high = min(values, default=0.0), max(values, default=1.0)
         if log:
-            first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-            every = max((last - first) // 5, 1)
-            return cls(
-                low / 1.3,
-                high * 1.3,
-                tuple(t for n in range(first, last + 1, every) for t in (10.0**n,) if low / 1.3 <= t <= high * 1.3)
-                or (low, high),
-                True,
-            )
+            return cls._of_ratios(low, high, 1.3 if room or not tight else 1.0)
         if not tight:
             low, high = min(low, 0.0), high * 1.06 if high > 0 else 1.0
         elif high == low:
             low, high = low - 0.5, high + 0.5
-        room = (high - low) * 0.03 if tight else 0.0
+        beside = (high - low) * 0.03 if tight and room else 0.0
         step = _step((high - low) / 5)
         first = math.ceil((low - 1e-12) / step)
         ticks = tuple(i * step for i in range(first, math.floor((high + 1e-12) / step) + 1))
-        return cls(low - room, high + room, ticks or (low, high))
+        return cls(low - beside, high + beside, ticks or (low, high))
+
+    @classmethod
+    def _of_ratios(cls, low: float, high: float, beside: float) -> Axis:
+        low, high = low / beside, high * beside if high > low else high * 10
+        first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+        every = max((last - first) // 5, 1)
+        steps: tuple[int, ...] = (1,) if last - first > 3 else (1, 2, 5)
+        powers = range(last, first - 1, -every)
+        ticks = sorted(m * 10.0**n for n in powers for m in steps)
+        inside = tuple(t for t in ticks if low * (1 - 1e-9) <= t <= high * (1 + 1e-9))
+        return cls(low, high, inside or (low, high), True)
 
     def at(self, value: float) -> float:
         """Where a value lies, from 0 to 1."""
@@ -157,6 +195,7 @@ class _Axis:
         return (value - self.least) / (self.most - self.least)
 
     def label(self, value: float) -> str:
+        """The name of a value."""
         return f"{value:,.0f}" if abs(value) >= 1000 or value == 0 else f"{value:.4g}"
 
 

@@ -11,17 +11,9 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from hubbub.charts.svg import LINE, TEXT, WIDTHS, px, text_length, text_lines
+from hubbub.charts.style import WIDTHS
+from hubbub.charts.svg import LINE, TEXT, px, text_length, text_lines
 from hubbub.protocol.drawing import Map
-
-STYLE: Final = """
-.map .frame { fill: none; stroke: var(--rule, #b9c0c8); }
-.map .square { fill: var(--link, #005b8f); }
-.map .dots { fill: none; stroke: var(--ink, #1f2933); stroke-width: 1.8; stroke-linecap: round; opacity: .65; }
-.map .outline { fill: none; stroke: var(--ink, #1f2933); stroke-width: .8; opacity: .8; }
-.map text { font-size: 11px; }
-"""
-"""What a page needs in its style beside that of charts.svg."""
 
 _SHADES: Final = (0.08, 0.18, 0.3, 0.44, 0.6, 0.78)
 _ABOVE: Final = 2 * LINE  # of the name of the second column

@@ -7,16 +7,19 @@ from collections.abc import Sequence
 from typing import Final
 
 from hubbub.charts.skeleton import alone
-from hubbub.charts.svg import STYLE
+from hubbub.charts.style import STYLE, TOKENS
 
-_LOOKS: Final = "body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; font: 17px/1.5 sans-serif; }"
+_LOOKS: Final = """
+:root { color: var(--ink); background: var(--paper); }
+body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; font: 17px/1.5 sans-serif; }
+"""
 
 
 def page(title: str, chart: str, *, above: Sequence[str], below: Sequence[str]) -> str:
     """A drawing (as HTML) under its title, with sentences above and below."""
     escaped = html.escape(title)
     body = f"<h1>{escaped}</h1>\n{_said(above)}\n{chart}\n{_said(below)}"
-    return alone(title=escaped, body=body, style=_LOOKS + STYLE)
+    return alone(title=escaped, body=body, style=TOKENS + _LOOKS + STYLE)
 
 
 def _said(sentences: Sequence[str]) -> str:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
 
-from hubbub.charts.style import BLUE, PALE_ORANGE, SKY, VERMILLION, Rows, load_altair, titled
-
-if TYPE_CHECKING:
-    from hubbub.charts.style import Chart
+from hubbub.charts.chart import Chart, charted
+from hubbub.charts.lines import Axes, Series, drawn_lines
+from hubbub.charts.style import Rows
 
 BARELY: Final = 1e-30  # a delta below this is not drawn
 DECADES: Final = 9  # of a logarithmic axis; what lies deeper is marked at the bottom
+CLAIMED, EXACT, PROMISED = "claimed", "exact", "promised"
+_HIGH: Final = 300
 
 
 def profile_chart(rows: Rows, what: str) -> Chart:
@@ -21,41 +23,43 @@ def profile_chart(rows: Rows, what: str) -> Chart:
     `rows` are those of ``hubbub channel profile --json``; `what` names the channel.
     """
     if any(row["exact_delta"] > BARELY for row in rows):
-        return _delta_chart(rows, what)
-    return _loss_chart(rows, what)
+        series, axes = delta_lines(rows)
+        return charted(partial(drawn_lines, series, axes), axes.description, [what])
+    series, axes = loss_lines(rows)
+    return charted(partial(drawn_lines, series, axes), axes.description, [what, *_unpromised(rows)])
 
 
-def _delta_chart(rows: Rows, what: str) -> Chart:
+def delta_lines(rows: Rows) -> tuple[list[Series], Axes]:
+    """What is claimed, what is exactly so, and at the bottom what is too small to be drawn."""
     worst = max(rows, key=lambda row: float(row["exact_delta"]))
     bottom, top = _decades(rows, float(worst["exact_delta"]))
-    names = ["claimed", "exact", f"exact, below 1e{bottom} or exactly 0"]
-    claimed, shown, buried = names
-    points: list[dict[str, Any]] = []
-    for place, row in enumerate(rows):
-        count, promised, delta = row["count"], float(row["claimed_delta"]), float(row["exact_delta"])
-        if promised >= 10.0**bottom:
-            points.append({"count": count, "delta": promised, "which": claimed})
-        deep = delta < 10.0**bottom
-        seen = {"count": count, "delta": max(delta, 10.0**bottom), "which": buried if deep else shown}
-        points.append({**seen, "run": count - place})
-    used = [name for name in names if any(point["which"] == name for point in points)]
-    colours = dict(zip(names, (VERMILLION, BLUE, SKY), strict=True))
-    alt = load_altair()
-    every = max((top - bottom) // 5, 1)
-    y = alt.Y(
-        "delta:Q",
-        title="delta at the claimed epsilon",
-        scale=alt.Scale(type="log", domain=[10.0**bottom, 10.0**top]),
-        axis=alt.Axis(format=".0e", values=[10.0**n for n in range(top, bottom - 1, -every)]),
+    least = 10.0**bottom
+    claimed = [(row["count"], float(row["claimed_delta"])) for row in rows if float(row["claimed_delta"]) >= least]
+    exact = [(row["count"], float(row["exact_delta"])) for row in rows]
+    shown = tuple(point for point in exact if point[1] >= least)
+    buried = tuple((count, least) for count, delta in exact if delta < least)
+    series = [
+        Series(name=CLAIMED, points=tuple(claimed), marks=len(rows) == 1, dashed=True),
+        Series(
+            name=EXACT, points=shown, line=_unbroken(shown), labels=tuple(f"{n:,}: {delta:.3g}" for n, delta in shown)
+        ),
+        Series(name=f"exact, below 1e{bottom} or exactly 0", points=buried, line=False),
+    ]
+    axes = Axes(
+        title="Delta by count",
+        description=_delta_message(worst),
+        x="people in the bin",
+        y="delta at the claimed epsilon",
+        up=(least, 10.0**top),
+        log=True,
+        high=_HIGH,
     )
-    colour = alt.Color("which:N", scale=alt.Scale(domain=used, range=[colours[name] for name in used]))
-    base = alt.Chart(alt.Data(values=points)).encode(x=_people(rows), y=y, color=colour, tooltip=["count:Q", "delta:Q"])
-    dash = base.transform_filter(alt.datum.which == claimed).mark_line(strokeWidth=2.5, strokeDash=[8, 4])
-    line = base.transform_filter(alt.datum.which == shown).mark_line(strokeWidth=1.5).encode(detail="run:N")
-    dots = base.transform_filter(alt.datum.which != claimed).mark_point(filled=True, size=_dot(rows), opacity=1)
-    layers = [dash, line, dots] if len(rows) > 1 else [base.mark_point(filled=True, size=90, opacity=1)]
-    chart: Chart = titled(alt.layer(*layers).properties(width=640, height=340), _delta_message(worst), [what])
-    return chart
+    return [each for each in series if each.points], axes
+
+
+def _unbroken(points: tuple[tuple[int, float], ...]) -> bool:
+    """Whether every count between the first and the last is there, so that a line says nothing that is not so."""
+    return bool(points) and points[-1][0] - points[0][0] + 1 == len(points)
 
 
 def _delta_message(worst: Mapping[str, Any]) -> str:
@@ -75,41 +79,24 @@ def _decades(rows: Rows, worst: float) -> tuple[int, int]:
     return max(math.floor(math.log10(least) - 0.1), top - DECADES - 1), top
 
 
-def _loss_chart(rows: Rows, what: str) -> Chart:
-    promised, exact = "promised", "exact"
-    points = [
-        {"count": row["count"], "loss": row[key], "which": which, "run": row["count"] - place}
-        for which, key in ((promised, "epsilon"), (exact, "exact_epsilon"))
-        for place, row in enumerate(rows)
-        if row[key] not in (None, "inf")
-    ]
-    alt = load_altair()
-    both = alt.Scale(domain=[promised, exact], range=[PALE_ORANGE, BLUE])
-    y = alt.Y("loss:Q", title="privacy loss of one person", **_losses([float(point["loss"]) for point in points]))
-    colour = alt.Color("which:N", scale=both)
-    base = alt.Chart(alt.Data(values=points)).encode(x=_people(rows), y=y, color=colour, tooltip=["count:Q", "loss:Q"])
-    ours, theirs = (base.transform_filter(alt.datum.which == name) for name in (promised, exact))
-    line = ours.mark_line(interpolate="step", strokeWidth=9, strokeCap="round").encode(detail="run:N")
-    wide = ours.mark_point(filled=True, size=110, opacity=1)  # a count without neighbours has no line
-    dots = theirs.mark_point(filled=True, size=_dot(rows), opacity=1)
-    layers = alt.layer(line, wide, dots).properties(width=640, height=340)
-    chart: Chart = titled(layers, _loss_message(rows), [what, *_unpromised(rows)])
-    return chart
-
-
-def _losses(values: Sequence[float]) -> dict[str, Any]:
-    """The axis of losses: logarithmic where they differ much."""
-    alt = load_altair()
-    if not values or min(values) == 0 or max(values) < 20 * min(values):
-        return {"scale": alt.Scale(domain=[0, 1.1 * max([*values, 1e-6])], nice=True), "axis": alt.Axis(tickCount=6)}
-    least, most = min(values) / 1.6, max(values) * 1.6
-    marks = [m * 10.0**n for n in range(math.floor(math.log10(least)), math.ceil(math.log10(most))) for m in (1, 2, 5)]
-    few = marks if len(marks) <= 12 else marks[::3]
-    ticks = [round(mark, 12) for mark in few if least <= mark <= most]
-    return {
-        "scale": alt.Scale(type="log", domain=[least, most], nice=False),
-        "axis": alt.Axis(values=ticks, format="~g"),
-    }
+def loss_lines(rows: Rows) -> tuple[list[Series], Axes]:
+    """What one person may lose and what they do, by count."""
+    series = []
+    for which, key in ((PROMISED, "epsilon"), (EXACT, "exact_epsilon")):
+        points = tuple((row["count"], float(row[key])) for row in rows if row[key] not in (None, "inf"))
+        labels = tuple(f"{count:,}: {loss:.4g}" for count, loss in points)
+        line = which == PROMISED and _unbroken(points)
+        series.append(
+            Series(name=which, points=points, labels=labels, broad=which == PROMISED, line=line, marks=not line)
+        )
+    axes = Axes(
+        title="Loss by count",
+        description=_loss_message(rows),
+        x="people in the bin",
+        y="privacy loss of one person",
+        high=_HIGH,
+    )
+    return [each for each in series if each.points], axes
 
 
 def _loss_message(rows: Rows) -> str:
@@ -126,18 +113,3 @@ def _unpromised(rows: Rows) -> list[str]:
         return []
     upto = f" to {max(silent):,}" if len(silent) > 1 else ""
     return [f"nothing is promised to people in crowds of {min(silent):,}{upto}"]
-
-
-def _people(rows: Rows) -> Any:
-    """The axis of counts, with a little room at its ends."""
-    alt = load_altair()
-    counts = [int(row["count"]) for row in rows]
-    room = max((max(counts) - min(counts)) * 0.02, 0.5)
-    scale = alt.Scale(domain=[min(counts) - room, max(counts) + room], nice=False, zero=False)
-    ticks = {"values": counts} if len(counts) <= 3 else {"tickMinStep": 1}
-    axis = alt.Axis(format=",d", grid=False, **ticks)
-    return alt.X("count:Q", title="people in the bin", axis=axis, scale=scale)
-
-
-def _dot(rows: Rows) -> int:
-    return 60 if len(rows) <= 40 else 26

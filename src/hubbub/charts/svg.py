@@ -17,26 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-STYLE: Final = """
-.chart { display: block; width: 100%; height: auto; font: 12px Helvetica, Arial, sans-serif; }
-.chart text { fill: currentColor; }
-.chart text.quiet, .chart text.hidden { fill: var(--quiet, #52606d); }
-.chart text.panel { font-weight: 600; }
-.chart .bar { fill: var(--bar, #9fd0ee); }
-.chart .gap { fill: var(--gap, #e4e8ec); stroke: var(--quiet, #6b7280); stroke-width: .8; stroke-dasharray: 2 2; }
-.chart .gap.thin { stroke: none; }
-.chart .line { stroke: currentColor; stroke-width: 1.6; }
-.chart .line.thin { stroke-width: 1; }
-.chart .arrow { fill: currentColor; }
-.chart .arrow.pale { fill: var(--quiet, #6b7280); }
-.chart .grid { stroke: var(--grid, #e8ebee); }
-.chart .axis { stroke: var(--rule, #b9c0c8); }
-.chart.narrow { display: none; max-width: 30rem; }
-@media screen and (max-width: 640px) { .chart.wide { display: none; } .chart.narrow { display: block; } }
-"""
-"""What a page needs in its style for these drawings."""
-
-WIDTHS: Final = {"wide": 700, "narrow": 350}
+from hubbub.charts.style import WIDTHS
 
 LINE, _BAR, _BETWEEN = 15, 13, 7  # pixels: of a line of text, a bar, the room between two bars
 _HIGH: Final = {"one": 240, "several": 110}  # of upright bars

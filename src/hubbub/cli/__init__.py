@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import codecs
 import errno
+import inspect
 import io
 import json
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -87,6 +89,20 @@ class Commands(click.Group):
         with _in_one_sentence():
             return super().invoke(ctx)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _in_short(each.short_help or each.help or "")) for name, each in found if each])
+
+
+def _in_short(text: str) -> str:
+    """The beginning of a help text, up to where its first thought ends.
+
+    >>> _in_short("Count people, and publish: each stays lost. More.")
+    'Count people, and publish.'
+    """
+    return f"{re.split('[:.] ', ' '.join(text.split()), maxsplit=1)[0].rstrip('.')}."
+
 
 def examples(*lines: str) -> str:
     """The end of a help text: commands that run as they stand."""
@@ -128,10 +144,16 @@ def confirm_weak(spec: Spec, yes: bool) -> None:
 
 
 def options(command: Command, asked: Sequence[Option]) -> Command:
-    """The options that somebody can be asked for, as flags."""
+    """The options that somebody can be asked for, as flags; what comes first has none."""
     for option in reversed(asked):
+        if option.first:
+            command = click.argument(option.name, metavar=option.metavar, nargs=-1 if option.many else 1)(command)
+            continue
         words: dict[str, Any] = {"help": in_shell(option.help), "default": option.default, "metavar": option.metavar}
-        if option.metavar is None:
+        words["required"] = option.required
+        if option.choices:
+            words |= {"type": click.Choice(option.choices), "metavar": None}
+        elif option.metavar is None:
             words |= {"is_flag": True, "default": False}
         elif option.many:
             words |= {"multiple": True, "default": ()}
@@ -140,6 +162,35 @@ def options(command: Command, asked: Sequence[Option]) -> Command:
         shown = option.default is not None
         command = click.option(f"--{option.name.replace('_', '-')}", option.name, show_default=shown, **words)(command)
     return command
+
+
+def question(
+    function: Callable[..., Any],
+    answer: Callable[..., None],
+    *lines: str,
+    name: str | None = None,
+    also: Sequence[Option] = (),
+    text: str = "",
+) -> click.Command:
+    """The command that calls a function of ours: its options are the parameters, its help is the docstring, and
+    `answer` shows what came back. What is said in `also` goes to `answer`."""
+    from hubbub.protocol.option import options_of
+
+    own = options_of(function)
+    every = next((option.name for option in own if option.first and option.many), None)
+
+    def run(as_json: bool, **words: Any) -> None:
+        rest = {option.name: words.pop(option.name) for option in also}
+        several = words.pop(every) if every is not None else ()
+        answer(function(*several, **words), as_json=as_json, **rest)
+
+    told = inspect.cleandoc(function.__doc__ or "").partition("\n\nGuarantee:")[0]
+    made = click.command(
+        name or function.__name__,
+        help=in_shell(told) + text,
+        epilog=examples(*(f"hubbub {line}" for line in lines)),
+    )
+    return made(options(json_option(run), (*own, *also)))
 
 
 def print_json(value: Mapping[str, object]) -> None:
@@ -186,6 +237,14 @@ def page() -> Console:
             return super().render_str(_by_lines(text), **how)
 
     return Page(markup=False, highlight=False, emoji=False)
+
+
+def verdict(sentence: str, *, passed: bool = True) -> Text:
+    """The first line of an answer: a tick or a cross, coloured where the terminal has colours."""
+    from rich.text import Text
+
+    colour = "bold green" if passed else "bold red"
+    return Text.assemble(("✓ " if passed else "✗ ", colour), (_by_lines(sentence), "bold"))
 
 
 def table(rows: Sequence[Sequence[str]], headings: Sequence[str]) -> None:

@@ -23,8 +23,9 @@ PRIVATE: Final = (
 )
 ONCE: Final = (
     "What has --epsilon adds up with whatever else has it that you publish about these people later. Exact counts of "
-    "crowds (--crowd K, as in the table above) are a choice that you make once: no second such table can follow."
+    "crowds (--crowd K) are a choice that you make once: no second such table can follow."
 )
+_CSV: Final = ("delimiter", "encoding", "no_header")
 _COLUMNS: Final = 40  # that are listed
 _FEW: Final = 50  # values of a column that is proposed
 
@@ -82,11 +83,17 @@ def check(
     echo(PRIVATE)
     for sentence in _sentences(found):
         echo(sentence)
+    _tall_cells(file, how)
     _draw(found)
     if command:
         echo(f"\nYou could run: {command}")
         echo("Choose the bins by what is public about the column, not by what stands above.")
         echo(ONCE)
+        if person is None:
+            echo(
+                "Each row is taken for another person here. If people have several rows, name the column that says who "
+                "(--person COLUMN), and look again."
+            )
 
 
 def _first_line(file: str, how: dict[str, Any]) -> None:
@@ -98,7 +105,7 @@ def _first_line(file: str, how: dict[str, Any]) -> None:
 
     names, marks = [], []
     with suppress(HubbubError):
-        declared = form(**{name: how[name] for name in ("delimiter", "encoding", "no_header")})
+        declared = form(**{name: how[name] for name in _CSV})
         if kind(file) not in (".csv", ".tsv", ".txt"):
             return
         if declared.names is None:
@@ -112,6 +119,23 @@ def _first_line(file: str, how: dict[str, Any]) -> None:
             echo(f"{names[twice[0]]!r} is there {len(twice)} times: columns {', '.join(str(i + 1) for i in twice)}")
     for place, line in marks:
         echo(f"A quotation mark that opens a cell on line {line:,} of {shown(place)} does not close as it should.")
+
+
+def _tall_cells(file: str, how: dict[str, Any]) -> None:
+    """Cells of a CSV that run over several lines: two stray quotation marks make one of all the rows between them."""
+    from hubbub.engines.files.csv_form import form
+    from hubbub.engines.files.files import tall
+    from hubbub.engines.files.plain_copy import kind
+
+    with suppress(HubbubError):
+        if kind(file) not in (".csv", ".tsv", ".txt"):
+            return
+        for place, many, line, lines in tall(file, form(**{each: how[each] for each in _CSV})):
+            echo(
+                f"{many:,} {'cell runs' if many == 1 else 'cells run'} over several lines in {shown(place)}, the longest "
+                f"over {lines:,} from line {line:,} on. If rows of other people stand in it, two stray quotation marks "
+                "took them for one cell: remove the marks."
+            )
 
 
 def _sentences(found: Look) -> Iterator[str]:
@@ -203,7 +227,7 @@ def _command(found: Look, file: str, person: str | None, by: tuple[str, ...], ho
     if not by:
         few = (cells for cells in found.columns if cells.column != person and 2 <= (cells.values or 0) <= _FEW)
         specs = [f'"{column}"' if set(column) & set('=:,"') else column for column in (c.column for c in few)][:1]
-    if not specs:
+    if not specs or (by and not found.fares):  # of bins with nobody in them zeros would be published, and paid for
         return None
     from hubbub.engines.addresses import is_address, without_secrets
     from hubbub.kinds.histogram.request import KIND

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from hubbub.cli import examples, json_option, page, print_json, say
+from hubbub.cli import examples, json_option, page, print_json
 from hubbub.errors import WrongUse
 
 if TYPE_CHECKING:
@@ -39,14 +39,14 @@ def demo(out: str, as_json: bool) -> None:
     from hubbub.noise.source import SystemSource
 
     folder = Path(out)
-    can_draw = _prepare(folder)
+    _prepare(folder)
     town = millbrook.publish(folder)
     if not as_json:
         _print_town(town)
     rows = salaries.play(SystemSource())
     if not as_json:
         _print_outcomes(rows)
-    drawn = salaries.draw(rows, folder) if can_draw else []
+    drawn = salaries.draw(rows, folder)
     books = folder / "ledger" / "ledger.db"
     network = gossip.publish(folder, books, SystemSource())
     homes = places.write(folder)
@@ -67,7 +67,7 @@ def demo(out: str, as_json: bool) -> None:
                 "rows": [row.as_json() for row in rows],
                 "friends": network.as_json(),
                 "democrats": {**friends.as_json(), "chart": str(friends_page)},
-                "chart": str(drawn[0]) if drawn else None,
+                "chart": str(drawn[0]),
                 "files": [
                     *town.files.values(),
                     *map(str, drawn),
@@ -84,20 +84,15 @@ def demo(out: str, as_json: bool) -> None:
         _print_files(town, network, drawn, following, friends_page)
 
 
-def _prepare(folder: Path) -> bool:
-    """Make the folder, and say what is missing if no chart can be drawn."""
-    from hubbub import charts
+def _prepare(folder: Path) -> None:
+    """Make the folder, unless something of somebody's is in it."""
+    from hubbub.demo.millbrook import check_place
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WrongUse(f"--out must be a folder that can be made, not {folder}; choose another") from error
-    if not charts.available():
-        say(
-            "There will be no chart: altair or vl-convert is not installed; get both with pip install 'hubbub[charts]'."
-        )
-        return False
-    return True
+    check_place(folder)
 
 
 def _print_town(town: Story) -> None:
@@ -209,8 +204,7 @@ def _print_files(town: Story, network: Network, drawn: list[Path], following: li
     console = page()
     console.print("5. What to look at", style="bold")
     console.print(f"Open {town.files['report']} first: Millbrook's table, what it promises, and how to check it.")
-    if drawn:
-        console.print(f"Then open {drawn[0]}. {salaries.LOOK_AT}")
+    console.print(f"Then open {drawn[0]}. {salaries.LOOK_AT}")
     console.print(f"Then open {network.files['chart']}. {gossip.LOOK_AT}")
     console.print(f"Last, open {friends}: the same in the paper's own numbers.")
     console.print("\nThen publish something else about Millbrook:")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
@@ -21,19 +21,25 @@ from hubbub.cli import (
     print_json,
     say,
     shown,
+    verdict,
     waiting,
     yes_option,
 )
-from hubbub.errors import in_shell
+from hubbub.cli.dry_run import answer as dry_run_answer
+from hubbub.errors import WrongUse, in_shell
 
 if TYPE_CHECKING:
     from rich.table import Table as Rows
 
+    from hubbub.guarantees.derivation import Derivation
     from hubbub.protocol.release import Publish, Release
     from hubbub.protocol.result import Comparison, DisplayTable
     from hubbub.protocol.spec import Kind
 
 _FIRST: Final = 12  # rows shown on the terminal
+_FIRST_RELEASE: Final = (
+    "hubbub release histogram hubbub-demo/millbrook.parquet --person resident --by age:0..90:10 --epsilon 1 --out o"
+)
 EXAMPLE: Final = "millbrook"  # an invented network
 _WHO: Final = ("person", "rows_are_people", "other_people")
 _TABLE: Final = (*_WHO, "table", "delimiter", "encoding", "no_header", "unreadable")
@@ -63,7 +69,7 @@ class Kinds(Commands):
         return command(registry.kind(cmd_name)) if cmd_name in self.list_commands(ctx) else None
 
 
-@click.group("release", cls=Kinds, epilog=examples("hubbub release --help"))
+@click.group("release", cls=Kinds, epilog=examples(_FIRST_RELEASE))
 def release() -> None:
     """Publish statistics about people: of a table, or of a social network (hubbub graph release)."""
 
@@ -97,6 +103,12 @@ def _of_any(command: Command) -> Command:
         command
     )
     command = yes_option(command)
+    command = click.option(
+        "--dry-run", is_flag=True, help="Say what would be published, promised and spent; read and spend nothing."
+    )(command)
+    command = click.option(
+        "--explain", is_flag=True, help="Also print the exact numbers of each promise, and what is not promised."
+    )(command)
     command = click.option("--replace", is_flag=True, help="Replace a release that is in the folder already.")(command)
     return _with(
         command,
@@ -153,12 +165,22 @@ def two_columns(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",")]
 
 
-def _opened(kind: Kind, file: str, words: dict[str, Any]) -> tuple[Publish, object]:
-    """Open what the release is of; returns how one is made of it, and its columns. What is said about opening is taken
-    out of `words`, and for a table the person column is put there."""
+class _Opened(NamedTuple):
+    """What a release is made of: how one is made, the data, and its name in the ledger."""
+
+    publish: Publish
+    data: Any  # an engine, or a file of links
+    dataset: str | None
+
+
+def _opened(kind: Kind, file: str, words: dict[str, Any]) -> _Opened:
+    """Open what the release is of. What is said about opening is taken out of `words`, and for a table the person
+    column is put there."""
+    from hubbub.opening import named_after
+
     named = {name: words.pop(name) for name in ("dataset", "ledger")}
     if kind.data == "table":
-        from hubbub.engines.query import RowsMove, remarks
+        from hubbub.engines.query import RowsMove, is_query, remarks
         from hubbub.opening import open as open_table
 
         given = {name: words.pop(name) for name in _TABLE}
@@ -168,13 +190,14 @@ def _opened(kind: Kind, file: str, words: dict[str, Any]) -> tuple[Publish, obje
         for remark in remarks(given["table"]):
             say(f"Note: {remark}.")
         words["person"] = people.person
-        return people.publish, people.engine.columns()
+        name = named["dataset"] or (None if is_query(given["table"] or "") else named_after(file, given["table"]))
+        return _Opened(people.publish, people.engine, name)
     from hubbub.opening import open_graph
 
     named["dataset"] = named["dataset"] or (f"{EXAMPLE}-friends" if file == EXAMPLE else None)
     reading = {name: words.pop(name) for name in ("header", "vertex_file")}
     network = open_graph(graph_given(file), columns=two_columns(words.pop("columns")), **reading, **named)
-    return network.publish, network.links.columns()
+    return _Opened(network.publish, network.links, named["dataset"] or named_after(file))
 
 
 def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[str, Any]) -> None:
@@ -185,24 +208,39 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[st
     from hubbub.release import save
     from hubbub.report.heading import heading
 
-    out, form, replace, date, yes = (words.pop(name) for name in ("out", "form", "replace", "date", "yes"))
+    out, form, replace, date, yes, explained, dry_run = (
+        words.pop(name) for name in ("out", "form", "replace", "date", "yes", "explain", "dry_run")
+    )
     ledger = Ledger(words["ledger"])
-    publish, columns = _opened(kind, file, words)
-    spec = kind.from_options(**words)
+    opened = _opened(kind, file, words)
+    spec = kind.ask(**words)
     check_format(form)
     said = heading(date)
-    confirm_weak(spec.bind(columns), yes)
+    bound = spec.bind(opened.data.columns())
+    if dry_run:
+        if opened.dataset is None:
+            raise WrongUse("this has no name in the ledger; give it one with `dataset`")
+        dry_run_answer(bound, ledger, opened.dataset, opened.data.identity(), as_json=as_json)
+        return
+    confirm_weak(bound, yes)
     with prepared(Path(out), spec.size_hint(), replace=replace, parts=words.get("parts") is not None, ledger=ledger):
         if isinstance(spec, TakesLong) and (ahead := spec.duration_note()):
             say(ahead)
         with waiting("Counting"):
-            done = publish(spec, accept_weak=True)  # if it is weak, somebody just confirmed it
+            done = opened.publish(spec, accept_weak=True)  # if it is weak, somebody just confirmed it
             written = save(done, out, form=form, replace=replace, heading=said)
     beside = kind.compare(done.spec) if compare and kind.compare is not None else None
-    answer(done, written, as_json=as_json, beside=beside)
+    answer(done, written, as_json=as_json, explained=explained, beside=beside)
 
 
-def answer(done: Release, written: dict[str, str], *, as_json: bool, beside: Comparison | None = None) -> None:
+def answer(
+    done: Release,
+    written: dict[str, str],
+    *,
+    as_json: bool,
+    explained: bool = False,
+    beside: Comparison | None = None,
+) -> None:
     """What is said about a release that was made, whatever its kind."""
     for remark in done.spec.describe().remarks:
         say(f"Note: {remark}.")
@@ -211,7 +249,7 @@ def answer(done: Release, written: dict[str, str], *, as_json: bool, beside: Com
         more = {} if beside is None else {"compare": {"rows": [dict(row) for row in beside.rows]}}
         print_json(_as_json(done, written) | more)
     else:
-        _print_release(done, written)
+        _print_answer(done, written, explained=explained)
         if beside is not None:
             page().print()
             page().print(_rows(beside.grid))
@@ -234,22 +272,26 @@ def _say_if_weak_together(done: Release) -> None:
 
 def _as_json(done: Release, written: dict[str, str]) -> dict[str, object]:
     from hubbub.certificate.certificate import about
+    from hubbub.guarantees.asked import asked_first
 
     return {
         **written,
         "dataset": done.place.dataset if done.place else None,
         **done.result.facts(),
-        "guarantees": [about(step.conclusion, step.people) for step in done.promises],
+        "guarantees": [about(step.conclusion, step.people) for step in asked_first(done.promises)],
     }
 
 
-def _print_release(done: Release, written: dict[str, str]) -> None:
+def _print_answer(done: Release, written: dict[str, str], *, explained: bool) -> None:
+    """The answer first: verdict, numbers, a sentence for each promise, the files, the next command."""
     from hubbub.certificate.explanation import crowd_words, meaning
     from hubbub.guarantees.asked import asked_first
-    from hubbub.ledger.ledger import Ledger
+    from hubbub.guarantees.brief import in_brief
 
     console = page()
-    console.print(f"Who is a person: {shown(done.spec.describe().person)}.\n")
+    promises = list(asked_first(done.promises))
+    brief = f", with {in_brief(promises[0].conclusion)}" if promises else ""
+    console.print(verdict(f"Published: {shown(done.spec.describe().title)}{brief}.\n"))
     grid, total = done.result.display(_FIRST), len(done)
     console.print(_rows(grid))
     if total > len(grid.rows):
@@ -257,24 +299,43 @@ def _print_release(done: Release, written: dict[str, str]) -> None:
     console.print()
     for sentence in (*done.result.sentences(), *grid.notes):
         console.print(sentence)
-    for step in asked_first(done.promises):
-        explanation = meaning(step.conclusion, step.people)
-        said = " ".join(filter(None, (explanation.promised, explanation.crowd, crowd_words(step))))
-        console.print(f"\nPromised ({step.conclusion.notion}, for {step.people}): {said}")
-        console.print(f"Not promised: {explanation.not_promised}")
-    console.print()
-    for place in written.values():
-        console.print(f"Written: {place}", soft_wrap=True)
-    if done.place is not None:
-        book = Ledger(done.place.ledger)
-        key = (
-            "" if book.path == Ledger().path else f" --key {book.public_key()}"
-        )  # another ledger's is not known as yours
-        console.print(
-            f"Entered in the ledger as release {done.place.release} of {done.place.dataset}. "
-            f"Check it: hubbub verify {shlex.quote(written['certificate'])}{key}",
-            soft_wrap=True,
+    console.print(f"A person: {shown(done.spec.describe().person)}.\n")
+    for step in promises:
+        read = meaning(step.conclusion, step.people)
+        known = (
+            " ".join(filter(None, (read.crowd, crowd_words(step))))
+            if step.conclusion.notion == "zero-knowledge"
+            else ""
         )
+        console.print(f"Promise ({step.conclusion.notion}): {read.promised} {known}".rstrip())
+    if explained:
+        _print_details(done, promises)
+    if written:
+        console.print(f"\nFiles: {', '.join(written.values())}", soft_wrap=True)
+    if done.place is not None:
+        console.print(f"Ledger: release {done.place.release} of {done.place.dataset}.", soft_wrap=True)
+        console.print(f"Next: {_check_command(done.place.ledger, written)}", soft_wrap=True)
+
+
+def _print_details(done: Release, promises: Sequence[Derivation]) -> None:
+    """What the numbers of a promise are, and what nobody promises."""
+    from hubbub.certificate.explanation import crowd_words, in_numbers, meaning
+
+    console = page()
+    for step in promises:
+        read = meaning(step.conclusion, step.people)
+        more = " ".join(filter(None, (read.crowd, crowd_words(step))))
+        console.print(f"\nIn numbers: {shown(in_numbers(step))}. {more}".rstrip())
+        console.print(f"Not promised: {read.not_promised}")
+
+
+def _check_command(ledger: Path, written: dict[str, str]) -> str:
+    """How a reader checks the release; the key of another ledger than your own has to be named."""
+    from hubbub.ledger.ledger import Ledger
+
+    book = Ledger(ledger)
+    key = "" if book.path == Ledger().path else f" --key {book.public_key()}"
+    return f"hubbub verify {shlex.quote(written['certificate'])}{key}" if written else "hubbub ledger show"
 
 
 def _rows(grid: DisplayTable) -> Rows:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hubbub.cli import examples, json_option, page, print_json, say, shown
+from hubbub.cli import examples, json_option, page, print_json, say, shown, verdict
 from hubbub.errors import CheckFailed, WrongUse
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 @click.option("--release", metavar="FILE", help="The published file; if not given, the one beside the certificate.")
 @click.option("--key", metavar="WHOSE", help="Who must have signed: a name (hubbub trust), a key, or a file with it.")
 @click.option("--dataset", metavar="NAME", help="Which dataset it must be about.")
+@click.option("--explain", "explained", is_flag=True, help="List every check, and what cannot be checked.")
 @click.option("--certificate-only", is_flag=True, help="Be content without a known signer and without the files.")
 @json_option
 def verify(
@@ -41,6 +42,7 @@ def verify(
     release: str | None,
     key: str | None,
     dataset: str | None,
+    explained: bool,
     certificate_only: bool,
     as_json: bool,
 ) -> None:
@@ -70,14 +72,14 @@ def verify(
     if as_json:
         print_json(done.as_json())
     else:
-        _print_verdict(done)
+        _print_verdict(done, enough=done.passed and (done.whole or certificate_only), explained=explained)
     if not done.passed:
         raise CheckFailed(f"{done.verdict[:1].lower()}{done.verdict[1:]}")
     if not done.whole and not certificate_only:
         raise CheckFailed(
             "the numbers follow, but that is not enough: "
             + "; ".join(done.lacking)
-            + "; or say `certificate_only=True` if that is all you ask"
+            + "; or check the certificate alone with `certificate_only=True`"
         )
 
 
@@ -94,12 +96,20 @@ def _ballots(path: str, record: Mapping[str, Any]) -> BallotFile:
     return BallotFile(ballots=council.ballots(), format="invented", title=council.TITLE, reading=reading)
 
 
-def _print_verdict(done: Checked | CountChecked) -> None:
+def _print_verdict(done: Checked | CountChecked, *, enough: bool, explained: bool) -> None:
+    """The answer first: what holds and who signed it; with --explain every check, and what nobody can check."""
     console = page()
-    for each in done.checks:
-        found = f": {each.found}" if each.found else ""
-        console.print(f"{'✓' if each.passed else '✗'} {each.what}{found}", soft_wrap=True)
+    console.print(verdict(done.verdict, passed=enough), soft_wrap=True)
+    if explained:
+        console.print()
+        for each in done.checks:
+            found = f": {each.found}" if each.found else ""
+            console.print(f"{'✓' if each.passed else '✗'} {each.what}{found}", soft_wrap=True)
     if not done.passed:
+        return
+    if not explained:
+        unseen = f"{len(done.not_checked)} statements cannot be checked from here"
+        console.print(f"{len(done.checks)} checks passed; {unseen} (--explain lists all of them).")
         return
     for title, texts in (
         ("Not checked, because nobody can from here:", done.not_checked),
@@ -108,7 +118,6 @@ def _print_verdict(done: Checked | CountChecked) -> None:
         console.print(f"\n{title}")
         for text in texts:
             console.print(f"- {shown(text)}", soft_wrap=True)
-    console.print(f"\n{done.verdict}", soft_wrap=True)
 
 
 @click.command("explain", epilog=examples("hubbub explain hubbub-demo/certificate.json"))

@@ -232,7 +232,7 @@ def draw(outcomes: tuple[Outcome, ...], folder: Path) -> list[Path]:
             f"{CANDIDATES} bins. Dashed: blind guessing."
         ],
     )
-    files = [folder / "salaries.html", folder / "salaries.png"]
+    files = [folder / "salaries.html", folder / "salaries.svg"]
     for file in files:
-        charts.save(chart, file)
+        chart.save(file)
     return files

@@ -68,3 +68,23 @@ def short(value: Loss | int | float | None, digits: int = 4, *, up: bool = True)
         return "infinite"
     exact = Fraction(value)
     return f"{to_float(rounded(exact, up=up, digits=digits), round_up=up):.{digits}g}" if exact else "0"
+
+
+_NAMED: Final = ((10**12, "trillion"), (10**9, "billion"), (10**6, "million"))
+
+
+def chance(value: Fraction) -> str:
+    """A small probability, rounded up, as one in so many; one of at least 1/20 as a percentage.
+
+    >>> chance(Fraction(1, 1645017)), chance(Fraction(1, 3000)), chance(Fraction(1, 8))
+    ('1 in 1.64 million', '1 in 3,000', '12.5 %')
+    """
+    if value >= Fraction(1, 20):
+        return f"{short(100 * value, 3)} %"
+    whole = int(1 / value)
+    digits = len(str(whole))
+    kept = whole if digits <= 3 else whole // 10 ** (digits - 3) * 10 ** (digits - 3)
+    for size, word in _NAMED:
+        if size <= kept < 1000 * size:
+            return f"1 in {short(Fraction(kept, size), 3, up=False)} {word}"
+    return f"1 in {kept:,}" if kept < 10**6 else f"1 in 10^{digits - 1}"

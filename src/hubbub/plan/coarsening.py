@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 from hubbub.errors import WrongUse
 from hubbub.kinds.records.request import records
 from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import Exact, rational, to_text, whole
+from hubbub.protocol.option import said
 from hubbub.tables.bins import Discovered
 from hubbub.tables.engine import CountQuery
 
@@ -67,15 +68,20 @@ class Coarsenings:
 
 
 def coarsenings(
-    columns: Sequence[str],
+    columns: Annotated[Sequence[str], said("LIST", "Columns with their functions; repeat it to compare.")] = (),
     *,
-    public: object,
-    crowd: Exact,
-    people: Exact | None = None,
-    sample: Exact | None = None,
-    keep: Exact = "0.9",
+    public: Annotated[
+        object, said("FILE", "A public table, such as last year's; never the one to be released.")
+    ] = None,
+    crowd: Annotated[Exact, said("K", "Records that at least K people share are kept.")],
+    people: Annotated[Exact | None, said("N", "How many people your table has, about; else as the public one.")] = None,
+    sample: Annotated[Exact | None, said("P", "A secret sample: each person with probability P.")] = None,
+    keep: Annotated[Exact, said("SHARE", "The share of rows to be kept.")] = "0.9",
 ) -> Coarsenings:
-    """How much of a public table each list of columns would keep, scaled to `people` and to a secret `sample`."""
+    """Which public functions keep most records: a public table, counted with each.
+
+    The function of a release may not be chosen by looking at its people, so `public` names another table.
+    """
     if isinstance(columns, str) or not columns:
         raise WrongUse("name lists of columns to compare, each like `columns=age:10,zip/3`")
     if public is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from hubbub.account.tradeoff import why_impossible
 from hubbub.errors import WrongUse
@@ -12,6 +12,7 @@ from hubbub.numeric.exact import Exact, Infinite, Loss, to_text
 from hubbub.numeric.format import numbers, numbers_down, short
 from hubbub.numeric.limits import a_crowd, a_delta, a_loss, a_rate
 from hubbub.plan.targets import Target, Want, epsilon_of, largest_rate, smallest_crowd, why_not
+from hubbub.protocol.option import said
 from hubbub.sampling.amplification import floor
 
 ASKS: Final = ("k", "rate", "epsilon")
@@ -61,14 +62,14 @@ class Number:
 
 
 def ask(
-    what: str,
+    what: Annotated[str, said("WHAT", f"One of designs, {', '.join(ASKS)}.")],
     want: str,
     *,
     epsilon: Exact | None = None,
     delta: Exact | None = None,
     k: Exact | None = None,
     rate: Exact | None = None,
-    noise_below: Exact = 0,
+    noise_below: Annotated[Exact, said("EPS", "With `ask`: counts below k get noise; 0 hides them.")] = 0,
 ) -> Number:
     """The smallest `k`, the largest `rate` or the smallest `epsilon` that reaches a promise with the other numbers.
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import prod
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from hubbub.errors import WrongUse
 from hubbub.kinds.cube.levels import misses
 from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import Exact, positive, rational, to_text, whole
+from hubbub.protocol.option import said
 from hubbub.tables.bins import Discovered, size
 from hubbub.tables.columns import axis
 from hubbub.tables.engine import CountQuery
@@ -94,21 +95,20 @@ class Refinements:
 
 
 def refinements(
-    by: Sequence[str],
+    by: Annotated[Sequence[str], said("SPEC", "A column and its bins, or its size: town~12. Repeat it.")] = (),
     *,
-    crowd: Exact | None = None,
-    epsilon: Exact | None = None,
-    people: Exact | None = None,
-    shape: str = "zipf",
-    public: object = None,
-    sample: Exact | None = None,
-    keep: Exact = "0.9",
+    people: Annotated[Exact | None, said("N", "How many people the table has, about.")] = None,
+    crowd: Annotated[Exact | None, said("K", "Cells of at least K people are told.")] = None,
+    epsilon: Annotated[Exact | None, said("EPS", "Noise alone: cells beyond its reach are told.")] = None,
+    sample: Annotated[Exact | None, said("P", "A secret sample: each person with probability P.")] = None,
+    shape: Annotated[str, said("SHAPE", "Of a column, independent of the others: even, zipf or zipf:1.5.")] = "zipf",
+    public: Annotated[object, said("FILE", "A public table to count instead, such as last year's.")] = None,
+    keep: Annotated[Exact, said("SHARE", "The share of people to be told.")] = "0.9",
 ) -> Refinements:
-    """Every choice of some of the columns, for a crowd (or for noise alone) and so many people.
+    """Which refinements of a cube survive: for every choice of its columns, how many people are in cells that are told.
 
-    A column is told as for a cube, or by its size alone, ``town~12``. `shape` says how people are spread over the bins
-    of a column, the columns being independent: even, zipf, or zipf:1.5. `public` is a table that is public, to be
-    counted instead.
+    From public information alone. Do not give `public` the table that is to be released: what is chosen by looking at
+    people is promised to nobody.
     """
     if isinstance(by, str) or not 1 < len(by) <= MOST_COLUMNS:
         raise WrongUse(f"a cube that is planned has 2 to {MOST_COLUMNS} columns; name them with `by`")

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import html
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack
 
 import pyarrow as pa
 
+from hubbub.errors import Refused
 from hubbub.guarantees.asked import asked_first
+from hubbub.guarantees.brief import in_brief
 from hubbub.guarantees.derivation import Derivation
 from hubbub.numeric.exact import Loss
 from hubbub.protocol.capabilities import is_deferred
-from hubbub.protocol.result import Result, Sheet
+from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.protocol.spec import Spec
 
 if TYPE_CHECKING:
@@ -38,6 +41,36 @@ class Reservation:
     together: Loss | None = None  # of several releases of the dataset: the smallest loss that covers all of them
 
 
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A drawing of a release as a page shows it. A notebook shows it as it is; :attr:`html` is its text."""
+
+    html: str
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+
+class Publisher(Protocol):
+    """What writes releases and draws them; handed to each release by whoever made it."""
+
+    def save(self, release: Release, folder: str | os.PathLike[str], **how: Unpack[Saving]) -> dict[str, str]:
+        """Write its files; returns where they are."""
+        ...
+
+    def plot(self, release: Release) -> Picture:
+        """The picture of its report."""
+        ...
+
+
+class Saving(TypedDict, total=False):
+    """How a release is written: as CSV or Parquet (`form`), with a report or without, replacing an earlier one or not."""
+
+    form: str
+    report: bool
+    replace: bool
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Release:
     """What is published, and what is promised about it. Holds no count and no row of the data."""
@@ -47,6 +80,7 @@ class Release:
     result: Result
     place: Reservation | None = None  # in the ledger; without one it cannot be saved
     drawn: bool = True  # whether randomness went into it
+    publisher: Publisher | None = None  # writes and draws it; none for a release that is in no ledger
 
     @property
     def sheet(self) -> Sheet:
@@ -83,30 +117,55 @@ class Release:
         assert isinstance(frame, polars.DataFrame)
         return frame
 
-    def __repr__(self) -> str:
+    def save(self, folder: str | os.PathLike[str], **how: Unpack[Saving]) -> dict[str, str]:
+        """Write the release, its report and its certificate into a folder, as :func:`hubbub.save` does."""
+        return self._published_by().save(self, folder, **how)
+
+    def plot(self) -> Picture:
+        """The picture that the report shows."""
+        return self._published_by().plot(self)
+
+    def table(self, rows: int = FEW) -> DisplayTable:
+        """The first rows as a reader sees them: with separators, ranges and "(missing)"."""
+        return self.result.display(rows)
+
+    def _published_by(self) -> Publisher:
+        if self.publisher is None:
+            raise Refused("this release is in no ledger, so it is not published; make it with hubbub.open(...)")
+        return self.publisher
+
+    def _headings(self) -> tuple[str, ...]:
+        promises = [f"Promise: {in_brief(step.conclusion)}, for {step.people}." for step in asked_first(self.promises)]
         words = self.spec.describe()
-        promised = "; ".join(f"{step.conclusion} for {step.people}" for step in asked_first(self.promises))
-        rows = "written when it is saved" if is_deferred(self.result) else f"{len(self):,} rows"
-        return f"<{words.entry}: {rows}; promised: {promised}>"
+        intervals = [f"{words.intervals}."] if "values cut to" in words.intervals else []  # not of those in the data
+        return (words.title, *intervals, *promises)
+
+    def __str__(self) -> str:
+        if is_deferred(self.result):
+            return repr(self)
+        title, *sentences = self._headings()
+        shown = self.table()
+        more = [f"and {len(self) - len(shown.rows):,} more rows"] if len(self) > len(shown.rows) else []
+        return "\n".join((title, str(shown), *more, *sentences))
+
+    def __repr__(self) -> str:
+        promised = "; ".join(in_brief(step.conclusion) for step in asked_first(self.promises))
+        rows = "written when it is saved" if is_deferred(self.result) else _rows(len(self))
+        return f"<{self.spec.describe().entry}: {rows}; promised: {promised}>"
 
     def _repr_html_(self) -> str:
         if is_deferred(self.result):
             return f"<p>{html.escape(repr(self))}</p>"
-        names, rows = self.sheet.schema.names, self.first()
-        heads = "".join(f"<th>{html.escape(name)}</th>" for name in names)
-        body = "".join(f"<tr>{''.join(_cell(row[name]) for name in names)}</tr>" for row in rows)
-        more = f"<p>and {len(self) - len(rows):,} more rows</p>" if len(self) > len(rows) else ""
-        steps = asked_first(self.promises)
-        promised = "".join(f"<li>{html.escape(f'{step.conclusion}, for {step.people}')}</li>" for step in steps)
-        title = html.escape(self.spec.describe().title)
+        title, *sentences = map(html.escape, self._headings())
+        shown = self.table()
+        more = f"<p>and {len(self) - len(shown.rows):,} more rows</p>" if len(self) > len(shown.rows) else ""
         return (
-            f"<h4>{title}</h4><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{more}"
-            f"<ul>{promised}</ul>"
+            f"<h4>{title}</h4>{shown._repr_html_()}{more}<ul>{''.join(f'<li>{text}</li>' for text in sentences)}</ul>"
         )
 
 
-def _cell(value: object) -> str:
-    return f"<td>{'' if value is None else html.escape(str(value))}</td>"
+def _rows(number: int) -> str:
+    return f"{number:,} row" if number == 1 else f"{number:,} rows"
 
 
 class Publish(Protocol):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import html
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice
@@ -34,6 +35,27 @@ class DisplayTable:
     numbers: tuple[str, ...]  # headings
     rows: tuple[tuple[tuple[str | None, ...], tuple[str, ...], bool], ...]  # keys, numbers, pale
     notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [(*self.keys, *self.numbers), *((*_labels(keys), *numbers) for keys, numbers, _ in self.rows)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        flush = [str.ljust] * len(self.keys) + [str.rjust] * len(self.numbers)
+        return "\n".join(
+            "  ".join(put(cell, wide) for put, cell, wide in zip(flush, line, widths, strict=True)).rstrip()
+            for line in lines
+        )
+
+    def _repr_html_(self) -> str:
+        heads = "".join(f"<th>{html.escape(name)}</th>" for name in (*self.keys, *self.numbers))
+        body = "".join(
+            f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in (*_labels(keys), *numbers))}</tr>"
+            for keys, numbers, _ in self.rows
+        )
+        return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _labels(keys: Sequence[str | None]) -> list[str]:
+    return ["(missing)" if key is None else key if key.isprintable() else repr(key)[1:-1] for key in keys]
 
 
 @dataclass(frozen=True, slots=True)

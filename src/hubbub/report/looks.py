@@ -1,29 +1,11 @@
-"""How pages look: the colours by name in one place, and the style that reports, results and the studio share."""
+"""How pages look: the style that reports, results and the studio share."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from hubbub.charts.flow_svg import STYLE as FLOW_STYLE
-from hubbub.charts.map_svg import STYLE as MAP_STYLE
-from hubbub.charts.svg import STYLE as CHART_STYLE
-
-TOKENS: Final = """
-:root {
-  color-scheme: light dark;
-  --ink: #1f2933; --paper: white; --quiet: #52606d; --soft: #3e4c59; --link: #005b8f; --panel: #f3f5f7;
-  --rule: #d5dae0; --grid: #e8ebee; --bar: #9fd0ee; --gap: #e4e8ec;
-  --good: #1b6e3c; --bad: #a12622; --warn: #7a4b00; --accent: #005b8f; --on-accent: white;
-  --series-0: #0072b2; --series-1: #b34f00; --series-2: #007a59; --series-3: #a2507c; --series-4: #8a6100;
-  --heat-0: #fdf3dd; --heat-2: #f6d48f; --heat-3: #e69f00; --heat-4: #d55e00; --heat-5: #6e2300; }
-@media screen and (prefers-color-scheme: dark) { :root {
-  --ink: #e3e8ee; --paper: #14191f; --quiet: #9aa7b4; --soft: #c0cad4; --link: #7cc4f4; --panel: #1f272f;
-  --rule: #3a4550; --grid: #29323b; --bar: #2f6f9c; --gap: #2a333c;
-  --good: #7fd6a0; --bad: #ff9c94; --warn: #f0c170; --accent: #7cc4f4; --on-accent: #0d1319;
-  --series-0: #7cc4f4; --series-1: #ff9d5c; --series-2: #5fd3ab; --series-3: #e8a2c6; --series-4: #e6c15a;
-  --heat-0: #2a2a26; --heat-2: #5c4a1c; --heat-3: #8f6410; --heat-4: #d55e00; --heat-5: #ffb38a; } }
-"""
-"""Colours by name, for light and dark; charts and pages know no others."""
+from hubbub.charts.style import STYLE as CHART_STYLE
+from hubbub.charts.style import TOKENS
 
 _LOOKS: Final = """
 :root { color: var(--ink); background: var(--paper);
@@ -87,4 +69,4 @@ footer { color: var(--quiet); font-size: .8rem; margin-top: 3rem; padding-bottom
 }
 """
 
-STYLE: Final = TOKENS + _LOOKS + CHART_STYLE + FLOW_STYLE + MAP_STYLE
+STYLE: Final = TOKENS + _LOOKS + CHART_STYLE

@@ -14,7 +14,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from hubbub.charts.lines import STYLE as LINES
 from hubbub.errors import HubbubError
 from hubbub.report.looks import STYLE
 from hubbub.studio.app_state import Desk
@@ -33,7 +32,7 @@ async def _home(request: Request) -> Response:
 @cache
 def _static(name: str) -> bytes:
     text = (_HERE / name).read_text(encoding="utf-8")
-    return (f"{STYLE}{LINES}{text}" if name.endswith(".css") else text).encode()
+    return (f"{STYLE}{text}" if name.endswith(".css") else text).encode()
 
 
 async def _file(request: Request) -> Response:

@@ -176,7 +176,7 @@ def all_labels(axis: Declared) -> tuple[str | None, ...]:
     return (*axis.labels, *extra)
 
 
-def declared_size(axes: Sequence[Axis]) -> int | None:
+def declared_size(axes: Sequence[Countable]) -> int | None:
     """The number of bins of a partition, or None if some axis is discovered."""
     total = prod(size(axis) for axis in axes if not isinstance(axis, Discovered))
     if total > MOST_CODES:

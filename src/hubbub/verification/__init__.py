@@ -8,7 +8,7 @@ such as how people came into the table, is listed and not checked.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,7 @@ from hubbub.ledger.ledger import dataset_name, released
 from hubbub.protocol.capabilities import HasCompanion, MaybeDistributed
 from hubbub.protocol.check import Check
 from hubbub.protocol.spec import Spec
-from hubbub.publication.staging import CERTIFICATE
+from hubbub.publication.staging import CERTIFICATE, REPORT
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import LARGEST, read
 from hubbub.serialization.published_files import Files, NotThere
@@ -80,7 +80,7 @@ class Checked(Verdict):
         """What whoever signed it could write as they liked: no theorem and no other part of it says otherwise."""
         if self.certificate is None or self.spec is None:
             return ()
-        entry = self.certificate["ledger"]
+        entry, files = self.certificate["ledger"], self.certificate["files"]
         unseen = (
             ("the names of columns and bins, and where ranges begin and end: the release file would show them",)
             if any(name.startswith("release") for name in self.missing)
@@ -91,6 +91,11 @@ class Checked(Verdict):
             "publisher's own hubbub ledger check knows them",
             f"the version of the software, {self.certificate['software']}",
             *self.spec.unverified_fields(),
+            *(
+                (f"what {REPORT} says: it is the file that was signed, and was not made again",)
+                if REPORT in files
+                else ()
+            ),
             *unseen,
         )
 
@@ -131,12 +136,12 @@ def load(path: str | Path) -> bytes:
     """The bytes of a certificate file."""
     inside = Path(path) / CERTIFICATE
     if inside.is_file():
-        raise CheckFailed(f"{str(path)[:200]!r} is a folder; give the certificate in it, {str(inside)[:300]}")
+        raise WrongUse(f"{str(path)[:200]!r} is a folder; give the certificate in it, {str(inside)[:300]}")
     try:
         with open(path, "rb") as file:
             return file.read(LARGEST + 1)
     except OSError:
-        raise CheckFailed(f"there is no certificate {str(path)[:200]!r} that can be read; check the name") from None
+        raise WrongUse(f"there is no certificate {str(path)[:200]!r} that can be read; check the name") from None
 
 
 def verify(
@@ -204,7 +209,9 @@ def _check(
         notes.note("what was released", False, why)
     seen |= {"certificate": body, "spec": spec, "promises": derived}
     notes.note("what was released", True, spec.describe().entry)
-    _numbers(notes, seen, spec, next(iter(released(body))), folder, release)
+    main = next(iter(released(body)))
+    _only_sheets(notes, body["files"], main)
+    _numbers(notes, seen, spec, main, folder, release)
     check_promises(notes, body.get("guarantees"), derived)
     for check in spec.checks():
         notes.add(check)
@@ -233,17 +240,38 @@ def _numbers(
     try:
         result = spec.present(spec.load(files))
     except NotThere as error:
+        _check_named(notes, seen["certificate"]["files"], [error.file])
         seen["not_recomputed"] = f"no number was worked out again, because {error}"
         return
     except (HubbubError, *_BEYOND) as error:
         _note_wrong(notes, main, str(error) if isinstance(error, HubbubError) else "its numbers are none")
         return
     sheets = {sheet.name: sheet for sheet in result.sheets()}
+    _check_named(notes, seen["certificate"]["files"], [f"{name}.{form}" for name in sheets])
     for name, path in files.paths.items():
         wrong = difference(sheets[name], path, form) if name in sheets else "this release has no such file"
         if wrong is not None:
             _note_wrong(notes, f"{name}.{form}", wrong)
         notes.note(f"the numbers of {name}.{form}", True, "follow from what was drawn")
+
+
+def _only_sheets(notes: Notes, named: Mapping[str, str], main: str) -> None:
+    """Refuse files that stand beside the release and are none of it: nothing would say what is in them."""
+    form = main.rpartition(".")[2]
+    other = next((name for name in named if name not in (main, REPORT) and not _is_sheet(name, form)), None)
+    if other is not None:
+        _note_wrong(notes, other, "this release has no such file")
+
+
+def _check_named(notes: Notes, named: Mapping[str, str], files: Iterable[str]) -> None:
+    """Refuse a certificate that leaves a file of its release out."""
+    unnamed = next((file for file in files if file not in named), None)
+    if unnamed is not None:
+        _note_wrong(notes, unnamed, "this release has such a file, and the certificate does not name it")
+
+
+def _is_sheet(name: str, form: str) -> bool:
+    return form != "json" and name.endswith(f".{form}")
 
 
 def _note_wrong(notes: Notes, file: str, wrong: str) -> None:

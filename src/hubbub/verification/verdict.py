@@ -36,7 +36,7 @@ class Verdict:
     def by(self) -> str:
         """Who signed it, in words."""
         if self.signer is None:
-            return f"by an unknown signer (the key {self.public_key}, for which nobody vouched)"
+            return f"signed with an unknown key ({self.public_key})"
         return f"signed by {printable(self.signer)}"
 
     @property
@@ -45,8 +45,8 @@ class Verdict:
         if self.signer is not None:
             return ()
         return (
-            "anybody can sign with a key of their own, so get the publisher's by another way and give it with `key` "
-            "or hubbub trust add",
+            "the key is unknown, and anybody can sign with a key of their own; get the publisher's key from the "
+            "publisher, then give it with `key` or hubbub trust add",
         )
 
     def with_facts(

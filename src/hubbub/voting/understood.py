@@ -20,7 +20,7 @@ _SHOWN: Final = 4  # names in a sentence
 _FEW: Final = 10  # rows, below which chance may make a column look like another thing
 _SOME: Final = 5  # ballots, from which on a majority of them says something
 _TOGETHER: Final = 1 << 16  # rows that are looked at together
-_VARIED: Final = 3  # different names in a column that shares none with the others
+_VARIED: Final = 2  # different names in a column that shares none with the others
 
 
 def check_names(met: Iterable[str], declared: Collection[str]) -> None:
@@ -49,8 +49,8 @@ def check_rank_columns(
     """Refuse columns that hold something about a ballot and not its ranks. `ranks[code]` says whom a cell names;
     `counted` whether rows stand for several ballots.
 
-    Guarantee: of at least ten rows, no column that is kept names somebody else in each, and none with three names or
-    more shares no name with all the others.
+    Guarantee: no column is called as somebody whom the ballots rank, but by a number. Of at least ten rows, no column that is kept names
+    somebody else in each, and none with two names or more shares no name with the others, if these have two as well.
     """
     filled: list[int] = []
     people: list[frozenset[str]] = []
@@ -59,6 +59,12 @@ def check_rank_columns(
         named = [(int(met[code]), rank) for code, rank in enumerate(ranks) if rank and met[code]]
         filled.append(sum(many for many, _ in named))
         people.append(frozenset[str]().union(*(rank for _, rank in named)))
+    everybody = {_folded(name) for each in people for name in each}
+    if ballot := next((name for name in header if _folded(name) in everybody and not _is_number(name)), None):
+        raise WrongUse(
+            f'line 1: the first line holds "{ballot}", whom ballots rank, so it is a ballot and no header; put a line '
+            "like rank1,rank2,rank3 before it"
+        )
     for j, (many, here) in enumerate(zip(filled, people, strict=True)):
         if many < _FEW:
             continue
@@ -68,12 +74,16 @@ def check_rank_columns(
                 "ballots apart; name the columns of the ranks alone with `columns=ranks=A/B/C`"
             )
         others = frozenset[str]().union(*people[:j], *people[j + 1 :])
-        if len(here) >= _VARIED and others and not here & others:
+        if min(len(here), len(others)) >= _VARIED and not here & others:
             raise WrongUse(
                 f'column "{header[j]}" names nobody whom another rank names, so it is no rank of the same contest; '
                 "name the columns of the ranks alone with `columns=ranks=A/B/C`, or list who stands with "
                 "`candidates=FILE`"
             )
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.split()).casefold()
 
 
 def check_repeats(rows: NDArray[np.integer], ranks: Sequence[frozenset[str] | None], columns: Sequence[str]) -> None:

@@ -38,23 +38,29 @@ TENTH, HALF, ONE = Fraction(1, 10), Fraction(1, 2), Fraction(1)
 ROBUST = RobustSample(low=Fraction(0), high=TENTH, highest=ONE, exempt=3)
 
 SAYS: list[tuple[Guarantee, list[str]]] = [
-    (DifferentialPrivacy(epsilon=TENTH), ["Take one person out", "more than 1.106 times", "such as your friends"]),
+    (
+        DifferentialPrivacy(epsilon=TENTH),
+        ["Add or remove one person in", "more than 1.106 times", "such as your friends"],
+    ),
     (
         DifferentialPrivacy(epsilon=TENTH, delta=Fraction(1, 3 * 10**6), group=4),
-        ["up to 4 people", "at most 1 in 3,000,000"],
+        ["up to 4 people", "probability 1 in 3 million"],
     ),
     (
         DifferentialPrivacy(epsilon=Fraction(0), neighbours=Neighbours.REPLACE),
-        ["Change the data of one person", "exactly as likely", "how many people there are"],
+        ["Replace the data of one person", "exactly as likely", "the number of people is secret"],
     ),
     (DifferentialPrivacy(epsilon=INFINITY), ["nothing is promised"]),
     (DifferentialPrivacy(epsilon=ONE, delta=ONE), ["nothing is promised"]),
     (DifferentialPrivacy(epsilon=Fraction(100)), ["10^44 times"]),
     (
         ZeroKnowledge(epsilon=TENTH, aggregate=RandomSample(k=7, n=90)),
-        ["7 people picked at random out of 90", "k = 7 is how many", "could find out without it"],
+        ["7 people picked at random out of 90", "k = 7 is how many", "could also be learnt from"],
     ),
-    (ZeroKnowledge(epsilon=TENTH, aggregate=RandomSample(k=7)), ["7 people picked at random, with"]),
+    (
+        ZeroKnowledge(epsilon=TENTH, aggregate=RandomSample(k=7)),
+        ["7 people picked at random, with that person's data blanked"],
+    ),
     (ZeroKnowledge(epsilon=TENTH, aggregate=BernoulliSample(p=TENTH)), ["each with probability 0.1", "sampling rate"]),
     (ZeroKnowledge(epsilon=TENTH, aggregate=ROBUST), ["0 or 0 to 0.1", "up to 3 people with up to 1"]),
     (ZeroKnowledge(epsilon=TENTH, aggregate=ExplorationSample(k=7, s=5)), ["around them, 5 for each", "k = 7"]),
@@ -67,10 +73,10 @@ SAYS: list[tuple[Guarantee, list[str]]] = [
     ),
     (OutlierPrivacy(curve=read("slope:0.01<=1").curve), ["1.0101 to 2.7 times", "of 100 or more", "2.72"]),
     (OutlierPrivacy(curve=read("slope:0.1").curve), ["in a crowd of 1,", "and 1.106 times that for each further one"]),
-    (OutlierPrivacy(curve=read("1").curve, delta=TENTH), ["Leave out one person of", "in any crowd", "1 in 10"]),
+    (OutlierPrivacy(curve=read("1").curve, delta=TENTH), ["Leave out one person in", "in any crowd", "10 %"]),
     (SimpleOutlier(k=10, epsilon=ONE), ["of 1 to 10", "1.106", "11 or more, nothing is promised"]),
     (StaircaseOutlier(thresholds=(10,), epsilons=(ONE, Fraction(0))), ["exactly as likely", "2.72"]),
-    (OutlierGroup(k=10, size=4, epsilon=ONE), ["up to 4 people together", "at most 10 of their kind", "k = 10"]),
+    (OutlierGroup(k=10, size=4, epsilon=ONE), ["up to 4 people at once", "at most 10 of their kind", "k = 10"]),
     (
         DistributionalPrivacy(epsilon=TENTH, sample=RobustSample(low=TENTH, high=HALF, highest=HALF, exempt=0)),
         ["picked at random", "0 or 0.1 to 0.5,", "anything, if people were picked in another way"],
@@ -99,26 +105,28 @@ def test_a_promise_is_in_words_for_whomever_it_is_about(guarantee: Guarantee) ->
 
 def test_whom_a_promise_is_about_is_said() -> None:
     private = DifferentialPrivacy(epsilon=ONE)
-    assert meaning(private, People()).promised.startswith("Take one row out of the table, or put them in")
-    assert meaning(private, People(person="id")).promised.startswith("Take one person out of the table")
+    assert meaning(private, People()).promised.startswith("Add or remove one row in the table")
+    assert meaning(private, People(person="id")).promised.startswith("Add or remove one person in the table")
     kept = meaning(CrowdBlending(k=5, epsilon=ONE), People(whose=Whose.KEPT_ROWS, person="id"))
-    assert "in the kept rows" in kept.promised
+    assert "among the kept rows" in kept.promised
     population = meaning(private, People(whose=Whose.POPULATION, person="id"))
-    assert "out of the population that the table was collected from" in population.promised
-    assert "two tables that differ in one person may well tell them apart" in population.not_promised
+    assert "in the population that the table was collected from" in population.promised
+    assert "two tables that differ in one person may be told apart" in population.not_promised
 
 
 def test_the_people_of_a_graph_have_edges() -> None:
     vertex, edge = People(whose=Whose.VERTEX), People(whose=Whose.EDGE)
     replaced = DifferentialPrivacy(epsilon=ONE, neighbours=Neighbours.REPLACE)
-    assert meaning(replaced, vertex).promised.startswith("Change the edges of one person of the graph to anything else")
+    assert meaning(replaced, vertex).promised.startswith(
+        "Replace the edges of one person in the graph with anything else"
+    )
     one = meaning(DifferentialPrivacy(epsilon=ONE), edge)
-    assert one.promised.startswith("Take one edge out of the graph, or put it in")
+    assert one.promised.startswith("Add or remove one edge in the graph")
     assert "anything to a person with all their edges" in one.not_promised
     several = meaning(DifferentialPrivacy(epsilon=ONE, group=3), edge)
-    assert several.promised.startswith("Take up to 3 edges out of the graph, or put them in")
+    assert several.promised.startswith("Add or remove up to 3 edges in the graph")
     known = ZeroKnowledge(epsilon=ONE, aggregate=NeighbourhoodSample(k=7, radius=1))
-    assert "7 people picked at random and of their friends, with the edges of one person taken away" in (
+    assert "7 people picked at random and of their friends, with that person's edges removed" in (
         meaning(known, vertex).promised
     )
 
@@ -168,7 +176,7 @@ def test_explain_numbers_the_steps_and_names_what_they_rest_on() -> None:
     granted = told.split("Taken for granted")[1]
     for text in DERIVATION.all_assumptions():
         assert granted.count(text) == 1
-    assert told.startswith("What is promised\n  Change the data of one person")
+    assert told.startswith("What is promised\n  Replace the data of one person")
 
 
 def test_explain_without_assumptions_has_no_empty_list() -> None:

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from hubbub.charts.lines import Axes, Series, drawn_lines, responsive_lines
-from hubbub.charts.svg import WIDTHS
+from hubbub.charts.style import WIDTHS
 
 AXES = Axes(title="Errors", description="Two lines.", x="share", y="error", percent=True)
 

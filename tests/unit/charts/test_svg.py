@@ -8,7 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from hubbub.charts.svg import WIDTHS, Bar, Panel, Words, _scale, drawn, goes_beyond, responsive, text_length, wrapped
+from hubbub.charts.style import WIDTHS
+from hubbub.charts.svg import Bar, Panel, Words, _scale, drawn, goes_beyond, responsive, text_length, wrapped
 
 WORDS = Words(title="Bars", description="Two bars.", by="kind", numbers="people")
 

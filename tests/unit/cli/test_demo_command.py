@@ -10,7 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hubbub.cli.main import commands
-from hubbub.demo import salaries
+from hubbub.demo import millbrook, salaries
+from hubbub.errors import WrongUse
+from hubbub.ledger import Ledger, Policy
 
 
 def run(*args: str) -> Result:
@@ -30,7 +32,7 @@ def test_the_demo_writes_its_files_and_one_object(tmp_path: Path) -> None:
     answer = json.loads(result.stdout)
     assert (answer["employees"], answer["managers"], answer["candidates"]) == (9900, 100, 40)
     assert answer["chart"] == str(folder / "salaries.html")
-    assert answer["files"] == [str(folder / name) for name in (*TOWN, "salaries.html", "salaries.png", *NETWORK)]
+    assert answer["files"] == [str(folder / name) for name in (*TOWN, "salaries.html", "salaries.svg", *NETWORK)]
     assert all(Path(file).stat().st_size > (100 if file.endswith(".csv") else 1000) for file in answer["files"])
     friends = answer["friends"]
     assert [each["of"] for each in friends["answers"]] == ["average-degree"]
@@ -48,11 +50,11 @@ def test_the_demo_writes_its_files_and_one_object(tmp_path: Path) -> None:
     assert [row["mechanism"] for row in answer["rows"]] == [m.title for m in salaries.MECHANISMS]
     keys = {"channel", "parameters", "promise", "attack", "error", "error_rare", "error_large", "right", "verdict"}
     assert all(keys <= set(row) for row in answer["rows"])
-    assert (folder / "salaries.png").read_bytes().startswith(b"\x89PNG")
+    assert (folder / "salaries.svg").read_bytes().startswith(b"<svg ")
     page = (folder / "salaries.html").read_text(encoding="utf-8")
     assert "Plain noise gives the managers" in page
     assert 'src="http' not in page
-    assert "import(" not in page.partition("<body>")[2]
+    assert "<script" not in page
     assert len(answer["try_next"]) == 3
     for command in answer["try_next"]:
         name, *words = shlex.split(command)
@@ -60,12 +62,11 @@ def test_the_demo_writes_its_files_and_one_object(tmp_path: Path) -> None:
         assert (name, tried.exit_code) == ("hubbub", 0), tried.stderr
 
 
-def test_without_altair_there_are_tables_and_a_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hubbub.charts.available", lambda: False)
+def test_the_terminal_tells_the_story_without_any_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hubbub.charts.chart.find_spec", lambda name: None)
     monkeypatch.chdir(tmp_path)
     shown = run("--out", "demo")
     assert shown.exit_code == 0
-    assert "pip install 'hubbub[charts]'" in shown.stderr
     assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == sorted(
         (
             *TOWN,
@@ -77,10 +78,12 @@ def test_without_altair_there_are_tables_and_a_word(tmp_path: Path, monkeypatch:
             "places.csv",
             "democrats.html",
             ASKED,
+            "salaries.html",
+            "salaries.svg",
         )
     )
     assert "Open demo/report.html first" in shown.stdout
-    assert "salaries.html" not in shown.stdout
+    assert "Then open demo/salaries.html" in " ".join(shown.stdout.split())
     assert "Promised, (20, 0)-crowd-blending: Everybody either has at least 20 people" in shown.stdout
     assert "k = 20 is the crowd in the sample that this rests on." in shown.stdout
     for mechanism in salaries.MECHANISMS:
@@ -95,14 +98,39 @@ def test_without_altair_there_are_tables_and_a_word(tmp_path: Path, monkeypatch:
     assert "are guessed from the private counts" in " ".join(lines)
 
 
-def test_without_altair_the_chart_is_null(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hubbub.charts.available", lambda: False)
-    answer = json.loads(run("--out", str(tmp_path), "--json").stdout)
-    assert (answer["chart"], answer["files"]) == (None, [str(tmp_path / name) for name in (*TOWN, *NETWORK)])
-
-
 def test_a_folder_that_cannot_be_made_is_said_before_anything_else(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
     result = run("--out", str(tmp_path / "taken"))
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("hubbub: --out must be a folder")
+
+
+def test_a_ledger_in_the_folder_that_is_no_demos_own_stays(tmp_path: Path) -> None:
+    """A steward's ledger lay in X/ledger, and hubbub demo --out X removed it, and with it what had been spent."""
+    ledger = Ledger(tmp_path / "ledger" / "ledger.db")
+    ledger.set_policy("patients", Policy())
+    before = {path.name: path.read_bytes() for path in (tmp_path / "ledger").iterdir()}
+    refused = run("--out", str(tmp_path))
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert refused.stderr.startswith("hubbub: --out must be a new or an empty folder")
+    (tmp_path / "publisher.key").write_text(ledger.public_key())  # not even beside a key that fits
+    assert run("--out", str(tmp_path)).exit_code == 2
+    assert before == {path.name: path.read_bytes() for path in (tmp_path / "ledger").iterdir()}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ledger", "publisher.key"]
+
+
+@pytest.mark.parametrize("planted", ["friends.csv", "ledger/ledger.db", "ledger/notes.txt", "notes.txt"])
+def test_nothing_that_lies_in_the_folder_is_written_over(tmp_path: Path, planted: str) -> None:
+    (tmp_path / planted).parent.mkdir(exist_ok=True)
+    (tmp_path / planted).write_text("mine")
+    assert run("--out", str(tmp_path)).exit_code == 2
+    assert (tmp_path / planted).read_text() == "mine"
+
+
+def test_a_demo_is_played_again_in_its_own_folder_unless_it_was_used_for_other_people(tmp_path: Path) -> None:
+    millbrook.publish(tmp_path)
+    millbrook.check_place(tmp_path)
+    Ledger(tmp_path / "ledger" / "ledger.db").set_policy("patients", Policy())
+    with pytest.raises(WrongUse, match="used for other data"):
+        millbrook.publish(tmp_path)
+    assert Ledger(tmp_path / "ledger" / "ledger.db").accounts()["millbrook"].records

@@ -171,7 +171,7 @@ def test_a_release_as_json(links: Path, tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"release.csv", "certificate.json", "report.html"}
     assert run("verify", told["certificate"]).exit_code == 0
     said = " ".join(run("explain", told["certificate"]).stdout.split())
-    assert "with the edges of one person taken away" in said
+    assert "with that person's edges removed" in said
     assert "20 people picked at random" in said
 
 

@@ -53,11 +53,17 @@ def body(out: Path) -> dict[str, Any]:
     return read
 
 
-def test_every_step_is_told_with_a_tick(out: Path) -> None:
-    done = run("verify", out / "certificate.json", "--key", publisher(out))
+def test_the_verdict_comes_first_and_every_check_is_listed_on_request(out: Path) -> None:
+    typed = ("verify", out / "certificate.json", "--key", publisher(out))
+    short = run(*typed).stdout.splitlines()
+    assert short[0] == "✓ The certificate holds, signed by the key that was given."
+    assert len(short) <= 3
+    assert "checks passed" in short[1]
+    done = run(*typed, "--explain")
     assert done.exit_code == 0, done.output
+    assert done.stdout.startswith(f"{short[0]}\n\n✓ canonical form")
     ticks, _, rest = done.stdout.partition("\n\nNot checked")
-    assert all(line.startswith("✓ ") for line in ticks.splitlines())
+    assert all(line.startswith("✓ ") for line in ticks.splitlines() if line)
     for words in (
         "✓ the signature: is by the key",
         "✓ the file release.csv: SHA-256",
@@ -68,7 +74,6 @@ def test_every_step_is_told_with_a_tick(out: Path) -> None:
         assert words in ticks
     assert "the signature says who vouches for it" in rest
     assert "each person was sampled independently with probability 0.05" in rest
-    assert done.stdout.endswith("The certificate holds, signed by the key that was given.\n")
 
 
 def test_json_is_one_object_and_nothing_else(out: Path) -> None:
@@ -85,8 +90,8 @@ def test_a_changed_certificate_is_exit_4_with_what_is_wrong(out: Path) -> None:
     place.write_bytes(place.read_bytes().replace(b'"k": "20"', b'"k": "21"'))
     done = run("verify", place)
     assert done.exit_code == 4
-    assert done.stdout.splitlines()[-1].startswith("✗ the signature: it does not fit")
-    assert done.stderr == "hubbub: the certificate does not hold: " + done.stdout.splitlines()[-1][2:] + "\n"
+    assert done.stdout.startswith("✗ The certificate does not hold: the signature: it does not fit")
+    assert done.stderr == "hubbub: the certificate does not hold: " + done.stdout.partition(": ")[2]
     assert run("verify", place, "--certificate-only").exit_code == 4
     again = run("verify", place, "--json")
     assert again.exit_code == 4
@@ -118,8 +123,8 @@ def test_the_file_beside_it_is_checked_and_another_fails(out: Path, tmp_path: Pa
 def test_a_signer_whom_nobody_knows_is_not_enough(out: Path) -> None:
     done = run("verify", out / "certificate.json")
     assert done.exit_code == 4
-    assert "by an unknown signer" in done.stdout
-    assert "give it with --key or hubbub trust add" in done.stderr
+    assert "signed with an unknown key" in done.stdout
+    assert "then give it with --key or hubbub trust add" in done.stderr
     told = json.loads(run("verify", out / "certificate.json", "--json").stdout)
     assert (told["passed"], told["whole"], told["signer"]) == (True, False, None)
     assert run("verify", out / "certificate.json", "--certificate-only").exit_code == 0
@@ -141,7 +146,7 @@ def test_key_and_dataset_can_be_asked_for(out: Path, tmp_path: Path) -> None:
     for given in (public, public.upper(), file):
         done = run("verify", out / "certificate.json", "--key", given, "--dataset", dataset)
         assert done.exit_code == 0, done.output
-        assert "unknown signer" not in done.stdout
+        assert "unknown key" not in done.stdout
     assert run("verify", out / "certificate.json", "--key", "0" * 64).exit_code == 4
     assert run("verify", out / "certificate.json", "--dataset", "another").exit_code == 4
 
@@ -153,12 +158,14 @@ def test_what_is_no_key_is_wrong_use(out: Path, given: str) -> None:
 
 @pytest.mark.parametrize("command", ["verify", "explain"])
 @pytest.mark.parametrize("content", [None, b"", b"{}\n", b"\xff\xfe", b'{\n "release_file": 5\n}\n', b"[" * 9999])
-def test_what_is_no_certificate_is_exit_4(tmp_path: Path, command: str, content: bytes | None) -> None:
+def test_a_missing_certificate_is_wrong_use_and_anything_else_is_exit_4(
+    tmp_path: Path, command: str, content: bytes | None
+) -> None:
     place = tmp_path / "certificate.json"
     if content is not None:
         place.write_bytes(content)
     done = run(command, place)
-    assert done.exit_code == 4
+    assert done.exit_code == (2 if content is None else 4)
     assert done.stderr.startswith("hubbub: ")
     assert "Traceback" not in done.output
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def test_nobody_can_tell_whether_i_took_part_heads_the_report_the_words_and_the_
     assert page.partition("<article>\n<h3>")[2].startswith(asked)
     assert explain_release(found.spec, found.promises).partition("What is promised\n  ")[2].startswith(asked)
     for text in (repr(found), found._repr_html_()):
-        assert text.index("-DP") < text.index("-outlier")
+        assert text.index("differential") < text.index("outlier")
     weighed = Weighed(
         spec=found.spec,
         promises=Answer(value=found.promises),
@@ -78,8 +79,10 @@ def test_nobody_can_tell_whether_i_took_part_is_first_on_the_terminal(tmp_path: 
     words = f"release histogram {table} --rows-are-people --by a --epsilon 1 --delta 1e-6 --out {tmp_path / 'o'}"
     done = CliRunner().invoke(commands, words.split())
     assert done.exit_code == 0, done.output
-    assert done.stdout.index("Promised (differential") < done.stdout.index("Promised (outlier")
+    assert done.stdout.index("Promise (differential") < done.stdout.index("Promise (outlier")
     assert "The fewer people" not in done.stdout
+    again = CliRunner().invoke(commands, [*words.split(), "--replace", "--json"])
+    assert json.loads(again.stdout)["guarantees"][0]["notion"] == "differential"
 
 
 def test_no_promise_of_one_loss_for_all_says_that_the_rarer_show_less(found: Release) -> None:

@@ -154,7 +154,6 @@ def test_24_a_full_disk_publishes_nothing(tmp_path: Path) -> None:
 
 
 def test_24_a_failing_fsync_publishes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hubbub.charts.available", lambda: False)
     whole = os.fsync
     for nth in range(1, 30):
         home = tmp_path / str(nth)

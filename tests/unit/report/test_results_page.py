@@ -13,7 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from hubbub.charts.flow_svg import drawn
-from hubbub.charts.svg import WIDTHS, text_length
+from hubbub.charts.style import WIDTHS
+from hubbub.charts.svg import text_length
 from hubbub.cli.main import commands
 from hubbub.protocol.drawing import Flow, FlowColumn, FlowLink
 

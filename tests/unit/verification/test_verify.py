@@ -75,7 +75,7 @@ def test_who_signed_and_which_files_were_there_is_told(saved: Saved, forger: Pat
     alone = verify(saved.data)
     assert (alone.signer, alone.public_key, alone.files, alone.missing) == (None, public, (), ("release.csv",))
     assert (alone.passed, alone.whole) == (True, False)
-    assert "unknown signer" in alone.verdict
+    assert "unknown key" in alone.verdict
     assert "not checked, because not there: release.csv" in alone.verdict
     whole = verify(saved.data, folder=folder, known={public: "the town"}.get)
     assert (whole.signer, whole.files, whole.missing, whole.whole) == ("the town", ("release.csv",), (), True)

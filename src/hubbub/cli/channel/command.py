@@ -134,7 +134,7 @@ def _outcome(tag: str, value: int, mass: arb, *, tagged: bool) -> dict[str, obje
 )
 @channel_options
 @click.option("--counts", metavar="COUNTS", required=True, help="Crowd sizes to check, like 5, 1..130 or 1,5,10..20.")
-@click.option("--chart", metavar="FILE", help="Also draw it: a file that ends in .html, .png, .svg or .json.")
+@click.option("--chart", metavar="FILE", help="Also draw it: a file that ends in .svg, .html or .png.")
 @json_option
 def profile(channel_name: str, counts: str, chart: str | None, as_json: bool, **options: Any) -> None:
     """What a channel gives away about one person, held against its claim.
@@ -162,7 +162,7 @@ def profile(channel_name: str, counts: str, chart: str | None, as_json: bool, **
     entries = [_entry(row, loss) for row, loss in zip(rows, losses, strict=True)]
     worst_row = worst(rows)
     if chart is not None:
-        charts.save(charts.profile_chart(entries, _typed(channel_name, options)), chart)
+        charts.profile_chart(entries, _typed(channel_name, options)).save(chart)
     if as_json:
         answer: dict[str, object] = {
             "channel": channel_name,

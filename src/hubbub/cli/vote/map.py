@@ -195,4 +195,4 @@ def _draw(found: GainMap, path: str) -> None:
             *(["diamonds: where a poll puts a voter (uniform prior and its ballots)"] if polls else []),
         ],
     )
-    charts.save(chart, path)
+    chart.save(path)

@@ -62,14 +62,14 @@ def publish(file: str, out: str, form: str, yes: bool, as_json: bool, **words: A
     """
     from hubbub.cli.release import answer
     from hubbub.demo import council
-    from hubbub.kinds.ballots.request import ask
+    from hubbub.kinds.ballots.request import KIND
     from hubbub.opening import publish_ballots
     from hubbub.publication.files import check_format
     from hubbub.publication.staging import prepared
     from hubbub.release import save
 
     check_format(form)
-    spec = ask(**{name: words[name] for name in _NAMES})
+    spec = KIND.ask(**{name: words[name] for name in _NAMES})
     confirm_weak(spec, yes)
     with waiting("Reading"):
         read = read_ballots(file, words)

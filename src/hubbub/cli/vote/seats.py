@@ -64,19 +64,19 @@ def _shown(votes: Fraction) -> str:
 def draw_flow(result: Seats, read: BallotFile, path: str) -> None:
     """The picture of a count for several seats."""
     from hubbub import charts
+    from hubbub.protocol.drawing import Flow, FlowColumn, FlowLink
     from hubbub.voting.count.stv_flow import seats_flow
 
     drawn = seats_flow(result)
     names = result.winner_names
     chart = charts.transfers_chart(
-        [{"heading": f"stage {column.stage}", "note": column.note, "piles": column.piles} for column in drawn.columns],
-        [
-            {"column": link.column, "origin": link.origin, "target": link.target, "ballots": link.votes}
-            for link in drawn.links
-        ],
-        order=drawn.order,
-        winner=names[0],
-        plain=[name for name in drawn.order if name not in result.candidates],
+        Flow(
+            columns=tuple(FlowColumn(f"stage {each.stage}", each.note, tuple(each.piles)) for each in drawn.columns),
+            links=tuple(FlowLink(each.column, each.origin, each.target, each.votes) for each in drawn.links),
+            order=tuple(drawn.order),
+            winner=names[0],
+            plain=tuple(name for name in drawn.order if name not in result.candidates),
+        ),
         title=f"Elected: {', '.join(names)}",
         subtitle=[
             " · ".join(
@@ -90,4 +90,4 @@ def draw_flow(result: Seats, read: BallotFile, path: str) -> None:
             )
         ],
     )
-    charts.save(chart, path)
+    chart.save(path)

@@ -124,6 +124,7 @@ def _draw_pairs(pairs: Pairwise) -> None:
 def draw_flow(answer: Counted, read: BallotFile, path: str) -> None:
     """The picture of a count."""
     from hubbub import charts
+    from hubbub.protocol.drawing import Flow, FlowColumn, FlowLink
 
     result = answer.result
     drawn = flow(result)
@@ -132,22 +133,18 @@ def draw_flow(answer: Counted, read: BallotFile, path: str) -> None:
     ended = f"{last[0][1]:,} to {last[1][1]:,}" if leads else ""
     drawn_too = result.rounds[-1].what == drawn.what  # else the last two are counted in another unit than the bars
     score = f", {ended}" if ended and drawn_too else ""
-    columns = [
-        {"heading": f"round {column.round}", "note": _gone(column), "piles": column.piles} for column in drawn.columns
-    ]
     margin = next((counted.margin for counted in result.rounds if counted.margin is not None), None)
     chart = charts.transfers_chart(
-        columns,
-        [
-            {"column": link.column, "origin": link.origin, "target": link.target, "ballots": link.ballots}
-            for link in drawn.links
-        ],
-        order=drawn.order,
-        winner=drawn.winner,
-        plain=[name for name in drawn.order if name not in result.candidates],
+        Flow(
+            columns=tuple(FlowColumn(f"round {each.round}", _gone(each), tuple(each.piles)) for each in drawn.columns),
+            links=tuple(FlowLink(each.column, each.origin, each.target, each.ballots) for each in drawn.links),
+            order=tuple(drawn.order),
+            winner=drawn.winner,
+            plain=tuple(name for name in drawn.order if name not in result.candidates),
+        ),
         title=f"{result.winner_name} wins{score}",
         subtitle=[
-            *([] if answer.struck_nobody is None else _two_lines(answer.struck_nobody)),
+            *([] if answer.struck_nobody is None else [answer.struck_nobody]),
             " · ".join(
                 part
                 for part in (
@@ -163,13 +160,7 @@ def draw_flow(answer: Counted, read: BallotFile, path: str) -> None:
             *(["nothing is promised about lies"] if margin is not None and answer.honesty.promise()["empty"] else []),
         ],
     )
-    charts.save(chart, path)
-
-
-def _two_lines(sentence: str) -> list[str]:
-    """A sentence cut at its last comma, so that a chart does not cut it elsewhere."""
-    first, _, rest = sentence.rpartition(", ")
-    return [f"{first},", rest] if first else [sentence]
+    chart.save(path)
 
 
 def _gone(column: Column) -> str:

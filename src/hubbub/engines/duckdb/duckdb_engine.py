@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from hubbub.engines.arrow_columns import gathered, stream
 from hubbub.engines.column import Column
 from hubbub.engines.duckdb import count_sql, rows_sql
+from hubbub.engines.duckdb.bounded_sql import bounded_rows, is_of_rows_alone, per_person
 from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.engines.duckdb.condition_sql import holds
 from hubbub.engines.duckdb.connection import TROUBLE, UNREADABLE, Relation, batches_of, lock, relation_of, rows_of
@@ -31,7 +32,7 @@ from hubbub.errors import Refused, WrongUse
 from hubbub.interruption import stop_if_interrupted
 from hubbub.noise.source import Source, choosing
 from hubbub.tables import condition
-from hubbub.tables.bins import Countable
+from hubbub.tables.bins import Countable, declared_size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.engine import (
     ONE_ROW_EACH,
@@ -239,6 +240,8 @@ class DuckDB:
                 query = asked(question, axes, people.columns, KEPT, None, reports_unreadable=False, very_many=True)
             found = self._of_kept(query, question, source, people, used, bad)
             return answer(found, question, reports_unreadable=False)[0]
+        if question.repeats is MultiRowPolicy.BOUNDED or not question.plain:
+            return self._bounded(question, axes, source, people, used)
         joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
         if question.repeats is MultiRowPolicy.ONE_ROW:
             query = count_sql.one_row_each(axes, people.columns, joined, person, self._word)
@@ -246,6 +249,24 @@ class DuckDB:
             query = count_sql.distinct_bins(axes, people.columns, joined, person, self._word, question.most_bins)
         with self._words(self._count_rows(bad, who, used, people), source):
             return self._collect(query)
+
+    def _bounded(
+        self, question: CountQuery, axes: tuple[Countable, ...], source: Source, people: Relation, used: Sequence[str]
+    ) -> ExactCounts:
+        """What a person contributes is bounded: rows are chosen, and then looked at, all of it by their words."""
+        assert question.person is not None
+        bins, person = declared_size(axes) if axes else 1, identifier(question.person)
+        most = None if question.bounds is None else question.bounds.rows_per_person
+        if not is_of_rows_alone(question, bins):
+            query = per_person(question, axes, people.columns, self._word, bins)
+        elif question.plain:
+            query = count_sql.every_row(axes, people.columns, KEPT)
+        else:
+            query = asked(question, axes, people.columns, KEPT, None, reports_unreadable=False, very_many=True)
+        kept = bounded_rows(used, f"{people.sql} POSITIONAL JOIN {_WORDS}", person, self._word, most)
+        bad = bad_cells(question, axes, people.columns)
+        with self._words(self._count_rows(bad, people.columns[question.person], used, people), source):
+            return answer(self.arrow(count_sql.with_kept(kept, query)), question, reports_unreadable=False)[0]
 
     def _of_kept(
         self, query: Query, question: CountQuery, source: Source, people: Relation, used: Sequence[str], bad: str

@@ -225,6 +225,23 @@ def _open_in_giant(file: BinaryIO, start: int, mark: str, chunk: int) -> int | N
     return opened - start if state == _QUOTED else None
 
 
+def tall_cells(path: str, mark: str, longest: int) -> tuple[int, int, int]:
+    """How many cells run over several lines, over how many lines the tallest does, and the place where it begins.
+
+    Two stray quotation marks some lines apart make one such cell of all the rows between them, and nothing but the
+    reader of the text can tell it from an address.
+    """
+    many, most, place = 0, 0, 0
+    with open(path, "rb") as file:
+        for piece in _pieces(file, mark, longest * BUFFERED // 8):
+            for start, stop in piece.odd:
+                lines = _lines((piece.text or b"")[start:stop])
+                many += lines > 1
+                if lines > max(most, 1):
+                    most, place = lines, piece.start + start
+    return many, most, place
+
+
 def line_of(path: str, place: int) -> int:
     """The line that a byte is in; the first is 1."""
     with open(path, "rb") as file:

@@ -131,6 +131,41 @@ def _by_window(dialect: Dialect, rows: str, names: Sequence[str]) -> str:
     return f"SELECT {', '.join(names)} FROM ({ranked}) AS t CROSS JOIN {dialect.key()} WHERE i = {drawn}"
 
 
+def bounded_rows(dialect: Dialect, parts: Mapping[str, Part], who: Part, people: str, most: int | None) -> str:
+    """At most so many rows of each person, with who it is; all of them if `most` is None.
+
+    Of somebody with more, the rows are put in order by the SHA-256 of the key, the person, what is handed over of the
+    row, each of one length, and which of its equals it is.
+
+    Guarantee: as with :func:`one_row_each`, of the key and the multiset of the person's rows; each set of `most` of
+    them is as likely as any other, up to ties of 256 bits.
+    """
+    rows, names = f"SELECT * FROM ({_rows(parts, who, people)}) AS t WHERE who IS NOT NULL", list(parts)
+    if most is None:
+        return rows
+    cells = ", ".join(["who", *names])
+    copy = f"row_number() OVER (PARTITION BY {cells} ORDER BY who) AS copy"
+    copies = f"SELECT t.*, {copy}, count(*) OVER (PARTITION BY who) AS many FROM ({rows}) AS t"
+    mixed = [f"CASE WHEN {g} IS NULL THEN '-' ELSE {dialect.sha256(dialect.text(g))} END" for g in names]
+    mark = dialect.sha256(" || ".join(["word", dialect.sha256(dialect.text("who")), *mixed, dialect.text("copy")]))
+    marked = (
+        f"SELECT t.*, CASE WHEN many > {most} THEN {mark} END AS mark FROM ({copies}) AS t CROSS JOIN {dialect.key()}"
+    )
+    rank = f"row_number() OVER (PARTITION BY who ORDER BY {order(['mark', *names])}, copy)"
+    return f"SELECT {cells} FROM (SELECT t.*, {rank} AS i FROM ({marked}) AS t) AS t WHERE i <= {most}"
+
+
+def bounded_groups(
+    dialect: Dialect, parts: Mapping[str, Part], who: Part, people: str, most: int, total: str | None = None
+) -> str:
+    """How many rows are in each group, at most so many of a person, and with `total` the sum of that part, as
+    :func:`groups`."""
+    if not parts:  # whichever rows they are
+        some = f"CASE WHEN n < {most} THEN n ELSE {most} END"
+        return f"SELECT coalesce(sum({some}), 0) AS n FROM ({people_of(who, people)}) AS p WHERE who IS NOT NULL"
+    return _grouped(bounded_rows(dialect, parts, who, people, most), parts, total)
+
+
 def any_row(test: str, parts: Mapping[str, Part], who: Part, people: str) -> str:
     """How many people there are, and how many have a row that passes the test of its parts."""
     met = f"max(CASE WHEN {test} THEN 1 ELSE 0 END)"
@@ -226,9 +261,8 @@ def several(who: Part, people: str) -> str:
 
 
 def _rows(parts: Mapping[str, Part], who: Part, people: str) -> str:
-    return (
-        f"SELECT {who.sql} AS who, {', '.join(f'{part.sql} AS {name}' for name, part in parts.items())} FROM {people}"
-    )
+    cells = [f"{part.sql} AS {name}" for name, part in {"who": who, **parts}.items()]
+    return f"SELECT {', '.join(cells)} FROM {people}"
 
 
 # --- numbers --------------------------------------------------------------------------------------------------------

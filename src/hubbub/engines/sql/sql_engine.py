@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.engines.arrow_columns import numbers
+from hubbub.engines.duckdb.bounded_sql import is_of_rows_alone
 from hubbub.engines.sql import groups, leaves, queries, ranks
 from hubbub.engines.sql.bins import looked_up, unlisted
 from hubbub.engines.sql.database import Asked, Database
@@ -28,7 +29,7 @@ from hubbub.engines.sql.unreadable import check_people, is_doubted, is_doubtful
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source, choosing
 from hubbub.tables import condition
-from hubbub.tables.bins import Countable, Discovered, size
+from hubbub.tables.bins import Countable, Discovered, declared_size, size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.engine import (
     ONE_ROW_EACH,
@@ -153,13 +154,20 @@ class Portable:
             found = ranks.chosen_rows(self._database, parts, chosen)
         return groups.typed(found, parts).rename_columns(list(columns))
 
-    def _handed(self, rule: Measure | condition.Condition, parts: dict[str, Part]) -> Any:
-        """A condition or a measure by value, about what is handed over, which is added to the parts."""
+    def _handed(self, rule: Measure | condition.Condition, parts: dict[str, Part], *, shifted: bool = False) -> Any:
+        """A condition or a measure by value, about what is handed over, which is added to the parts; what is `shifted`
+        begins where the measure does."""
         if isinstance(rule, condition.Condition):
             return self._tested(rule, parts)
         field, name = self._fields[rule.column], f"x{len(parts)}"
         parts[name] = leaves.steps(self._dialect, field, rule)
-        return replace(rule, column=name) if field.kind is ColumnType.TEXT else _whole_steps(name, rule)
+        if field.kind is ColumnType.TEXT:
+            return replace(rule, column=name)
+        if not shifted:
+            return _whole_steps(name, rule)
+        first = int(rule.low / rule.step)
+        parts[name] = replace(parts[name], sql=f"({parts[name].sql} + ({first}))")
+        return Measure(name, Fraction(first), Fraction(1), rule.steps)
 
     def _count(self, question: CountQuery, source: Source) -> ExactCounts:
         if question.person is None:
@@ -170,7 +178,13 @@ class Portable:
             return self._every_row(question, source)
         self._readable(question, source)
         self._report_chosen(who)
-        if question.repeats is MultiRowPolicy.DISTINCT:
+        if question.repeats is MultiRowPolicy.BOUNDED or (
+            question.repeats is MultiRowPolicy.DISTINCT and not question.plain
+        ):
+            bins = declared_size(question.axes) if question.axes else 1
+            if not is_of_rows_alone(question, bins):
+                return self._per_person(question, who, source)
+        elif question.repeats is MultiRowPolicy.DISTINCT:
             return self._distinct(question, who, source)
         if question.repeats is MultiRowPolicy.ANY_ROW:
             return self._any_row(question, who, source)
@@ -196,6 +210,8 @@ class Portable:
                 self._one_row_each(who, SEVERAL_ROWS)
                 sql = queries.groups(parts, self._people)
             else:
+                if question.bounds is not None or not question.plain:
+                    raise WrongUse("a release in parts counts people by bins; leave out `parts`, or the bounds on rows")
                 self._report_chosen(who)
                 if question.repeats is MultiRowPolicy.DISTINCT:
                     sql, parts, bins, words = self._distinct_asked(question, who)
@@ -248,9 +264,14 @@ class Portable:
         forms = {name: part.form for name, part in parts.items()}
         forms |= {"n": Form.WHOLE} if total is None else {_HAS: Form.WHOLE, "n": Form.WHOLE, "s": Form.WHOLE}
         every, name = (parts, None) if total is None else ({**parts, _STEPS: total}, _STEPS)
-        if question.repeats is not MultiRowPolicy.ONE_ROW or question.person is None:
+        if question.repeats is MultiRowPolicy.REFUSE or question.person is None:
             return self._once(queries.groups(every, self._people, name), forms)
         who = queries.part(self._dialect, self._fields[question.person])
+        if question.bounds is not None:
+            most = question.bounds.rows_per_person
+            assert most is not None, "rows alone are bounded by nothing else"
+            sql = queries.bounded_groups(self._dialect, every, who, self._people, most, name)
+            return self._once(sql, forms, key=_drawn(source))
         sql = queries.one_row_each(self._dialect, every, who, self._people, name)
         if question.people is not None:
             there = self._database.fetch(queries.one_row_each(self._dialect, {}, who, self._people), _forms({}))
@@ -263,11 +284,14 @@ class Portable:
             total = numbers(self._groups(question, {}, source).table().column("n"))
             return ExactCounts(np.zeros(int(total[0] > 0), np.int64), total[total > 0])
         parts = self._parts(question.axes)
-        about = replace(question, axes=self._bins(question.axes), person=None, repeats=MultiRowPolicy.REFUSE)
+        about = replace(
+            question, axes=self._bins(question.axes), person=None, repeats=MultiRowPolicy.REFUSE, bounds=None
+        )
         if question.where is not None:
             about = replace(about, where=self._tested(question.where, parts))
         # Of kept rows it was looked at before they were chosen how many cannot be read.
-        words: dict[str, Any] = {} if question.repeats is MultiRowPolicy.ONE_ROW else {"allowed": self._allowed}
+        chosen = question.repeats is not MultiRowPolicy.REFUSE
+        words: dict[str, Any] = {} if chosen else {"allowed": self._allowed}
         if isinstance(question.measure, condition.Condition):
             about, words["weight"] = replace(about, measure=self._tested(question.measure, parts)), groups.READ
         if not isinstance(question.measure, Measure):
@@ -326,6 +350,23 @@ class Portable:
             for i, axis in enumerate(axes)
         )
         return sql, bins, ready, words
+
+    def _per_person(self, question: CountQuery, who: Part, source: Source) -> ExactCounts:
+        """The database keeps the rows of each person; what they come to in each bin is worked out here, of rows that
+        say no more than is needed for that."""
+        parts, bounds = self._parts(question.axes), question.bounds
+        about = replace(question, axes=self._bins(question.axes), person="who")
+        if question.where is not None:
+            about = replace(about, where=self._tested(question.where, parts))
+        if question.measure is not None:
+            about = replace(about, measure=self._handed(question.measure, parts, shifted=question.sums))
+        if bounds is not None:
+            about = replace(about, bounds=replace(bounds, rows_per_person=None))
+        most = None if bounds is None else bounds.rows_per_person
+        sql, every = queries.bounded_rows(self._dialect, parts, who, self._people, most), {"who": who, **parts}
+        forms = {name: part.form for name, part in every.items()}
+        table = self._database.fetch(sql, forms, key=_drawn(source))
+        return groups.registered(table, every).count(about, source)
 
     def _any_row(self, question: CountQuery, who: Part, source: Source) -> ExactCounts:
         """The database looks at the rows of each person; where text has to be read, what differs of them comes here."""

@@ -76,13 +76,15 @@ Before, and without the data: hubbub plan cube says which refinements survive.""
         "--by hired:year --crowd 10 --out c/",
     ),
     options=(
-        Option(name="by", metavar="SPEC", many=True, help="A column and its bins; repeat it for every column."),
-        Option(name="margins", metavar="MARGINS", help='Sums by fewer columns, like "A,B; A".'),
-        Option(name="crowd", metavar="K", help="Exact cells of at least K, the others hidden (with `epsilon`: noisy)."),
-        Option(name="epsilon", metavar="EPS", help="The loss: of cells below K, or of all tables together."),
-        Option(name="consistent", metavar=None, help="Also whole numbers of at least 0 that add up."),
+        Option("by", "SPEC", "A column and its bins; repeat it for every column.", many=True),
+        Option(
+            "margins", "MARGINS", 'Sums by fewer columns, like "A,B; A".', takes="str | Sequence[str | Sequence[str]]"
+        ),
+        Option("crowd", "K", "Exact cells of at least K, the others hidden (with `epsilon`: noisy)."),
+        Option("epsilon", "EPS", "The loss: of cells below K, or of all tables together."),
+        Option("consistent", None, "Also whole numbers of at least 0 that add up."),
         *SAMPLING,
-        Option(name="coverage", metavar="C", default="0.95", help="How often an interval is right."),
+        Option("coverage", "C", "How often an interval is right.", default="0.95"),
         UNLISTED,
     ),
     from_options=ask,

@@ -22,7 +22,7 @@ from hubbub.channels.law import SUPPRESSED, Law
 from hubbub.channels.protocol import Channel
 from hubbub.channels.published import Published
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
-from hubbub.kinds.histogram.mechanism import Bins, in_columns
+from hubbub.kinds.histogram.mechanism import Bins, in_columns, in_order
 from hubbub.kinds.histogram.parts import Block, Found, Listed, Sparse, cut
 from hubbub.kinds.histogram.result import schema
 from hubbub.kinds.histogram.sparse import is_sparse
@@ -183,7 +183,10 @@ def _has(law: Law, value: int, tag: str) -> bool:
 def bins_in(
     axes: Sequence[Axis], table: pa.Table, keys: Sequence[str]
 ) -> tuple[NDArray[np.int64], tuple[list[str | None], ...]]:
-    """The codes of the declared part of each bin, and the labels of found axes; each bin is there once."""
+    """The codes of the declared part of each bin, and the labels of found axes.
+
+    Guarantee: each bin is there once, and those that were found stand in the order of what they show.
+    """
     codes, found = np.zeros(table.num_rows, dtype=np.int64), []
     for axis, name in zip(axes, keys, strict=True):
         labels = table.column(name).to_pylist()
@@ -193,6 +196,8 @@ def bins_in(
             codes = codes * size(axis) + np.array(list(map(_places(axis), labels)), dtype=np.int64)
     if len(set(zip(codes.tolist(), *found, strict=True))) < table.num_rows:
         raise CheckFailed("a bin is there twice")
+    if found and not np.array_equal(in_order(codes, found), np.arange(table.num_rows)):
+        raise CheckFailed("its bins are not in their order")
     return codes, tuple(found)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from hubbub.channels.protocol import Published
@@ -77,7 +78,10 @@ class Bins:
         shown = np.flatnonzero(published.shown)
         keep = some[shown]
         found = tuple([labels[i] for i in keep.tolist()] for labels in exact.found)
-        return in_columns(self.schema, published.at(shown), exact.codes[keep], found)
+        # Rows stand in the order of what they show: another one, as that of the table, would tell more than they do.
+        order = in_order(exact.codes[keep], found)
+        found = tuple([labels[i] for i in order.tolist()] for labels in found)
+        return in_columns(self.schema, published.at(shown[order]), exact.codes[keep[order]], found)
 
     def _sparse(self, exact: ExactCounts, total: int, source: Source) -> pa.RecordBatch:
         """Of a domain too big to list, the bins that show a number.
@@ -106,6 +110,16 @@ def in_columns(
         arrays.append(labelled(np.array([known[label] for label in labels], dtype=np.int64), list(known)))
     arrays += [whole(published.values), labelled(published.tags, published.names)]
     return pa.record_batch(arrays, schema=schema)
+
+
+def in_order(codes: NDArray[np.int64], found: Sequence[Sequence[str | None]]) -> NDArray[np.intp]:
+    """Which found bin comes first, second, and so on: by the declared part, then by the bytes of the labels, the
+    missing last."""
+    columns = [pa.array(codes), *(pa.array(labels, pa.string()) for labels in found)]
+    names = [str(i) for i in range(len(columns))]
+    keys = [(name, "ascending") for name in names]
+    order = pc.sort_indices(pa.table(columns, names), sort_keys=keys)  # the missing at the end
+    return np.asarray(order, dtype=np.intp)
 
 
 def found_name(i: int) -> str:

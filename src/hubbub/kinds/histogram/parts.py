@@ -22,7 +22,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hubbub.errors import CheckFailed
-from hubbub.kinds.histogram.mechanism import CODE, Bins, in_columns, present, sampled, through
+from hubbub.kinds.histogram.mechanism import CODE, Bins, in_columns, in_order, present, sampled, through
 from hubbub.kinds.histogram.result import Counts
 from hubbub.kinds.histogram.sparse import is_sparse, shown_bins
 from hubbub.kinds.histogram.spec import Histogram
@@ -90,7 +90,7 @@ def published_part(spec: Histogram, cut: Cut, keys: BlockKeys, part: int, counte
         case Sparse():
             yield _sparse(spec, cut, keys, part, counted)
         case Found():
-            source, order = keys.stream(part), np.array(_order(counted), dtype=np.intp)
+            source, order = keys.stream(part), in_order(counted.codes, counted.found)
             found = tuple([labels[i] for i in order.tolist()] for labels in counted.found)
             exact = ExactCounts(counted.codes[order], counted.counts[order], found)
             yield present(spec, release(Bins(spec), exact, source))
@@ -163,14 +163,3 @@ class SparseBlock:
 def _once(right: bool) -> None:
     if not right:
         raise CheckFailed("a bin was counted twice")
-
-
-def _order(counted: ExactCounts) -> list[int]:
-    """The order of found bins: by their labels as bytes, the missing last, then by their declared part."""
-
-    def key(i: int) -> tuple[object, ...]:
-        labels = [(text is None, (text or "").encode()) for text in (labels[i] for labels in counted.found)]
-        return (*labels, codes[i])
-
-    codes = counted.codes.tolist()
-    return sorted(range(len(codes)), key=key)

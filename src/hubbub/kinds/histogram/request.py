@@ -229,46 +229,40 @@ def _collected(rate: Exact | None, between: tuple[Exact, Exact] | None, exempt: 
     return None
 
 
-_ONE_ROW: Final = Option(
-    name="one_row_per_person", metavar=None, help="Keep one row of each person, chosen secretly and uniformly."
-)
-_SAMPLE: Final = Option(name="sample", metavar="P", help="Use a fresh secret sample: each person with probability P.")
+_ONE_ROW: Final = Option("one_row_per_person", None, "Keep one row of each person, chosen secretly and uniformly.")
+_SAMPLE: Final = Option("sample", "P", "Use a fresh secret sample: each person with probability P.")
 _COLLECTED: Final = (
-    Option(name="collected", metavar="P", help="Declare that people came into the table with probability P."),
-    Option(name="collected_between", metavar="LOW HIGH", parts=2, help="The same with rates between LOW and HIGH."),
-    Option(name="exempt", metavar="N", default="0", help="How many people may have been collected in any other way."),
-    Option(name="at_delta", metavar="D", default="1e-9", help="The delta of what sampling buys."),
+    Option("collected", "P", "Declare that people came into the table with probability P."),
+    Option("collected_between", "LOW HIGH", "The same with rates between LOW and HIGH.", parts=2),
+    Option("exempt", "N", "How many people may have been collected in any other way.", default="0"),
+    Option("at_delta", "D", "The delta of what sampling buys.", default="1e-9"),
 )
 SAMPLING: Final = (_ONE_ROW, _SAMPLE, *_COLLECTED)
 """Whom a release counts: asked of everything that is counted once, by bins."""
 
 _OWN: Final = (
-    Option(name="by", metavar="SPEC", many=True, help="A column and its bins; repeat it for several columns."),
-    Option(name="crowd", metavar="K", help="Exact counts of at least K, the others hidden (with `epsilon`: noisy)."),
+    Option("by", "SPEC", "A column and its bins; repeat it for several columns.", many=True),
+    Option("crowd", "K", "Exact counts of at least K, the others hidden (with `epsilon`: noisy)."),
     Option(
-        name="noise",
-        metavar="KIND",
-        help=f"With `epsilon` and declared bins: {', '.join(NOISES)}; auto, with `delta`: what has less error.",
+        "noise",
+        "KIND",
+        f"With `epsilon` and declared bins: {', '.join(NOISES)}; auto, with `delta`: what has less error.",
+        choices=NOISES,
+        takes="str",
     ),
-    Option(name="outlier", metavar="CURVE", help="A loss for each crowd size, like 1:0.01,101:1 (warped noise)."),
+    Option("outlier", "CURVE", "A loss for each crowd size, like 1:0.01,101:1 (warped noise).", takes="str"),
     _ONE_ROW,
-    Option(
-        name="distinct",
-        metavar="B",
-        help="Count each person in at most B bins, chosen secretly; EPS is for all.",
-    ),
-    Option(
-        name="expected_rows", metavar=None, help="Intervals for what is kept on average, not for what was kept now."
-    ),
+    Option("distinct", "B", "Count each person in at most B bins, chosen secretly; EPS is for all."),
+    Option("expected_rows", None, "Intervals for what is kept on average, not for what was kept now."),
     _SAMPLE,
-    Option(name="scale_up", metavar=None, help="With `sample`: estimates and intervals for everybody."),
+    Option("scale_up", None, "With `sample`: estimates and intervals for everybody."),
     *_COLLECTED,
-    Option(name="coverage", metavar="C", default="0.95", help="How often an interval is right."),
+    Option("coverage", "C", "How often an interval is right.", default="0.95"),
     UNLISTED,
     Option(
-        name="parts",
-        metavar="N",
-        help="With Spark: its executors draw the noise and write N Parquet files, for bins by the billion.",
+        "parts",
+        "N",
+        "With Spark: its executors draw the noise and write N Parquet files, for bins by the billion.",
         for_cluster=True,
     ),
 )
@@ -290,9 +284,8 @@ def ask(
         expected_rows=expected_rows,
     )
     own = {option.name for option in _OWN} | {"epsilon", "delta", "show_above", "channel"}
-    rest = {name: value for name, value in words.items() if name not in own}
-    asked = {name: value for name, value in words.items() if name in own}
-    return histogram(unit=unit, options=rest, **asked)
+    rest = {name: words.pop(name) for name in list(words) if name not in own}
+    return histogram(unit=unit, options=rest, **words)
 
 
 KIND: Final = Kind(
@@ -315,8 +308,9 @@ release.json lists them. Promises, ledger and certificate are the same.
 Exit code 3 and the sentence about several rows for one person tell something about the data: they are for you
 alone. What is released about the same people under one name adds up in the ledger (hubbub ledger show).""",
     examples=(
-        "hubbub release histogram hubbub-demo/millbrook.parquet --person resident --by department --crowd 20 --out o/",
-        "hubbub release histogram hubbub-demo/millbrook.parquet --rows-are-people --by age:0..90:5 --epsilon 1 --out p",
+        "hubbub release histogram hubbub-demo/millbrook.parquet --person resident --by age:0..90:10 --epsilon 1 --out o",
+        "hubbub release histogram hubbub-demo/millbrook.parquet --person resident --by department --epsilon 1 "
+        "--delta 1e-9 --out p",
         "hubbub release histogram spark://master:7077 --table people --rows-are-people --dataset town "
         "--by cell:0..10000000:1 --by age:0..100:1 --epsilon 1 --parts 256 --out /shared/release",
     ),

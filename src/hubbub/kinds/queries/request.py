@@ -131,33 +131,31 @@ def split(text: str) -> list[str]:
     return parts
 
 
-def ask(
-    *,
-    columns: Sequence[str],
-    person: str | None = None,
-    **words: Any,
-) -> Queries:
+def ask(*, columns: Sequence[str] = (), person: str | None = None, **words: Any) -> Queries:
     """The release that the words of a command ask for."""
-    of = words.pop("class", None)
-    if of is None:
-        raise WrongUse("say which queries are to be answered: add `class=marginals:2`, intervals, boxes or others")
-    every = [spec for text in columns for spec in split(text)]
-    return queries(every, of, unit=Unit(person=person), **words)
+    every = columns if isinstance(columns, str) else [spec for text in columns for spec in split(text)]
+    return queries(every, words.pop("class"), unit=Unit(person=person), **words)
 
 
 OPTIONS: Final = (
-    Option(name="columns", metavar="SPEC,..", many=True, help="The columns and their declared bins."),
-    Option(name="class", metavar="CLASS", help="marginals:W, conjunctions:W, intervals, boxes or halfspaces."),
-    Option(name="epsilon", metavar="E", help="Differential privacy: what may be lost, all answers together."),
-    Option(name="zero_knowledge", metavar="E", help="Zero-knowledge privacy with respect to `rows` of `people`."),
-    Option(name="rows", metavar="K", help="How many people are drawn in secret."),
+    Option("columns", "SPEC,..", "The columns and their declared bins.", many=True),
     Option(
-        name="people",
-        metavar="N",
-        help="How many people there are: public and enforced, so that the promise is for one replaced by another.",
+        "class",
+        "CLASS",
+        "marginals:W, conjunctions:W, intervals, boxes or halfspaces.",
+        takes="str",
+        missing="say which queries are to be answered: add `class=marginals:2`, intervals, boxes or others",
     ),
-    Option(name="method", metavar="NAME", help=f"{', '.join(MAKERS)}; if not given, the best proved."),
-    Option(name="coverage", metavar="C", default="0.95", help="How often all answers are within the bound."),
+    Option("epsilon", "E", "Differential privacy: what may be lost, all answers together."),
+    Option("zero_knowledge", "E", "Zero-knowledge privacy with respect to `rows` of `people`."),
+    Option("rows", "K", "How many people are drawn in secret."),
+    Option(
+        "people",
+        "N",
+        "How many people there are: public and enforced, so that the promise is for one replaced by another.",
+    ),
+    Option("method", "NAME", f"{', '.join(MAKERS)}; if not given, the best proved.", takes="str"),
+    Option("coverage", "C", "How often all answers are within the bound.", default="0.95"),
 )
 
 KIND: Final = Kind(

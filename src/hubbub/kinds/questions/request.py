@@ -169,8 +169,6 @@ def ask(
     expected_rows: bool = False,
 ) -> Questions:
     """The release that the words of a command ask for."""
-    if spec is None:
-        raise WrongUse("say which questions are asked: add `spec=FILE`, a TOML file with a table [[question]] for each")
     found = from_file(spec)
     unit = of_numbers(person, one_row_per_person=one_row_per_person, expected_rows=expected_rows)
     return questions(found.pop("question"), unit=unit, **found)
@@ -198,7 +196,17 @@ them, the same one for all questions (`one_row_per_person=True`).""",
         "hubbub release questions hubbub-demo/millbrook.parquet --person resident --spec hubbub-demo/questions.toml "
         "--out questions/",
     ),
-    options=(Option(name="spec", metavar="FILE", help="The questions, in TOML."), ONE_ROW, EXPECTED),
+    options=(
+        Option(
+            "spec",
+            "FILE",
+            "The questions, in TOML.",
+            takes="str | PathLike[str]",
+            missing="say which questions are asked: add `spec=FILE`, a TOML file with a table [[question]] for each",
+        ),
+        ONE_ROW,
+        EXPECTED,
+    ),
     from_options=ask,
     from_json=read,
 )

@@ -60,7 +60,7 @@ def present(spec: Statistic, drawn: Drawn) -> Answers:
         return answers
     if any(answer.status == HIDDEN for answer in answers.answers):
         raise CheckFailed("a bin is listed that is hidden")
-    places = zip(drawn.integers(CODE).tolist(), *(drawn.texts(name) for name in _found_names(spec)), strict=True)
+    places = zip(drawn.integers(CODE).tolist(), *(drawn.texts(name) for name in found_names(spec)), strict=True)
     return Answers(spec, answers.answers, [key_of(spec.axes, code, found) for code, *found in places])
 
 
@@ -126,7 +126,7 @@ class Sums:
         """Every declared bin in order; found bins with the code of their declared part and their labels. Where some are
         hidden it says which, and their numbers are 0."""
         found = [(CODE, pa.int64())] if self.spec.discovered else []
-        found += [(name, LABELS) for name in _found_names(self.spec)]
+        found += [(name, LABELS) for name in found_names(self.spec)]
         numbers = [(name, pa.int64()) for name in drawn_columns(self.spec)]
         return pa.schema([*found, *numbers, *([(STATUS, LABELS)] if _may_hide(self.spec) else [])])
 
@@ -135,7 +135,7 @@ class Sums:
         counted, by_value = exact, _by_value(self.spec)
         if isinstance(self.spec.measured, Condition) and self.spec.sampled:
             counted, by_value = _by_answer(exact), True
-        cells = _cells(self.spec, _sampled(self.spec, counted, source), by_value)
+        cells = _cells(self.spec, sampled(self.spec, counted, source), by_value)
         rows = _integers(self.spec, cells, source)
         if cells.found is None:
             return in_columns(self.spec, rows)
@@ -164,7 +164,7 @@ def in_columns(spec: Statistic, rows: Sequence[Row], found: Sequence[Place] | No
     arrays: list[pa.Array] = []
     if found is not None:
         arrays.append(whole(np.array([code for code, _ in found], dtype=np.int64)))
-        arrays += [_labels([labels[i] for _, labels in found]) for i in range(len(_found_names(spec)))]
+        arrays += [label_column([labels[i] for _, labels in found]) for i in range(len(found_names(spec)))]
     for i in range(len(drawn_columns(spec))):
         arrays.append(whole(np.array([row[i] or 0 for row in rows], dtype=np.int64)))
     if _may_hide(spec):
@@ -185,11 +185,11 @@ def _may_hide(spec: Statistic) -> bool:
     return isinstance(spec.protection, Crowd)
 
 
-def _found_names(spec: Statistic) -> list[str]:
+def found_names(spec: Statistic) -> list[str]:
     return [found_name(i) for i in range(sum(isinstance(axis, Discovered) for axis in spec.axes))]
 
 
-def _labels(labels: Sequence[str | None]) -> pa.Array:
+def label_column(labels: Sequence[str | None]) -> pa.Array:
     known = {label: i for i, label in enumerate(dict.fromkeys(labels))}
     return labelled(np.array([known[label] for label in labels], dtype=np.int64), list(known))
 
@@ -231,18 +231,18 @@ def _cells(spec: Statistic, counted: ExactCounts, by_value: bool) -> _Cells:
     if not spec.discovered:
         return _Cells(spec.bins, [(codes[i] // width, counts[i], values[i]) for i in inside], by_value)
     keys = [(codes[i] // width, tuple(labels[i] for labels in counted.found)) for i in range(len(codes))]
-    ordered = sorted({keys[i] for i in inside if counts[i]}, key=lambda key: (key[0], *map(_last, key[1])))
+    ordered = sorted({keys[i] for i in inside if counts[i]}, key=lambda key: (key[0], *map(last, key[1])))
     place = {key: at for at, key in enumerate(ordered)}
     rows = [(place[keys[i]], counts[i], values[i]) for i in inside if counts[i]]
     return _Cells(len(ordered), rows, by_value, ordered)
 
 
-def _last(label: str | None) -> tuple[bool, str]:
+def last(label: str | None) -> tuple[bool, str]:
     """Where a label stands among others: by its signs, the missing last."""
     return label is None, label or ""
 
 
-def _sampled(spec: Statistic, counted: ExactCounts, source: Source) -> ExactCounts:
+def sampled(spec: Statistic, counted: ExactCounts, source: Source) -> ExactCounts:
     """Those who are drawn, if there is to be a sample; whoever is in no bin takes part in the draw."""
     match spec.protection:
         case Knowledge(route=Route.SAMPLE) as knowledge:
@@ -252,7 +252,7 @@ def _sampled(spec: Statistic, counted: ExactCounts, source: Source) -> ExactCoun
             order = np.argsort(counted.codes, kind="stable").tolist()
             if counted.found:
                 codes, labels = counted.codes.tolist(), counted.found
-                order = sorted(order, key=lambda i: (codes[i], *(_last(each[i]) for each in labels)))
+                order = sorted(order, key=lambda i: (codes[i], *(last(each[i]) for each in labels)))
             found = tuple([each[i] for i in order] for each in counted.found)
             return ExactCounts(counted.codes[order], binomial(counted.counts[order], rate, source), found)
         case _:

@@ -61,7 +61,7 @@ def statistic(
     if of is not None and name in ("count", "fraction"):
         raise WrongUse(f"a {name} is of people and measures nothing; drop `of`, or ask for a mean")
     one = not axes and name in ("count", "fraction")
-    protection = _protection(
+    protection = protected(
         one, 1 - level, zero_knowledge, rows, people, crowd, epsilon, sample, positive(at_delta, "at-delta")
     )
     common: dict[str, Any] = {
@@ -90,7 +90,7 @@ def declared(spec: str) -> Declared:
     return axis
 
 
-def _protection(
+def protected(
     one: bool,
     miss: Fraction,
     zero_knowledge: Exact | None,
@@ -143,32 +143,24 @@ def _rate(value: Exact) -> Fraction:
 
 # --- the kinds ----------------------------------------------------------------------------------------------------
 
-_BY: Final = Option(name="by", metavar="SPEC", many=True, help="A column and its bins; repeat it for several columns.")
-_OF: Final = Option(
-    name="of", metavar="RANGE", help="What is measured: column:LOW..HIGH:STEP, like salary:0..300000:100."
-)
-_WHERE: Final = Option(name="where", metavar="CONDITION", help='Of whom, like "age >= 65 and sex = F".')
-_Q: Final = Option(name="q", metavar="Q", default="0.5", help="Which quantile: 0.5 is the median.")
+BY: Final = Option("by", "SPEC", "A column and its bins; repeat it for several columns.", many=True)
+OF: Final = Option("of", "RANGE", "What is measured: column:LOW..HIGH:STEP, like salary:0..300000:100.", takes="str")
+WHERE: Final = Option("where", "CONDITION", 'Of whom, like "age >= 65 and sex = F".', takes="str")
+_Q: Final = Option("q", "Q", "Which quantile: 0.5 is the median.", default="0.5")
 ONE_ROW: Final = Option(
-    name="one_row_per_person",
-    metavar=None,
-    help="Of people with several rows keep one, chosen secretly among all of theirs.",
+    "one_row_per_person", None, "Of people with several rows keep one, chosen secretly among all of theirs."
 )
-EXPECTED: Final = Option(
-    name="expected_rows", metavar=None, help="Intervals for what is kept on average, not for what was kept now."
-)
-_ANY_ROW: Final = Option(
-    name="any_row", metavar=None, help="A person of several rows counts if any of them meets the condition."
-)
-_PROTECTED: Final = (
-    Option(name="zero_knowledge", metavar="EPS", help="Tell no more than K random people do, up to EPS."),
-    Option(name="rows", metavar="K", help="With zero-knowledge: how many random people may be known."),
-    Option(name="people", metavar="N", help="With zero-knowledge: how many people the table is of; public."),
-    Option(name="crowd", metavar="K", help="Show bins of at least K people, the others hidden."),
-    Option(name="epsilon", metavar="E", help="The privacy loss: of the noise in crowds, or of everything."),
-    Option(name="sample", metavar="P", help="With `crowd`: a fresh secret sample, each person with probability P."),
-    Option(name="at_delta", metavar="D", default="1e-9", help="The delta of what that sample buys."),
-    Option(name="coverage", metavar="C", default="0.95", help="How often an interval is right."),
+EXPECTED: Final = Option("expected_rows", None, "Intervals for what is kept on average, not for what was kept now.")
+_ANY_ROW: Final = Option("any_row", None, "A person of several rows counts if any of them meets the condition.")
+PROTECTED: Final = (
+    Option("zero_knowledge", "EPS", "Tell no more than K random people do, up to EPS."),
+    Option("rows", "K", "With zero-knowledge: how many random people may be known."),
+    Option("people", "N", "With zero-knowledge: how many people the table is of; public."),
+    Option("crowd", "K", "Show bins of at least K people, the others hidden."),
+    Option("epsilon", "E", "The privacy loss: of the noise in crowds, or of everything."),
+    Option("sample", "P", "With `crowd`: a fresh secret sample, each person with probability P."),
+    Option("at_delta", "D", "The delta of what that sample buys.", default="1e-9"),
+    Option("coverage", "C", "How often an interval is right.", default="0.95"),
     UNLISTED,
 )
 
@@ -183,9 +175,7 @@ def ask(
     **words: Any,
 ) -> Statistic:
     """The release that the words of a command ask for."""
-    unit = of_numbers(
-        person, one_row_per_person=one_row_per_person, any_row=any_row, expected_rows=expected_rows
-    )  # fmt: skip
+    unit = of_numbers(person, one_row_per_person=one_row_per_person, any_row=any_row, expected_rows=expected_rows)
     return statistic(name, unit=unit, **words)
 
 
@@ -220,7 +210,7 @@ def _kind(name: str, made: type[Statistic], about: str, options: Sequence[Option
         wire=f"{name}/1",
         help=f"{about}\n{_REST.format(any_row=_ANY if _ANY_ROW in options else '')}",
         examples=tuple(f"hubbub release {name} {each}" for each in examples),
-        options=(*options, *_PROTECTED),
+        options=(*options, *PROTECTED),
         from_options=partial(ask, name),
         from_json=partial(read, made),
     )
@@ -232,7 +222,7 @@ COUNT: Final = _kind(
     "count",
     Count,
     "Count people who meet a condition, in all or by bins.",
-    (_BY, _WHERE, ONE_ROW, EXPECTED, _ANY_ROW),
+    (BY, WHERE, ONE_ROW, EXPECTED, _ANY_ROW),
     f'{_TOWN} --where "age >= 65" --zero-knowledge 0.5 --rows 1000 --people 40000 --out count/',
     f'{_TOWN} --where "salary >= 200000" --any-row --epsilon 1 --out ever/',
 )
@@ -240,7 +230,7 @@ FRACTION: Final = _kind(
     "fraction",
     Share,
     "Publish the share of people who meet a condition, of all or of each bin.",
-    (_BY, _WHERE, ONE_ROW, EXPECTED, _ANY_ROW),
+    (BY, WHERE, ONE_ROW, EXPECTED, _ANY_ROW),
     f'{_TOWN} --where "age >= 65" --by department --crowd 20 --epsilon 1 --out fraction/',
 )
 MEAN: Final = _kind(
@@ -251,7 +241,7 @@ MEAN: Final = _kind(
 RANGE is declared, because nothing about it may be found in the data: values below LOW count as LOW, those above HIGH
 as HIGH, all to the nearest STEP; people without a value are left out.
 """,
-    (_OF, _BY, _WHERE, ONE_ROW, EXPECTED),
+    (OF, BY, WHERE, ONE_ROW, EXPECTED),
     f"{_TOWN} --of salary:0..300000:1000 --epsilon 1 --out mean/",
     f"{_TOWN} --of salary:0..300000:1000 --by department=Police,Fire --one-row-per-person --epsilon 1 --out kept/",
 )
@@ -263,6 +253,6 @@ QUANTILE: Final = _kind(
 RANGE is declared: the value comes out as one of its steps; what lies outside counts as the nearer end, and people
 without a value are left out.
 """,
-    (_OF, _Q, _BY, _WHERE, ONE_ROW),
+    (OF, _Q, BY, WHERE, ONE_ROW),
     f"{_TOWN} --of salary:0..300000:1000 --q 0.5 --epsilon 1 --out quantile/",
 )

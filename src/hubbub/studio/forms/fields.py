@@ -21,26 +21,22 @@ _LONGEST: Final = 10_000  # signs in a field
 _FROM_FILE: Final = re.compile(r'^\s*(?:"(?:[^"]|"")*"|[^=:]+)=\s*@')
 
 WHO: Final = (
-    Option(name="person", metavar="COLUMN", help="The column that says who a row is about."),
-    Option(name="rows_are_people", metavar=None, help="Each row is another person (then leave out person)."),
+    Option("person", "COLUMN", "The column that says who a row is about."),
+    Option("rows_are_people", None, "Each row is another person (then leave out person)."),
 )
 READING: Final = (
-    Option(name="table", metavar="NAME", help="The table of a DuckDB database, or the sheet of an Excel file."),
-    Option(name="delimiter", metavar="SIGN", help="What separates the cells of a CSV: comma, semicolon, tab or pipe."),
-    Option(name="encoding", metavar="NAME", help="How a CSV is encoded, if not in UTF-8: latin-1, cp1252, utf-16."),
-    Option(name="no_header", metavar="NAMES", help="The columns of a CSV whose first line is data, like id,town,age."),
+    Option("table", "NAME", "The table of a DuckDB database, or the sheet of an Excel file."),
+    Option("delimiter", "SIGN", "What separates the cells of a CSV: comma, semicolon, tab or pipe."),
+    Option("encoding", "NAME", "How a CSV is encoded, if not in UTF-8: latin-1, cp1252, utf-16."),
+    Option("no_header", "NAMES", "The columns of a CSV whose first line is data, like id,town,age."),
 )
 _STRICT: Final = (
-    Option(
-        name="unreadable", metavar="SHARE", default="0.01", help="Refuse if a row of more of the people cannot be read."
-    ),
-    Option(
-        name="other_people", metavar=None, help="Declare that these are not the people of a dataset of the same ids."
-    ),
+    Option("unreadable", "SHARE", "Refuse if a row of more of the people cannot be read.", default="0.01"),
+    Option("other_people", None, "Declare that these are not the people of a dataset of the same ids."),
 )
 _LINKS: Final = (
-    Option(name="columns", metavar="A,B", help="The columns with the two ends of a link."),
-    Option(name="vertex_file", metavar=FILE, help="A list of all people, so that those without links count too."),
+    Option("columns", "A,B", "The columns with the two ends of a link."),
+    Option("vertex_file", FILE, "A list of all people, so that those without links count too."),
 )
 OPENING: Final[Mapping[str, tuple[Option, ...]]] = {
     TABLE: (*WHO, *READING, *_STRICT),
@@ -49,9 +45,7 @@ OPENING: Final[Mapping[str, tuple[Option, ...]]] = {
 }
 """What is said about opening, by what a release is of."""
 
-NAMED: Final = (
-    Option(name="dataset", metavar="NAME", help="The people's name in the ledger; if left empty, that of the file."),
-)
+NAMED: Final = (Option("dataset", "NAME", "The people's name in the ledger; if left empty, that of the file."),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ def weigh(
 ) -> Weighed:
     """All of it, as far as a moment goes. Raises if the words ask for nothing that can be made of such columns."""
     until = soon()
-    spec = kind.from_options(**words).bind(schema)
+    spec = kind.ask(**words).bind(schema)
     key: Hashable = (kind.name, *sorted((name, _fixed(value)) for name, value in words.items()))
     promises = desk.answers.ask(("promises", key), spec.promises, until)
     if promises.error is not None:

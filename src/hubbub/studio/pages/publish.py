@@ -208,7 +208,7 @@ def accepted(form: Mapping[str, str], weak: tuple[str, ...]) -> bool:
 def confirmed(desk: Desk, kind: Kind, form: Mapping[str, str], given: Mapping[str, Any]) -> bool:
     """Whether a weak promise was confirmed; one that was not is refused here, before anything is spent."""
     schema = schema_of(desk, form) if kind.data == TABLE_KIND else {}
-    weak = weaknesses(kind.from_options(**in_full(kind, given)).bind(schema))
+    weak = weaknesses(kind.ask(**in_full(kind, given)).bind(schema))
     if weak and not accepted(form, weak):
         raise WrongUse(
             f"{weak_sentence(weak)}; go back and tick the box that confirms it, or choose a stronger promise"

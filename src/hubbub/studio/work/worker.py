@@ -72,7 +72,7 @@ def work(asked: Mapping[str, Any], report: Report, interrupt: Interrupt) -> None
     report({"stage": "opening"})
     publish, words = _opened(kind, asked)
     report({"stage": "preparing"})
-    spec = kind.from_options(**words)
+    spec = kind.ask(**words)
     before = _spent(asked)
     try:
         with prepared(out, spec.size_hint()):

@@ -52,6 +52,9 @@ _RANKS: Final = (
     ),
 )
 _ORDINAL_ALONE: Final = re.compile(rf"(?:{_ORDINAL})", re.IGNORECASE)
+_WORST: Final = re.compile(r"\b(?:least|worst|last|lowest|bottom)\b", re.IGNORECASE)
+_BEST: Final = re.compile(r"\b(?:most|best|favou?rite|highest|top)\b", re.IGNORECASE)
+_MIDDLE: Final = re.compile(r"\bmiddle\b", re.IGNORECASE)
 _NUMBER_OF_CONTEST: Final = re.compile(r"\s*\(\d+\)\s*$")
 _BRACKET: Final = re.compile(r"(.*?)\s*\[(.+)\]\s*")
 _BESIDE: Final = re.compile(
@@ -158,7 +161,9 @@ def find_columns(
     count = found.get("count")
     ids = None if count is not None else id_column(head.names)
     if "ranks" in named:
-        return Columns(ranks=head.indices("ranks", named["ranks"]), count=count, ids=ids)
+        ranks = head.indices("ranks", named["ranks"])
+        head.check_order(ranks)
+        return Columns(ranks=ranks, count=count, ids=ids)
     for what in PER_CANDIDATE:
         if what in named:
             grid = tuple((i, _in_brackets(head.names[i])) for i in head.indices(what, named[what]))
@@ -173,8 +178,8 @@ def find_columns(
     what = "grid" if free and head.holds_ranks(free) else "ranks"
     raise WrongUse(
         "line 1: a CSV file of ballots needs columns rank1, rank2, ..., or ballot, rank and candidate, or count and "
-        f"ranking, and this one has {shown(head.names)}; say which is which, like "
-        f"{_option(head.names, what, free or range(len(head.names)))}, or is this another format?"
+        f"ranking, and this one has {shown(head.names)}; say which is which, the best rank first, like "
+        f"{_option(head.names, what, head.best_first(free or range(len(head.names))))}, or is this another format?"
     )
 
 
@@ -188,6 +193,22 @@ class _Header:
         """Whether a column is about the ballot and not about whom it ranks."""
         known = any(self.lowered[i] in names for what, names in KNOWN.items() if what in ("ballot", "count"))
         return known or bool(_BESIDE.fullmatch(self.lowered[i]))
+
+    def best_first(self, columns: Sequence[int]) -> list[int]:
+        """The columns in the order of what their names say about ranks, if all of them do; else as they are."""
+        places = [_place(self.names[i]) for i in columns]
+        if None in places:
+            return list(columns)
+        return [i for _, i in sorted(zip(places, columns, strict=True))]
+
+    def check_order(self, columns: Sequence[int]) -> None:
+        """Refuse ranks in another order than the names of their columns say."""
+        said = [(place, i) for i in columns if (place := _place(self.names[i])) is not None]
+        if said != sorted(said, key=lambda each: each[0]):
+            raise WrongUse(
+                f"`columns` takes {self.names[columns[0]]!r} for the first rank, and the names of the columns say another "
+                "order; name them with the best rank first, or call them otherwise in the file"
+            )
 
     def holds_ranks(self, columns: Sequence[int]) -> bool:
         """Whether these columns of the first row hold ranks, and so are candidates."""
@@ -334,6 +355,19 @@ def _rank_of(name: str) -> Iterator[tuple[int, str]]:
             return
     if bracket and (found := _ORDINAL_ALONE.fullmatch(inner)):
         yield _ranked(found), bracket[1].strip()
+
+
+def _place(name: str) -> int | None:
+    """Where among ranks a column stands by its name, the best first: its number, or the first or last of all."""
+    for rank, _ in _rank_of(name):
+        return rank
+    if found := _ORDINAL_ALONE.fullmatch(name):
+        return _ranked(found)
+    if _WORST.search(name):
+        return 1001
+    if _BEST.search(name):
+        return 0
+    return 1000 if _MIDDLE.search(name) else None
 
 
 def _ranked(found: re.Match[str]) -> int:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from hubbub import charts
 from hubbub.cli.main import commands
 from hubbub.cli.vote.reading import PLACES
 from hubbub.serialization.canonical import read as read_canonical
@@ -106,7 +105,6 @@ def test_several_seats_are_filled_or_it_is_said_that_they_are_not(tmp_path: Path
     assert "Note: the file says 2 seats" in run(path, "--rule", "plurality").stderr
 
 
-@pytest.mark.skipif(not charts.available(), reason="charts are not installed")
 def test_a_chart_of_several_seats(tmp_path: Path) -> None:
     path, chart = file(tmp_path, "ward.blt", WARD), tmp_path / "seats.svg"
     assert ask(path, "--rule", "stv", "--chart", str(chart))["chart"] == str(chart)

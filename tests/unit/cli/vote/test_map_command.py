@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from hubbub import charts
 from hubbub.cli.main import commands
 from hubbub.cli.vote.map import RULES, gain_map
 from hubbub.numeric.exact import rational
@@ -103,7 +102,6 @@ def test_the_examples_in_the_help_run() -> None:
         assert run(line.removeprefix("hubbub vote ")).exit_code == 0
 
 
-@pytest.mark.skipif(not charts.available(), reason="charts are not installed")
 def test_a_chart_is_written_where_asked(tmp_path: Path) -> None:
     path = tmp_path / "map.svg"
     answer = ask(f"map --rules plurality,borda --voters 21 --steps 4 --poll a:3,b:2 --chart {path}")

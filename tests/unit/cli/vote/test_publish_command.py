@@ -40,7 +40,7 @@ def test_what_is_written_verifies_and_stands_beside_the_record(record: Path, tmp
     assert {each["notion"] for each in told["guarantees"]} >= {"crowd-blending", "differential"}
     assert {(each["people"], each["unit"]) for each in told["guarantees"]} == {("ballots", "ballot")}
     assert not any("total" in key or "share" in key for key in told if key != "round-totals")
-    check = run("verify", out / "certificate.json", "--official", record)
+    check = run("verify", out / "certificate.json", "--official", record, "--explain")
     assert check.exit_code == 0, check.stderr
     assert "the official record: is the one that was given" in check.stdout
     other = tmp_path / "other.json"

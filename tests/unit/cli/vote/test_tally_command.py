@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from hubbub import charts
 from hubbub.cli.main import commands
 from hubbub.cli.vote.command import LABELS, READING, RULES
 from hubbub.voting.ballots import Ballots
@@ -276,7 +275,6 @@ def test_what_is_wrong_is_one_sentence(args: list[str], code: int, sentence: str
     one_sentence(run(*args), code, sentence)
 
 
-@pytest.mark.skipif(not charts.available(), reason="charts are not installed")
 def test_a_chart_is_written_where_asked(tmp_path: Path) -> None:
     path = tmp_path / "flow.svg"
     answer = ask("millbrook", "--rule", "instant-runoff", "--chart", str(path))

@@ -363,7 +363,6 @@ def test_a_release_that_is_cut_short_is_finished_with_the_same_bytes(tmp_path: P
 @pytest.mark.parametrize(
     ("of", "words"),
     [
-        ("connectivity", SAMPLED),
         ([], SAMPLED),
         (["friends"], SAMPLED),
         (["connectivity"], {**SAMPLED, "vertices": 1}),

@@ -23,11 +23,6 @@ TOWNS = "town=Bath,York,Wells"
 Rows = list[dict[str, str]]
 
 
-@pytest.fixture(autouse=True)
-def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hubbub.charts.available", lambda: False)
-
-
 def forged(folder: Path, words: dict[str, Any], edit: Callable[[Rows], object], by: str = TOWNS) -> str:
     """Why a release whose file was edited and signed again does not hold; empty if it does."""
     save_over(enter(PEOPLE).histogram([by], **words), folder)

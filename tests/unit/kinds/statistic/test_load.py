@@ -150,7 +150,9 @@ def test_a_found_bin_is_there_once_and_a_hidden_one_not_at_all(kind: str, form: 
         (("Wells",), hidden, "a bin is listed that is hidden"),
         (result.found[0], result.answers[0], "a bin is there twice"),
     ):
-        more = replace(result, answers=[*result.answers, answer], found=[*result.found, key])
+        rows = [*zip(result.found, result.answers, strict=True), (key, answer)]
+        rows.sort(key=lambda row: (row[0][0] is None, row[0][0] or ""))
+        more = replace(result, answers=[row[1] for row in rows], found=[row[0] for row in rows])
         written(replace(release, result=more), tmp_path, form)
         assert wrong(release.spec, tmp_path, form) == said
 

@@ -76,11 +76,6 @@ q = "0.5"
 """
 
 
-@pytest.fixture(autouse=True)
-def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hubbub.charts.available", lambda: False)
-
-
 def questions(folder: Path) -> Questions:
     (folder / "q.toml").write_text(QUESTIONS)
     asked = registry.kind("questions").from_options(spec=str(folder / "q.toml"), person="id")
