@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from hubbub import registry
 from hubbub.channels.mechanisms.added_noise import add_noise
 from hubbub.channels.papers import staircase, staircase_work
 from hubbub.channels.papers.staircase_calibrated import calibrated
+from hubbub.engines.opening import open_source
 from hubbub.errors import WrongUse
 from hubbub.kinds.histogram import wire as histogram_wire
 from hubbub.verification import verify
@@ -20,7 +22,7 @@ from hubbub.verification.checklist import printable
 from tests.fresh import ENTRY, unsigned
 from tests.unit.asked import WORDS
 from tests.unit.forged import BASE, consistent, described, wrong
-from tests.unit.saved import OTHERS, Saved, sign
+from tests.unit.saved import OTHERS, TABLE, Saved, sign
 
 
 def _leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -335,3 +337,14 @@ def test_words_of_a_certificate_cannot_pass_for_ours(forger: Path) -> None:
     done = verify(described(forger, guarantees=[{said: said}]))
     assert all(check.what.isprintable() and check.found.isprintable() for check in done.checks)
     assert printable("a\nb\x1b\ud800é") == "a\\u000ab\\u001b\\ud800é"
+
+
+@pytest.mark.parametrize("epsilon", [51, 10**6, 10**26])
+def test_noise_that_nobody_can_draw_fails_and_is_no_error_of_whoever_verifies(forger: Path, epsilon: int) -> None:
+    """Its promises fit, and only the look at its laws refuses it: that was a WrongUse out of verify."""
+    asked = registry.kind("fraction").from_options(where="age >= 40", epsilon="1", person="id")
+    spec = asked.bind(open_source(TABLE).columns())
+    made = unsigned(spec)
+    inner = made["release"] | {"protection": made["release"]["protection"] | {"epsilon": str(epsilon)}}
+    done = verify(sign(forger, unsigned(registry.read(made["kind"], inner))))
+    assert "epsilon must lie between" in wrong(done)
