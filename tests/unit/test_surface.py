@@ -56,6 +56,16 @@ def test_answers_of_the_calculator_are_frozen_and_tell_themselves() -> None:
     assert "1.5-DP" in f"{composed.conclusion}"
 
 
+def test_a_voter_is_asked_about_in_words_or_as_a_question() -> None:
+    worded = hubbub.vote.gain(belief="abc:1/2,bac:1/2", truth="cab", voters=101, rule="plurality")
+    assert hubbub.vote.gain(worded.gain.question, Fraction(1, 10**12)).as_json() == worded.as_json()
+    with pytest.raises(WrongUse, match=r"^give what the voter believes: one of belief, observed and ballots$"):
+        hubbub.vote.gain(truth="cab", voters=101)
+    with pytest.raises(WrongUse, match="add truth, her ranking, and voters, how many vote"):
+        hubbub.vote.gain(belief="abc:1/2,bac:1/2")
+    assert hubbub.vote.gain_map(rules="plurality", voters=11, steps=2, no_efficiency=True).voters == 11
+
+
 def test_a_wrong_question_is_answered_in_the_words_of_python() -> None:
     with pytest.raises(WrongUse, match=r"^delta and at_epsilon are asked one at a time"):
         hubbub.account.crowd(20, "0.1").ask(delta="1e-6", at_epsilon=1)

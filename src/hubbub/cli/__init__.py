@@ -15,7 +15,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
 import click
@@ -171,18 +171,22 @@ def question(
     name: str | None = None,
     also: Sequence[Option] = (),
     text: str = "",
+    prepare: Callable[[dict[str, Any]], None] = lambda words: None,
 ) -> click.Command:
     """The command that calls a function of ours: its options are the parameters, its help is the docstring, and
-    `answer` shows what came back. What is said in `also` goes to `answer`."""
+    `answer` shows what came back. What is said in `also` goes to `answer`; `prepare` may change the words before."""
     from hubbub.protocol.option import options_of
 
     own = options_of(function)
     every = next((option.name for option in own if option.first and option.many), None)
 
     def run(as_json: bool, **words: Any) -> None:
+        prepare(words)
         rest = {option.name: words.pop(option.name) for option in also}
         several = words.pop(every) if every is not None else ()
-        answer(function(*several, **words), as_json=as_json, **rest)
+        with nullcontext() if "watch" in words else waiting("Working"):  # who watches shows it by themselves
+            found = function(*several, **words)
+        answer(found, as_json=as_json, **rest)
 
     told = inspect.cleandoc(function.__doc__ or "").partition("\n\nGuarantee:")[0]
     made = click.command(

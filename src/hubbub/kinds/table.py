@@ -11,6 +11,7 @@ from hubbub.errors import WrongUse
 from hubbub.kinds import options as o
 from hubbub.kinds.cube.request import KIND as CUBE
 from hubbub.kinds.histogram.request import KIND as HISTOGRAM
+from hubbub.kinds.moments.request import STD, VARIANCE
 from hubbub.kinds.points.request import KIND as POINTS
 from hubbub.kinds.queries.request import KIND as QUERIES
 from hubbub.kinds.questions.one_sample import SampledPeople
@@ -152,6 +153,22 @@ class Table:
         Guarantee: as :meth:`histogram`.
         """
         return self._release(SUM, of=of, by=by, **asked)
+
+    @documented(VARIANCE.help, VARIANCE.options)
+    def variance(self, of: str, by: Sequence[str] = (), **asked: Unpack[o.VarianceOptions]) -> Release:
+        """Publish the variance of a column and its mean, of all or by bins.
+
+        Guarantee: as :meth:`histogram`.
+        """
+        return self._release(VARIANCE, of=of, by=by, **asked)
+
+    @documented(STD.help, STD.options)
+    def std(self, of: str, by: Sequence[str] = (), **asked: Unpack[o.StdOptions]) -> Release:
+        """Publish the standard deviation of a column and its mean, of all or by bins.
+
+        Guarantee: as :meth:`histogram`.
+        """
+        return self._release(STD, of=of, by=by, **asked)
 
     def sample(
         self,

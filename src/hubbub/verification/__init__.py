@@ -221,7 +221,11 @@ def _check(
     _only_sheets(notes, body["files"], main)
     _numbers(notes, seen, spec, main, folder, release)
     check_promises(notes, body.get("guarantees"), derived)
-    for check in spec.checks():
+    try:
+        checks = tuple(spec.checks())
+    except (HubbubError, *_BEYOND) as error:
+        notes.note("the mechanism", False, f"{error}" if isinstance(error, HubbubError) else "its numbers are none")
+    for check in checks:
         notes.add(check)
     _rest(notes, body)
 

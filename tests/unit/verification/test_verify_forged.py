@@ -13,9 +13,11 @@ import pyarrow as pa
 import pytest
 
 import hubbub
+from hubbub import registry
 from hubbub.channels.mechanisms.added_noise import add_noise
 from hubbub.channels.papers import staircase, staircase_work
 from hubbub.channels.papers.staircase_calibrated import calibrated
+from hubbub.engines.opening import open_source
 from hubbub.errors import WrongUse
 from hubbub.kinds.histogram import wire as histogram_wire
 from hubbub.verification import verify
@@ -23,7 +25,7 @@ from hubbub.verification.checklist import printable
 from tests.fresh import ENTRY, unsigned
 from tests.unit.asked import WORDS
 from tests.unit.forged import BASE, consistent, described, wrong
-from tests.unit.saved import OTHERS, Saved, sign
+from tests.unit.saved import OTHERS, TABLE, Saved, sign
 
 
 def _leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -350,8 +352,24 @@ def test_the_share_of_unreadable_people_that_would_refuse_is_in_the_certificate(
     assert body["reading"] == {"unreadable": "0.2"}
     (said,) = [text for text in verify(sign(forger, body), folder=tmp_path).not_checked if "cannot be read" in text]
     assert "at most a share 0.2 of the people, or one person" in said
-    wrong_ones: list[object] = [None, [], *({"unreadable": text} for text in (1, "2", "x", "1/0", "-1", "0.20")), {"a": "b"}]
+    wrong_ones: list[object] = [
+        None,
+        [],
+        *({"unreadable": text} for text in (1, "2", "x", "1/0", "-1", "0.20")),
+        {"a": "b"},
+    ]
     for other in wrong_ones:
         forged = verify(sign(forger, body | {"reading": other}), folder=tmp_path)
         assert not forged.passed, other
         assert forged.as_json()["not_checked"] == []
+
+
+@pytest.mark.parametrize("epsilon", [51, 10**6, 10**26])
+def test_noise_that_nobody_can_draw_fails_and_is_no_error_of_whoever_verifies(forger: Path, epsilon: int) -> None:
+    """Its promises fit, and only the look at its laws refuses it: that was a WrongUse out of verify."""
+    asked = registry.kind("fraction").from_options(where="age >= 40", epsilon="1", person="id")
+    spec = asked.bind(open_source(TABLE).columns())
+    made = unsigned(spec)
+    inner = made["release"] | {"protection": made["release"]["protection"] | {"epsilon": str(epsilon)}}
+    done = verify(sign(forger, unsigned(registry.read(made["kind"], inner))))
+    assert "epsilon must lie between" in wrong(done)

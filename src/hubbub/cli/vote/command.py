@@ -10,10 +10,8 @@ import click
 from hubbub.cli import Commands, examples, json_option, print_json, say, waiting
 from hubbub.cli.vote.configured import tally_configured
 from hubbub.cli.vote.files import repeating, say_written, write_page, write_record
-from hubbub.cli.vote.gain import gain
-from hubbub.cli.vote.guarantee import guarantee
-from hubbub.cli.vote.map import gain_map
 from hubbub.cli.vote.publish import publish
+from hubbub.cli.vote.questions import gain, gain_map, guarantee
 from hubbub.cli.vote.reading import LABELS as LABELS
 from hubbub.cli.vote.reading import READING as READING
 from hubbub.cli.vote.reading import given, read_ballots, reading_options
