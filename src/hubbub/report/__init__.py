@@ -9,14 +9,14 @@ from collections.abc import Mapping
 
 import hubbub
 from hubbub.charts.skeleton import standalone_page
-from hubbub.guarantees.asked import requested_first
+from hubbub.guarantees.promise_order import requested_first
 from hubbub.protocol.release import Release
-from hubbub.report import words
+from hubbub.report import content
 from hubbub.report.heading import NO_HEADING, Heading
-from hubbub.report.looks import STYLE
 from hubbub.report.numbers import table
 from hubbub.report.page import BODY
 from hubbub.report.picture import NOT_DRAWN, picture
+from hubbub.report.style import STYLE
 from hubbub.report.text import escaped, isolated, sentence, visible
 
 _TITLE = 400  # signs
@@ -35,15 +35,15 @@ def report(
     body = BODY.substitute(
         software=software,
         title=isolated(visible(title, _TITLE)),
-        summary=words.summary(release),
-        facts=words.facts(release, files, heading),
+        summary=content.summary(release),
+        facts=content.facts(release, files, heading),
         picture=_picture(release),
         hidden=" ".join(map(sentence, release.result.sentences())) or "Nothing.",
         table=table(release),
-        promises="".join(map(words.promise, requested_first(release.promises))),
-        assumptions=words.assumptions(release),
-        not_promised=words.not_promised(release),
-        check=words.check(files, digest),
+        promises="".join(map(content.promise, requested_first(release.promises))),
+        assumptions=content.assumptions(release),
+        not_promised=content.not_promised(release),
+        check=content.check(files, digest),
     )
     return standalone_page(title=escaped(title, _TITLE), body=body, style=STYLE, generator=software)
 

@@ -40,7 +40,7 @@ def bounded_rows(columns: Sequence[str], people: str, person: str, word: str, mo
     return f"SELECT {', '.join(f'kept[{i + 1}] AS {cell}' for i, cell in enumerate(cells))} FROM ({few})"
 
 
-def is_of_rows_alone(question: CountQuery, bins: int | None) -> bool:
+def counts_rows_only(question: CountQuery, bins: int | None) -> bool:
     """Whether nothing is left to do for each person, once so many rows are kept."""
     if question.bounds is None or question.sums:
         return False

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hubbub.engines.arrow_columns import gathered, stream
 from hubbub.engines.column import Column
 from hubbub.engines.duckdb import count_sql, rows_sql
-from hubbub.engines.duckdb.bounded_sql import bounded_rows, is_of_rows_alone, per_person
+from hubbub.engines.duckdb.bounded_sql import bounded_rows, counts_rows_only, per_person
 from hubbub.engines.duckdb.cell_sql import identifier
 from hubbub.engines.duckdb.condition_sql import holds
 from hubbub.engines.duckdb.connection import TROUBLE, UNREADABLE, Relation, batches_of, lock, relation_of, rows_of
@@ -259,7 +259,7 @@ class DuckDB:
         assert question.person is not None
         bins, person = declared_size(axes) if axes else 1, identifier(question.person)
         most = None if question.bounds is None else question.bounds.rows_per_person
-        if not is_of_rows_alone(question, bins):
+        if not counts_rows_only(question, bins):
             query = per_person(question, axes, people.columns, self._word, bins)
         elif question.plain:
             query = count_sql.every_row(axes, people.columns, KEPT)

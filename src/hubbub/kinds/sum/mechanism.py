@@ -17,7 +17,7 @@ from hubbub.kinds.histogram.mechanism import CODE
 from hubbub.kinds.statistic.mechanism import NO_NUMBERS, Place, found_names, label_column, last, question, sampled
 from hubbub.kinds.statistic.result import HIDDEN, SHOWN, key_of
 from hubbub.kinds.sum import cap as caps
-from hubbub.kinds.sum.estimates import Row, cap_rate, told
+from hubbub.kinds.sum.estimates import Row, cap_rate, estimated_answers
 from hubbub.kinds.sum.lost import OctaveCounts, above_cap
 from hubbub.kinds.sum.result import Totals, drawn_columns, layer_columns
 from hubbub.noise.source import Source
@@ -67,7 +67,7 @@ def present(spec: Sum, measurement: Measurement) -> Totals:
         found = [key_of(spec.axes, code, labels) for code, *labels in places]
     try:
         lost = above_cap(spec, measurement["lost"]) if spec.lost is not None else None
-        return Totals(spec, told(spec, rows), found, lost)
+        return Totals(spec, estimated_answers(spec, rows), found, lost)
     except (ValueError, ArithmeticError):
         raise CheckFailed(NO_NUMBERS) from None
 

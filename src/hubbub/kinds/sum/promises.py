@@ -81,16 +81,16 @@ def differential(spec: Sum, epsilon: Fraction, neighbours: Neighbours) -> Deriva
 def numbers(spec: Sum) -> tuple[Number, ...]:
     """What goes into it: where layers end and what somebody with so much loses, or the cap; and the shares."""
     loss, for_cap, for_lost = spec.shares
-    told = texts(steps=spec.steps)
+    numbers = texts(steps=spec.steps)
     if spec.layered:
         losses = ", ".join(
             f"{to_text(spec.amount(top))}: {to_text(loss * spec.layers.loss(top))}" for top in spec.layers.tops
         )
-        told = (*told, *texts(layers=len(spec.layers)), ("losses", losses))
+        numbers = (*numbers, *texts(layers=len(spec.layers)), ("losses", losses))
     else:
-        told = (*told, *texts(rate=loss / spec.steps))
-    told += texts(cap=for_cap) if for_cap else ()
-    return told + (texts(lost=for_lost) if for_lost else ())
+        numbers = (*numbers, *texts(rate=loss / spec.steps))
+    numbers += texts(cap=for_cap) if for_cap else ()
+    return numbers + (texts(lost=for_lost) if for_lost else ())
 
 
 def _crowds(spec: Sum, crowd: Crowd) -> Derivation:
@@ -173,8 +173,8 @@ def checks(spec: Sum) -> Iterator[Check]:
     if isinstance(spec.protection, Knowledge):
         k, n = spec.protection.rows, spec.protection.people
         reached = outside(k, n, spec.protection.rate, blank=spec.blank).epsilon_zk
-        told = f"is all that is told, up to epsilon = {short(reached, 9)} (Theorem A1')"
-        yield Check(f"what {k:,} of {n:,} random people could tell", _enough(spec, spec.protection), told)
+        found = f"is all that is told, up to epsilon = {short(reached, 9)} (Theorem A1')"
+        yield Check(f"what {k:,} of {n:,} random people could tell", _enough(spec, spec.protection), found)
 
 
 def _values(spec: Sum) -> Iterator[int]:

@@ -71,9 +71,9 @@ def total(
     )
 
 
-def ask(*, person: str | None = None, one_row_per_person: bool = False, **words: Any) -> Sum:
+def from_options(*, person: str | None = None, one_row_per_person: bool = False, **options: Any) -> Sum:
     """The release that the words of a command ask for."""
-    return total(unit=of_numbers(person, one_row_per_person=one_row_per_person), **words)
+    return total(unit=of_numbers(person, one_row_per_person=one_row_per_person), **options)
 
 
 _TOWN: Final = "hubbub-demo/millbrook.parquet --person resident"
@@ -112,6 +112,6 @@ well, up to EPS). SPEC declares bins, as for a histogram. A person with several 
         ONE_ROW,
         *(each for each in PROTECTED if each.name not in ("sample", "at_delta")),
     ),
-    from_options=ask,
+    from_options=from_options,
     from_json=partial(read, Sum),
 )
