@@ -23,6 +23,9 @@ class HistogramOptions(Confirmed, total=False):
     one_row_per_person: bool
     distinct: Exact | None
     expected_rows: bool
+    rows_per_person: Exact | None
+    rows_per_bin: Exact | None
+    rows_called: str | None
     sample: Exact | None
     scale_up: bool
     collected: Exact | None
@@ -116,6 +119,11 @@ class CountOptions(Confirmed, total=False):
     one_row_per_person: bool
     expected_rows: bool
     any_row: bool
+    count_rows: bool
+    distinct: Exact | None
+    rows_per_person: Exact | None
+    rows_per_bin: Exact | None
+    rows_called: str | None
     zero_knowledge: Exact | None
     rows: Exact | None
     people: Exact | None
@@ -134,6 +142,10 @@ class FractionOptions(Confirmed, total=False):
     one_row_per_person: bool
     expected_rows: bool
     any_row: bool
+    distinct: Exact | None
+    rows_per_person: Exact | None
+    rows_per_bin: Exact | None
+    rows_called: str | None
     zero_knowledge: Exact | None
     rows: Exact | None
     people: Exact | None
@@ -151,6 +163,10 @@ class MeanOptions(Confirmed, total=False):
     where: str | None
     one_row_per_person: bool
     expected_rows: bool
+    distinct: Exact | None
+    rows_per_person: Exact | None
+    rows_per_bin: Exact | None
+    rows_called: str | None
     zero_knowledge: Exact | None
     rows: Exact | None
     people: Exact | None
@@ -168,6 +184,10 @@ class QuantileOptions(Confirmed, total=False):
     q: Exact
     where: str | None
     one_row_per_person: bool
+    distinct: Exact | None
+    rows_per_person: Exact | None
+    rows_per_bin: Exact | None
+    rows_called: str | None
     zero_knowledge: Exact | None
     rows: Exact | None
     people: Exact | None

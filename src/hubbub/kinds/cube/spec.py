@@ -226,8 +226,9 @@ def read(given: Mapping[str, Any]) -> Cube:
 
 def is_possible(cells: Histogram) -> bool:
     """Whether a cube can have such cells."""
-    plain = not cells.scale_up and not cells.lowered and cells.unit.distinct is None and not cells.unit.expected_rows
-    return plain and _adds_up(cells.channel) and len(cells.axes) > 1
+    unit = cells.unit
+    once = unit.distinct is None and not unit.counts_rows and not unit.expected_rows
+    return once and not cells.scale_up and not cells.lowered and _adds_up(cells.channel) and len(cells.axes) > 1
 
 
 def _adds_up(channel: Channel) -> bool:

@@ -129,7 +129,9 @@ def _start(label: str) -> str:
 
 def _numbers(spec: Histogram) -> str:
     what = "kept rows" if spec.unit.one_row_per_person else "people"
-    if spec.unit.distinct is not None and not spec.every_bin_kept:
+    if spec.unit.counts_rows:
+        what = f"kept {spec.unit.rows}"
+    elif spec.unit.distinct is not None and not spec.every_bin_kept:
         what = "people in kept bins"
     if has_estimates(spec):
         return f"{what}, estimated"

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.protocol import Channel
+from hubbub.tables.bins import declared_size
 from hubbub.tables.estimation.scaling import population_estimate
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ def in_words(spec: Histogram, what: Estimand) -> str:
             return "the people in the secret sample, each by the one row that this release kept"
         case Estimand.SAMPLE:
             return "the people in the secret sample"
+        case Estimand.KEPT_ROWS if unit.counts_rows:
+            return f"the {unit.kept_words(declared_size(spec.axes), which=' that this release kept')}"
         case Estimand.KEPT_ROWS if unit.distinct is not None:
             return f"the people in the table, each in the bins that this release kept, at most {unit.distinct}"
         case Estimand.KEPT_ROWS:

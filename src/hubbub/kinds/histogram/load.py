@@ -24,7 +24,7 @@ from hubbub.channels.published import Published
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
 from hubbub.kinds.histogram.mechanism import Bins, in_columns, in_order
 from hubbub.kinds.histogram.parts import Block, Found, Listed, Sparse, cut
-from hubbub.kinds.histogram.result import schema
+from hubbub.kinds.histogram.result import counted_column, keys_of, schema
 from hubbub.kinds.histogram.sparse import is_sparse
 from hubbub.kinds.histogram.text import status
 from hubbub.numeric.exact import rational
@@ -32,13 +32,12 @@ from hubbub.protocol.channel_checks import critical
 from hubbub.protocol.measurement import Measurement, loaded
 from hubbub.serialization.published_files import Files
 from hubbub.tables.bins import OTHER, Axis, Declared, Discovered, Steps, all_labels, declared_size, size
-from hubbub.tables.key_columns import STATUS, key_columns
+from hubbub.tables.key_columns import STATUS
 from hubbub.tables.labels import labels_at
 
 if TYPE_CHECKING:
     from hubbub.kinds.histogram.spec import Histogram
 
-_COUNT: Final = "count"
 _LONG: Final = 100_000  # bins of a range whose labels are not all made
 _NARROW, _WIDEST = 20_000, 600_000  # values in the tables of a law: beyond these fewer numbers are looked at, and none
 _WORKED: Final = 200  # different numbers whose laws are worked out, the smallest first
@@ -57,8 +56,8 @@ def load(spec: Histogram, files: Files, more: Columns = ()) -> Measurement:
     being published for some number of people. Otherwise the file is refused.
     """
     described = pa.schema([*schema(spec), *(pa.field(*each) for each in more)])
-    keys = key_columns(spec.axes) if spec.discovered or is_sparse(spec) else []
-    table = files.table("release", described, [*keys, _COUNT, STATUS])
+    keys = keys_of(spec) if spec.discovered or is_sparse(spec) else []
+    table = files.table("release", described, [*keys, counted_column(spec), STATUS])
     total = declared_size(spec.axes)
     if not keys and table.num_rows != total:
         raise CheckFailed("its bins are others")
@@ -84,8 +83,10 @@ def load_parts(spec: Histogram, files: Sequence[Path], rows: Sequence[int]) -> I
     seen: set[tuple[str | None, ...]] = set()
     mechanism = Block(spec) if isinstance(how, Listed) else Bins(spec)
     for part, (file, many) in enumerate(zip(files, rows, strict=True)):
-        keys = [] if isinstance(how, Listed) else key_columns(spec.axes)
-        table = Files("parquet", {"release": file}).table("release", schema(spec), [*keys, _COUNT, STATUS])
+        keys = [] if isinstance(how, Listed) else keys_of(spec)
+        table = Files("parquet", {"release": file}).table(
+            "release", schema(spec), [*keys, counted_column(spec), STATUS]
+        )
         if table.num_rows != many:
             raise CheckFailed("its rows are not as many")
         published = _outcomes(spec, table)
@@ -112,7 +113,7 @@ def _outcomes(spec: Histogram, table: pa.Table) -> Published:
     """The value and the tag of every bin, if this mechanism can show them."""
     if _width(spec.channel) > _WIDEST:
         raise CheckFailed("its numbers are of laws too wide to be worked out again in a while")
-    counts, said = table.column(_COUNT), table.column(STATUS)
+    counts, said = table.column(counted_column(spec)), table.column(STATUS)
     if said.null_count:
         raise CheckFailed("a status is missing")
     encoded = said.combine_chunks().dictionary_encode()

@@ -40,7 +40,8 @@ class Bins:
     secret sample if there is one.
 
     Guarantee: one person more or less moves the exact count of one bin by one (of at most `distinct` bins, where a
-    person may be in several), and each bin is drawn from the law that the channel has for its count. Which bins are
+    person may be in several; of several bins by as much as the bounds on what a person contributes let it, where rows
+    count), and each bin is drawn from the law that the channel has for its count. Which bins are
     drawn follows from the declared ones, or, where they are found in the data, from those that show a number.
     """
 
@@ -146,6 +147,9 @@ def question(spec: Histogram) -> CountQuery:
     unit = spec.unit
     if unit.one_row_per_person:
         return CountQuery(axes=spec.axes, person=unit.person, repeats=MultiRowPolicy.ONE_ROW)
+    if unit.bounds is not None:
+        repeats = MultiRowPolicy.BOUNDED
+        return CountQuery(axes=spec.axes, person=unit.person, repeats=repeats, bounds=unit.bounds)
     if unit.distinct is not None:
         return CountQuery(axes=spec.axes, person=unit.person, repeats=MultiRowPolicy.DISTINCT, most_bins=unit.distinct)
     return CountQuery(axes=spec.axes, person=unit.person)

@@ -6,7 +6,6 @@ Here is also the kind itself: what it is called, what it can be asked.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
@@ -22,7 +21,7 @@ from hubbub.protocol.spec import Kind
 from hubbub.serialization.manifest import MOST_PARTS
 from hubbub.tables.bins import Axis, Discovered, declared_size, parse
 from hubbub.tables.estimation import expected_rows
-from hubbub.tables.privacy_unit import Collected, Unit
+from hubbub.tables.privacy_unit import Collected, Unit, within_bins
 from hubbub.tables.unlisted import UNLISTED, declared
 
 
@@ -60,9 +59,12 @@ def histogram(
     if channel is None:  # a channel names its own parameters
         crowd = None if crowd is None else whole(crowd, "`crowd`", least=2)
         epsilon = None if epsilon is None else rational(epsilon, "`epsilon`")
-    if who.distinct is not None and epsilon is not None:
-        epsilon = rational(epsilon, "epsilon") / who.distinct  # what is said is the total, over all bins of a person
-        delta = None if delta is None else rational(delta, "delta") / who.distinct
+    if who.counts_rows:
+        check_rows(axes, sampled=sample is not None or scale_up, in_parts=parts is not None)
+    if (who.distinct is not None or who.counts_rows) and epsilon is not None:
+        moved = who.moved(declared_size(axes))
+        epsilon = rational(epsilon, "epsilon") / moved  # what is said is the total, over all rows or bins of a person
+        delta = None if delta is None else rational(delta, "delta") / moved
     if delta is not None and channel is None:
         made = _found(crowd, epsilon, delta, outlier, show_above, any(isinstance(axis, Discovered) for axis in axes))
     else:
@@ -82,6 +84,8 @@ def histogram(
         raise WrongUse(f"at-delta must be below 1, not {target}; choose one like 1e-9")
     if scale_up and rate is None:
         raise WrongUse("`scale_up` needs the rate at which people are sampled; add `sample=RATE`")
+    if who.counts_rows and given is not None:
+        raise WrongUse("what a sample drawn by somebody else buys is known for people with one row; drop `collected`")
     if who.expected_rows:
         expected_rows.check(made.channel)
         if rate is not None and not scale_up:
@@ -106,16 +110,20 @@ def histogram(
     )
 
 
-def within_bins(unit: Unit, axes: Sequence[Axis]) -> Unit:
-    """The unit, with a person in no more bins than there are.
-
-    Guarantee: where the bins are declared, a bound above their number is cut to it, and the noise follows; nobody can
-    be in more, so that the promise is the one asked for.
-    """
-    bins = declared_size(tuple(axes))
-    if unit.distinct is None or bins is None or unit.distinct <= bins:
-        return unit
-    return replace(unit, distinct=bins)
+def check_rows(axes: Sequence[Axis], *, sampled: bool, in_parts: bool) -> None:
+    """Refuse what is not known to be private, or not built, where several rows of a person count."""
+    if any(isinstance(axis, Discovered) for axis in axes):
+        raise WrongUse(
+            "where several rows of a person count, one person could make a bin appear; declare the bins, like "
+            "ward=A,B,other, or keep one row of each person (`one_row_per_person=True`)"
+        )
+    if sampled:
+        raise WrongUse(
+            "a person with several rows cannot be sampled by thinning the counts; drop `sample`, or use "
+            "`one_row_per_person=True`"
+        )
+    if in_parts:
+        raise WrongUse("a release in parts counts people; leave out `parts`, or the bounds on rows")
 
 
 def _parts(given: int | str) -> int:
@@ -200,6 +208,13 @@ def _collected(rate: Exact | None, between: tuple[Exact, Exact] | None, exempt: 
 
 
 _ONE_ROW: Final = Option("one_row_per_person", None, "Keep one row of each person, chosen secretly and uniformly.")
+ROWS: Final = (
+    Option("rows_per_person", "M", "Count rows: at most M of each person, chosen secretly; EPS is for all."),
+    Option("rows_per_bin", "C", "Count rows: at most C of each person in each bin."),
+    Option("rows_called", "NOUN", "What a row is, in the plural, like visits: it names the column.", takes="str"),
+)
+"""Asked of whatever counts several rows of a person."""
+
 _SAMPLE: Final = Option("sample", "P", "Use a fresh secret sample: each person with probability P.")
 _COLLECTED: Final = (
     Option("collected", "P", "Declare that people came into the table with probability P."),
@@ -217,6 +232,7 @@ _OWN: Final = (
     _ONE_ROW,
     Option("distinct", "B", "Count each person in at most B bins, chosen secretly; EPS is for all."),
     Option("expected_rows", None, "Intervals for what is kept on average, not for what was kept now."),
+    *ROWS,
     _SAMPLE,
     Option("scale_up", None, "With `sample`: estimates and intervals for everybody."),
     *_COLLECTED,
@@ -237,6 +253,9 @@ def ask(
     one_row_per_person: bool = False,
     distinct: Exact | None = None,
     expected_rows: bool = False,
+    rows_per_person: Exact | None = None,
+    rows_per_bin: Exact | None = None,
+    rows_called: str | None = None,
     **words: Any,
 ) -> Histogram:
     """The release that the words of a command ask for; what belongs to a channel goes into its options."""
@@ -245,6 +264,9 @@ def ask(
         one_row_per_person=one_row_per_person,
         distinct=distinct,  # type: ignore[arg-type]
         expected_rows=expected_rows,
+        rows_per_person=rows_per_person,  # type: ignore[arg-type]
+        rows_per_bin=rows_per_bin,  # type: ignore[arg-type]
+        rows_called=rows_called,
     )
     own = {option.name for option in _OWN} | {"epsilon", "delta", "show_above", "channel"}
     rest = {name: words.pop(name) for name in list(words) if name not in own}
@@ -261,6 +283,10 @@ SPEC is a column alone (its values are found in the data, where hidden bins may 
 column:month:2024-01..2024-12 (dates). Say how people are protected: `crowd=K`; `crowd=K` `epsilon=E`; `epsilon=E`;
 `epsilon=E` `delta=D` (bins found in the data: noise, shown above the smallest threshold that D allows);
 `outlier=CURVE`; or `channel=NAME` with its own options.
+
+Of people with several rows one is kept (`one_row_per_person=True`), each person counts once in at most B bins
+(`distinct=B`), or rows count, at most M of each person (`rows_per_person=M`, perhaps with `distinct=B` and
+`rows_per_bin=C`): the promise is to people, and more of what one person adds is more noise.
 
 Of more than 100,000,000 declared bins only those that show a number are listed, and not listed means hidden.
 With `parts=N`, for a table in Spark, neither counts nor rows come together in this process: the executors write N

@@ -113,7 +113,7 @@ class Counts(Result):
     def batches(self) -> Iterator[pa.RecordBatch]:
         """A million bins at a time: keys, published value (null if hidden), perhaps an estimate, interval, status."""
         beside = has_estimates(self.spec)
-        names = [*key_columns(self.axes), *number_columns(beside), STATUS]
+        names = schema(self.spec).names
         shown, bins = self.shown, self.bins
         statuses = [histogram_text.status(name) for name in self.published.names]
         for start in range(0, bins, _BATCH) or [0]:
@@ -149,7 +149,7 @@ class Counts(Result):
 
 def disjoint_counts(spec: Histogram) -> str | None:
     """Its counts, unless a person may be in several bins."""
-    return "count" if spec.unit.distinct is None else None
+    return "count" if spec.unit.distinct is None and not spec.unit.counts_rows else None
 
 
 class Line(NamedTuple):
@@ -165,9 +165,19 @@ class Line(NamedTuple):
 
 def schema(spec: Histogram) -> pa.Schema:
     """The columns of the file."""
-    keys = ((name, _LABELS) for name in key_columns(spec.axes))
-    numbers = ((name, pa.int64()) for name in number_columns(has_estimates(spec)))
+    keys = ((name, _LABELS) for name in keys_of(spec))
+    numbers = ((name, pa.int64()) for name in number_columns(has_estimates(spec), counted_column(spec)))
     return pa.schema([*keys, *numbers, (STATUS, _LABELS)])
+
+
+def counted_column(spec: Histogram) -> str:
+    """The column of the published numbers: it names what they count where that is rows."""
+    return spec.unit.rows_column if spec.unit.counts_rows else "count"
+
+
+def keys_of(spec: Histogram) -> list[str]:
+    """The columns of the labels."""
+    return key_columns(spec.axes, (*number_columns(True, counted_column(spec)), STATUS))
 
 
 def is_exact(spec: Histogram) -> bool:
@@ -191,7 +201,12 @@ def facts(spec: Histogram, shown: int) -> dict[str, Any]:
         "rows_suppressed": None if declared is None else declared - shown,
         "bins": declared,
         "counts": {"number": of_number(spec).value, **beside, "interval": about},
-        **({} if spec.unit.distinct is None else {"rate_per_bin": to_text(histogram_text.bin_rate(spec))}),
+        **({} if spec.unit.bounds is None else {"bounds": spec.unit.bounds.to_json()}),
+        **(
+            {}
+            if spec.unit.distinct is None and not spec.unit.counts_rows
+            else {"rate_per_bin": to_text(histogram_text.bin_rate(spec))}
+        ),
         "channel": {"name": spec.channel.name, **parameters(spec.channel)},
     }
 
@@ -226,12 +241,14 @@ def lined(spec: Histogram, rows: Sequence[Line], statuses: Iterable[str]) -> Dis
     titles = [_head(spec), *([f"estimate{whose}"] if beside else []), f"interval{whose}"]
     titles += ["note"] if tagged else []
     return DisplayTable(
-        tuple(key_columns(spec.axes)), tuple(titles), tuple(lines), histogram_text.notes(spec, exact=is_exact(spec))
+        tuple(keys_of(spec)), tuple(titles), tuple(lines), histogram_text.notes(spec, exact=is_exact(spec))
     )
 
 
 def _head(spec: Histogram) -> str:
     """What the column `count` of the file is called where it is read."""
+    if spec.unit.counts_rows:
+        return f"count of kept {spec.unit.rows}"
     if spec.unit.distinct is None:
         return _HEADS[of_number(spec)]
     return "count of people" if spec.every_bin_kept else "count in kept bins"

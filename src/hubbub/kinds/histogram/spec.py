@@ -72,7 +72,8 @@ class Histogram(Spec):
     def every_bin_kept(self) -> bool:
         """Whether a person counts in each bin that they have a row in: they may be in as many as there are."""
         bins = declared_size(self.axes)
-        return self.unit.distinct is not None and bins is not None and self.unit.distinct >= bins
+        once = self.unit.distinct is not None and not self.unit.counts_rows
+        return once and bins is not None and self.unit.distinct is not None and self.unit.distinct >= bins
 
     @property
     def people(self) -> People:

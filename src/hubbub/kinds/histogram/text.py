@@ -29,7 +29,7 @@ def describe(spec: Histogram) -> Description:
     about = of_interval(spec)
     scaled = "" if about is of_number(spec) else f"; estimates and intervals are for {in_words(spec, about)}"
     return Description(
-        title=f"People by {columns}",
+        title=f"{_title(spec)} by {columns}",
         published=f"Counts of {_whose(spec)}, by {columns}: {method(spec)}{scaled}",
         entry=f"histogram by {', '.join(axis.column for axis in spec.axes)}{sampled}",
         person=spec.unit.words,
@@ -39,6 +39,13 @@ def describe(spec: Histogram) -> Description:
         public=tuple((axis.column, str(rule(axis)).removeprefix(f"{axis.column}: ")) for axis in spec.axes),
         remarks=_remarks(spec),
     )
+
+
+def _title(spec: Histogram) -> str:
+    if not spec.unit.counts_rows:
+        return "People"
+    words = spec.unit.kept_words(declared_size(spec.axes))
+    return f"{words[:1].upper()}{words[1:]},"
 
 
 def _whose(spec: Histogram) -> str:
@@ -100,13 +107,15 @@ def notes(spec: Histogram, *, exact: bool) -> tuple[str, ...]:
         sentences.append("Where one is shown, it is exact.")
     if not exact or spec.unit.expected_rows:
         sentences.append(f"{interval_words(spec)}.")
-    if spec.unit.distinct is not None:
+    if spec.unit.counts_rows:
+        sentences += _of_rows(spec)
+    elif spec.unit.distinct is not None:
         rate, total = bin_rate(spec), bin_rate(spec) * spec.unit.distinct
         sentences.append(
             f"Epsilon {to_text(total)} is for all bins of a person together: each has noise of rate {to_text(rate)}."
         )
-    if spec.unit.distinct is not None and not spec.every_bin_kept:
-        sentences.append(_left_out(spec, spec.unit.distinct))
+        if not spec.every_bin_kept:
+            sentences.append(_left_out(spec, spec.unit.distinct))
     if spec.unit.chooses and not spec.every_bin_kept:
         sentences.append("How many people have at least one row in a bin is not told, and no number here estimates it.")
     if _below_nothing(spec.channel):
@@ -114,6 +123,17 @@ def notes(spec: Histogram, *, exact: bool) -> tuple[str, ...]:
     if any(map(is_ranges, spec.axes)):
         sentences.append("[a,b) is from a up to, and not including, b.")
     return tuple(sentences)
+
+
+def _of_rows(spec: Histogram) -> list[str]:
+    """What has to be said where several rows of a person count."""
+    rate, unit, bins = bin_rate(spec), spec.unit, declared_size(spec.axes)
+    return [
+        f"Epsilon {to_text(rate * unit.moved(bins))} is for all {unit.rows} of a person together, at most "
+        f"{unit.moved(bins):,}: each bin has noise of rate {to_text(rate)}.",
+        f"Whoever has more {unit.rows} than that is counted by some of them, chosen secretly, so that counts may be too "
+        "low; by how much is not told.",
+    ]
 
 
 def _left_out(spec: Histogram, most: int) -> str:

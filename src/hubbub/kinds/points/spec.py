@@ -57,7 +57,7 @@ class NoisyPoints(Spec):
         object.__setattr__(self, "crowd", whole(self.crowd, "crowd", least=2))
         if not 0 < self.epsilon <= _LARGEST:
             raise WrongUse(f"epsilon must be above 0 and at most 50, not {to_text(self.epsilon)}; choose such a one")
-        if self.unit.distinct is not None or self.unit.expected_rows:
+        if self.unit.distinct is not None or self.unit.counts_rows or self.unit.expected_rows:
             raise WrongUse("a person is one point; keep one row of each (`one_row_per_person=True`)")
         if self.within is not None and self.within <= 0:
             raise WrongUse(f"within is a distance above 0, not {to_text(self.within)}; choose another")

@@ -83,6 +83,8 @@ def question(spec: Statistic, *, by_value: bool) -> CountQuery:
         axes=spec.axes,
         person=spec.unit.person,
         repeats=_repeats(spec),
+        most_bins=spec.unit.distinct or 1,
+        bounds=spec.unit.bounds,
         where=None if isinstance(spec, Share) else spec.where,
         measure=spec.measured,
         by_value=by_value,
@@ -97,8 +99,10 @@ def _by_value(spec: Statistic) -> bool:
 
 
 def _repeats(spec: Statistic) -> MultiRowPolicy:
+    if spec.unit.counts_rows:
+        return MultiRowPolicy.BOUNDED
     if spec.any_row:
-        return MultiRowPolicy.ANY_ROW
+        return MultiRowPolicy.DISTINCT if spec.axes else MultiRowPolicy.ANY_ROW
     return MultiRowPolicy.ONE_ROW if spec.unit.one_row_per_person else MultiRowPolicy.REFUSE
 
 
@@ -110,7 +114,8 @@ class Sums:
     """The mechanism of a statistic: of every bin its count, its sums or three points of it, drawn from exact counts
     after the secret sample if there is one.
 
-    One person more or less moves the count of one bin by one, and the sums of x and of W - x of that bin by W, both
+    Where several rows of a person count, what follows is of one row more or less, of which a person has as many as
+    `Statistic.moved` says. One person more or less moves the count of one bin by one, and the sums of x and of W - x of that bin by W, both
     together; one who is another, where their number is public, moves twice as much. The distances of the points of a
     quantile move as :mod:`hubbub.kinds.statistic.quantile` says.
 

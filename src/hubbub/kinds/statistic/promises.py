@@ -34,7 +34,7 @@ from hubbub.guarantees.implications import PUBLIC_SIZES, SECRET, SYMMETRIC
 from hubbub.guarantees.indistinguishability import mixed
 from hubbub.guarantees.thinned_curve import SAMPLED, on_a_sample
 from hubbub.kinds.histogram.discovery import discovery_cost
-from hubbub.kinds.histogram.promises import EVERY_BIN, KEPT_ROWS, PARTITION, of_people, with_found_bins
+from hubbub.kinds.histogram.promises import EVERY_BIN, KEPT_ROWS, PARTITION, of_people, several_rows, with_found_bins
 from hubbub.kinds.statistic.intervals import targets
 from hubbub.kinds.statistic.quantile import Target, shares, weights
 from hubbub.numeric.exact import Infinite, ball, exp, precision, to_text, upper
@@ -68,6 +68,12 @@ ANY_ROW: Final = Assumption(
     "each value of {person} counts once, and meets the condition if any of its rows does; rows without are left out",
 )
 
+ANY_ROW_IN_BINS: Final = Assumption(
+    "person.any-row-in-bins",
+    "each value of {person} counts once in each of at most {distinct} bins, chosen secretly, and meets the condition "
+    "there if any of its rows there does; rows without are left out",
+)
+
 
 @lru_cache(maxsize=64)
 def promises(spec: Statistic) -> tuple[Derivation, ...]:
@@ -80,13 +86,26 @@ def promises(spec: Statistic) -> tuple[Derivation, ...]:
     check_found(spec)
     match spec.protection:
         case Noise(epsilon=epsilon):
-            return (differential(spec, epsilon, Neighbours.ADD_REMOVE),)
+            return (_of_noise(spec, epsilon),)
         case Crowd():
             return _crowds(spec, spec.protection)
         case Knowledge(route=Route.EXACT):
             return _of_exact(spec, spec.protection)
         case Knowledge():
             return _of_sample(spec, spec.protection)
+
+
+def _of_noise(spec: Statistic, epsilon: Fraction) -> Derivation:
+    """Noise on everything.
+
+    Guarantee: of one row of each person, as :func:`differential`; of several, or of several bins of a person, each of
+    which loses `epsilon` over as many as one person has at most, as
+    :func:`hubbub.kinds.histogram.promises.several_rows`.
+    """
+    if not spec.unit.counts_rows and spec.moved == 1:
+        return differential(spec, epsilon, Neighbours.ADD_REMOVE)
+    own = differential(spec, epsilon / spec.moved, Neighbours.ADD_REMOVE)
+    return several_rows(own, spec.unit, spec.bins)
 
 
 def granted(spec: Statistic) -> tuple[Assumption, ...]:
@@ -106,7 +125,14 @@ def who(spec: Statistic) -> Assumption:
     """Who counts as a person, and how somebody with several rows does."""
     if not spec.any_row:
         return spec.unit.assumption
+    if spec.axes:
+        return _any_row_in_bins(spec)
     return Assumption(ANY_ROW.id, ANY_ROW.says, (("person", str(spec.unit.person)),))
+
+
+def _any_row_in_bins(spec: Statistic) -> Assumption:
+    given = (("person", str(spec.unit.person)), ("distinct", str(spec.unit.distinct)))
+    return Assumption(ANY_ROW_IN_BINS.id, ANY_ROW_IN_BINS.says, given)
 
 
 def differential(spec: Statistic, epsilon: Fraction, neighbours: Neighbours) -> Derivation:

@@ -72,6 +72,8 @@ def published_columns(spec: Statistic) -> tuple[str, ...]:
     people = "sampled" if spec.sampled else "kept" if spec.unit.one_row_per_person else "people"
     if spec.kind.name == "quantile":
         return (people,) if isinstance(spec.protection, Crowd) else ()
+    if spec.measured is None and spec.unit.counts_rows:
+        return (spec.unit.rows_column,)
     if spec.measured is None:
         return ("sampled" if spec.sampled else "count",)
     if spec.alone_known and isinstance(spec.protection, Knowledge):
@@ -177,6 +179,7 @@ class Answers(Result):
             "unit": statistic_text.unit(spec),
             **({"values": statistic_text.cut(spec)} if statistic_text.cut(spec) else {}),
             "coverage": to_text(spec.coverage),
+            **({} if spec.unit.bounds is None else {"bounds": spec.unit.bounds.to_json()}),
             **more,
         }
 
@@ -214,6 +217,8 @@ class Answers(Result):
 
     def disjoint_counts(self) -> str | None:
         """The numbers of a count by bins."""
+        if self.spec.moved > 1:  # the same person may be in several
+            return None
         return "count" if self.spec.axes and "count" in published_columns(self.spec) else None
 
     def drawing(self) -> Drawing | None:
