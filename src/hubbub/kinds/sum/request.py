@@ -106,7 +106,7 @@ well, up to EPS). SPEC declares bins, as for a histogram. A person with several 
         OF,
         BY,
         WHERE,
-        Option("cap", "A", "The most that a person counts with, or `auto`; without: layers."),
+        Option("cap", "A", "The most that a person counts with, or auto; without: layers."),
         Option("cap_share", "S", "With `cap=auto`: the part of epsilon for choosing it (0.2)."),
         Option("lost", "S", "With a cap: a part of epsilon for what it cut off, like 0.1."),
         ONE_ROW,
