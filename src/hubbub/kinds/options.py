@@ -21,6 +21,7 @@ class HistogramOptions(Confirmed, total=False):
     crowd: Exact | None
     epsilon: Exact | None
     delta: Exact | None
+    noise: str | None
     outlier: str | None
     one_row_per_person: bool
     distinct: Exact | None
@@ -42,6 +43,7 @@ class HistogramOptions(Confirmed, total=False):
     tagged: bool
     alpha: Exact | None
     offset: Exact | None
+    variance: Exact | None
     thresholds: str | Sequence[Exact] | None
     epsilons: str | Sequence[Exact] | None
     offsets: str | Sequence[Exact] | None
