@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from hubbub.cli import examples, json_option, page, print_json, shown
+from hubbub.cli import display, examples, json_option, page, print_json
 
 
 @click.command(
@@ -32,4 +32,4 @@ def ask(certificate: str, words: tuple[str, ...], release: str | None, as_json: 
     if as_json:
         print_json(answer.as_json())
         return
-    page().print(shown(answer.sentence()))
+    page().print(display(answer.sentence()))

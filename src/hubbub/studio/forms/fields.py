@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from hubbub import opening
 from hubbub.errors import WrongUse
-from hubbub.protocol.option import Option, options_of
+from hubbub.protocol.option import Option
+from hubbub.protocol.option import options_of as parameters_of
 from hubbub.protocol.spec import BALLOTS, GRAPH, TABLE
 from hubbub.studio.folder import Folder
 from hubbub.studio.rendering import in_page
@@ -21,7 +22,7 @@ FILE: Final = "FILE"  # what an option takes that names one
 _LONGEST: Final = 10_000  # signs in a field
 _FROM_FILE: Final = re.compile(r'^\s*(?:"(?:[^"]|"")*"|[^=:]+)=\s*@')
 
-_TABLE: Final = options_of(opening.open)
+_TABLE: Final = parameters_of(opening.open)
 WHO: Final = tuple(option for option in _TABLE if option.name in ("person", "rows_are_people"))
 READING: Final = tuple(option for option in _TABLE if option.name in ("table", "delimiter", "encoding", "no_header"))
 OPENING: Final[Mapping[str, tuple[Option, ...]]] = {TABLE: _TABLE, GRAPH: opening.LINKS, BALLOTS: ()}
@@ -57,11 +58,11 @@ def _field(option: Option, given: Mapping[str, Any]) -> Field:
     if value is None:
         value = option.default or ""
     joined = "\n".join(value) if option.many and not isinstance(value, str) else value
-    shown = " ".join(joined) if isinstance(joined, list | tuple) else str(joined)
-    return Field(option.name, label, form, option.metavar, help_text, shown)
+    text = " ".join(joined) if isinstance(joined, list | tuple) else str(joined)
+    return Field(option.name, label, form, option.metavar, help_text, text)
 
 
-def words(options: Sequence[Option], form: Mapping[str, str], folder: Folder) -> dict[str, Any]:
+def options_of(options: Sequence[Option], form: Mapping[str, str], folder: Folder) -> dict[str, Any]:
     """What was filled in, as a command would hand it on: None where nothing was said."""
     return {option.name: _word(option, form.get(option.name, ""), folder) for option in options}
 
@@ -72,10 +73,10 @@ def _word(option: Option, text: str, folder: Folder) -> Any:
     if option.metavar is None:
         return text not in ("", "off")
     if option.many:
-        said = tuple(line.strip() for line in text.splitlines() if line.strip())
-        for each in said:
+        lines = tuple(line.strip() for line in text.splitlines() if line.strip())
+        for each in lines:
             no_file(each)
-        return said
+        return lines
     stripped = text.strip()
     if option.metavar == FILE:
         return str(folder.file(stripped)) if stripped else None

@@ -40,7 +40,7 @@ TIE = "rank1,rank2\nAnn,Bob\nBob,Ann\nCid,Ann\nCid,Bob\n"
 
 
 def test_places_are_those_of_the_library() -> None:
-    for place in jurisdictions.PLACES.values():
+    for place in jurisdictions.RULE_SETS.values():
         assert place.rule in ("instant-runoff", "stv")
         assert (place.transfers in TRANSFERS) == (place.rule == "stv")
         for what in ("overvotes", "skips", "repeats"):
