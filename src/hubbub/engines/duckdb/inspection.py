@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from typing import Any, Final, Protocol, TypeAlias
 
 from hubbub.engines.column import Column
@@ -18,7 +19,7 @@ from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
 from hubbub.tables.condition import resolved as resolved_condition
 from hubbub.tables.engine import CountQuery, ExactCounts, MultiRowPolicy
-from hubbub.tables.inspection import Cells, Fare, Look, Persons, fares
+from hubbub.tables.inspection import Cells, Fare, Kept, Look, Persons, bins_kept, fares
 from hubbub.tables.schema import Schema, resolved
 from hubbub.tables.schema import column as known
 
@@ -92,6 +93,7 @@ def look(
         cells: tuple[Cells, ...]
         bins: int | None = None
         shown: tuple[Fare, ...] = ()
+        kept: tuple[Kept, ...] = ()
         if axes:
             cells = tuple(place.cells(spec, axis, rows) for spec, axis in zip(specs, axes, strict=True))
             several = persons is not None and not persons.once
@@ -100,6 +102,7 @@ def look(
             found = place.count(CountQuery(axes=inspected, person=person, repeats=repeats), source)
             bins = declared_size(axes) or len(found.counts)
             shown = fares(found.counts, bins) if found.counts.any() else ()
+            kept = _bins_kept(place, inspected, person, source) if several and found.counts.any() else ()
         else:
             cells = place.every_column(rows)
         met = None if where is None else _met(place, where, persons, source)
@@ -111,9 +114,22 @@ def look(
         persons=persons,
         bins=bins,
         fares=shown,
+        bins_kept=kept,
         met=met,
         measured=measured,
     )
+
+
+def _bins_kept(place: Place, axes: tuple[Axis, ...], person: str | None, source: Source) -> tuple[Kept, ...]:
+    """How often people are counted in all does not depend on which of their bins are kept."""
+
+    @cache
+    def kept(most: int) -> int:
+        repeats = MultiRowPolicy.DISTINCT
+        found = place.count(CountQuery(axes=axes, person=person, repeats=repeats, most_bins=most), source)
+        return int(found.counts.sum())
+
+    return bins_kept(kept, kept(1))
 
 
 def _range(measure: Measure) -> Edges:
