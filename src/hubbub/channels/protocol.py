@@ -22,7 +22,7 @@ from hubbub.channels.law import SUPPRESSED, Law, given_shown
 from hubbub.channels.published import Published as Published
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import Curve
-from hubbub.guarantees.definitions import Guarantee
+from hubbub.guarantees.definitions import DifferentialPrivacy, Guarantee
 from hubbub.guarantees.derivation import Theorem
 from hubbub.guarantees.verdict import Verdict
 from hubbub.noise.source import Source
@@ -188,6 +188,14 @@ class Channel(Protocol):
     def law_size(self, count: int) -> int:
         """How many values the table of a law has, where that says how long it takes; 0 for a closed form."""
         return 0
+
+    def several_bins(self, bins: int) -> DifferentialPrivacy | None:
+        """What a person in at most so many bins is promised, where that is less than the sum; None if it is the sum."""
+        return None
+
+    def why_this_noise(self, bins: int) -> str | None:
+        """Why this noise and no other, for people in at most so many bins, in a clause; None if there is no choice."""
+        return None
 
     def noise_given(self, tag: str) -> Loss | None:
         """The rate of the noise around the count, where the tag tells it for every count; else None."""

@@ -191,8 +191,10 @@ def _gcd(a: Fraction, b: Fraction) -> Fraction:
     return Fraction(math.gcd(int(a * below), int(b * below)), below)
 
 
-def laws(coins: Sequence[Coin]) -> Iterator[LossLaw]:
+def laws(coins: Sequence[Coin], step: Fraction | None = None) -> Iterator[LossLaw]:
     """The law of all losses together, with a person against without, and where it is another the other way round.
+
+    Losses are rounded up to multiples of `step`, from the least one; without one, of a step that suits them.
 
     Guarantee: for both, the delta at every epsilon is at least that of publishing all the releases, each made from its
     coin by a map that may depend on what came before; and it is theirs, but for rounding, if the releases are these
@@ -203,8 +205,8 @@ def laws(coins: Sequence[Coin]) -> Iterator[LossLaw]:
     with precision():
         for way in range(1 if all(coin.rate == 1 for coin in coins) else 2):
             several = [(_sides(coin, way), many) for coin, many in Counter(coins).items()]
-            step = _step(several)
-            parts = [sides.law(step).times(many) for sides, many in several]
+            steps = _step(several) if step is None else step
+            parts = [sides.law(steps).times(many) for sides, many in several]
             yield reduce(LossLaw.__add__, parts)
 
 

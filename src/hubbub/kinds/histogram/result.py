@@ -192,6 +192,13 @@ def hidden_span(spec: Histogram) -> tuple[int, int | None]:
     return int(low[0]), None if high[0] < 0 else int(high[0])
 
 
+def _per_bin(spec: Histogram) -> dict[str, str]:
+    """The rate of the noise of each bin, where a person may be in several and losses add up."""
+    if (spec.unit.distinct is None and not spec.unit.counts_rows) or spec.channel.several_bins(1) is not None:
+        return {}
+    return {"rate_per_bin": to_text(histogram_text.bin_rate(spec))}
+
+
 def facts(spec: Histogram, shown: int) -> dict[str, Any]:
     """What is told about a release of which so many bins show a number."""
     declared, about = declared_size(spec.axes), of_interval(spec).value
@@ -202,11 +209,7 @@ def facts(spec: Histogram, shown: int) -> dict[str, Any]:
         "bins": declared,
         "counts": {"number": of_number(spec).value, **beside, "interval": about},
         **({} if spec.unit.bounds is None else {"bounds": spec.unit.bounds.to_json()}),
-        **(
-            {}
-            if spec.unit.distinct is None and not spec.unit.counts_rows
-            else {"rate_per_bin": to_text(histogram_text.bin_rate(spec))}
-        ),
+        **_per_bin(spec),
         "channel": {"name": spec.channel.name, **parameters(spec.channel)},
     }
 

@@ -110,10 +110,7 @@ def notes(spec: Histogram, *, exact: bool) -> tuple[str, ...]:
     if spec.unit.counts_rows:
         sentences += _of_rows(spec)
     elif spec.unit.distinct is not None:
-        rate, total = bin_rate(spec), bin_rate(spec) * spec.unit.distinct
-        sentences.append(
-            f"Epsilon {to_text(total)} is for all bins of a person together: each has noise of rate {to_text(rate)}."
-        )
+        sentences.append(_shared(spec, spec.unit.distinct))
         if not spec.every_bin_kept:
             sentences.append(_left_out(spec, spec.unit.distinct))
     if spec.unit.chooses and not spec.every_bin_kept:
@@ -123,6 +120,20 @@ def notes(spec: Histogram, *, exact: bool) -> tuple[str, ...]:
     if any(map(is_ranges, spec.axes)):
         sentences.append("[a,b) is from a up to, and not including, b.")
     return tuple(sentences)
+
+
+def _shared(spec: Histogram, most: int) -> str:
+    """What all bins of a person lose together, and what noise each has for that."""
+    together = spec.channel.several_bins(most)
+    if together is not None:
+        return (
+            f"Epsilon {to_text(together.epsilon)} and delta {to_text(together.delta)} are for all bins of a person "
+            f"together: each number has {spec.channel.how}."
+        )
+    rate = bin_rate(spec)
+    return (
+        f"Epsilon {to_text(rate * most)} is for all bins of a person together: each has noise of rate {to_text(rate)}."
+    )
 
 
 def _of_rows(spec: Histogram) -> list[str]:
@@ -177,7 +188,9 @@ def _below_nothing(channel: Channel) -> bool:
 
 
 def _remarks(spec: Histogram) -> tuple[str, ...]:
-    return () if spec.lowered_to is None else (Reading(spec.lowered_to, lowered=True).remark,)
+    lowered = () if spec.lowered_to is None else (Reading(spec.lowered_to, lowered=True).remark,)
+    why = spec.channel.why_this_noise(spec.unit.distinct or 1)
+    return lowered if why is None else (*lowered, why)
 
 
 def listed(texts: list[str]) -> str:

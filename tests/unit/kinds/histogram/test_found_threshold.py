@@ -63,7 +63,6 @@ def test_a_release_lists_the_large_bins() -> None:
 @pytest.mark.parametrize(
     ("by", "words", "says"),
     [
-        (["town=Bath"], {"epsilon": 1, "delta": "1e-6"}, "these are declared"),
         (["town"], {"crowd": 20, "delta": "1e-6"}, "with epsilon alone"),
         (["town"], {"outlier": "1", "delta": "1e-6"}, "with epsilon alone"),
         (["town"], {"epsilon": 1, "delta": 2}, "below 1"),
