@@ -13,8 +13,8 @@ from hubbub.errors import WrongUse
 from hubbub.interruption import interruptible
 from hubbub.kinds.table import Table
 from hubbub.ledger.ledger import Ledger
-from hubbub.numeric.exact import Exact
-from hubbub.protocol.release import Release
+from hubbub.numeric.exact import Exact, rational, to_text
+from hubbub.protocol.release import UNREADABLE, Release
 from hubbub.protocol.spec import Spec
 from hubbub.protocol.weakness import check_accepted
 from hubbub.release import execute
@@ -67,11 +67,11 @@ def open(
         warnings.warn(remark, RowsMove, stacklevel=2)
     if dataset is None and isinstance(source, str | os.PathLike) and not (address(source) and is_query(table or "")):
         dataset = named_after(source, table)  # but not after a query
-    books = Ledger(ledger)
+    books, reading = Ledger(ledger), {UNREADABLE: to_text(rational(unreadable, UNREADABLE))}
 
     def carry_out(spec: Spec, *, accept_weak: bool = False) -> Release:
         check_accepted(spec.bind(engine.columns()), accept_weak)
-        return execute(spec, engine, books, dataset, other_people=other_people)
+        return execute(spec, engine, books, dataset, other_people=other_people, reading=reading)
 
     return Table(engine, person, carry_out, lambda by, **how: opening.looked(engine, by, person, **how))
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Unpack, cast
 
 from hubbub.certificate.certificate import draft
@@ -55,14 +56,23 @@ _STOPPED_FREE: Final = "nothing was drawn or published, and nothing is spent"
 _STOPPED_SPENT: Final = "nothing was published, but noise was drawn already, so it counts as spent"
 
 
-def execute(spec: Spec, data: Any, ledger: Ledger, dataset: str | None, *, other_people: bool = False) -> Release:
+def execute(
+    spec: Spec,
+    data: Any,
+    ledger: Ledger,
+    dataset: str | None,
+    *,
+    other_people: bool = False,
+    reading: Mapping[str, str] = MappingProxyType({}),
+) -> Release:
     """Reserve a place in the ledger, then carry a release out.
 
     Guarantee: the promises are derived before the data is read, and are on the disk, covered by a theorem together with
     all earlier releases of the dataset, before any noise is drawn. Where a column says who is who, people who are known
     under another name are refused before any noise is drawn, unless `other_people` is declared. If nothing came out,
     the place is given up; that is free only if no noise was drawn, and no rows were chosen in secret either unless
-    it was an interrupt that stopped the count, which knows nothing of the choice.
+    it was an interrupt that stopped the count, which knows nothing of the choice. `reading` is how the table is read, as
+    far as it decides whether there is a release at all; the certificate says it.
     """
     if dataset is None:
         raise WrongUse("this has no name in the ledger; give it one, like open(people, dataset='town')")
@@ -79,7 +89,7 @@ def execute(spec: Spec, data: Any, ledger: Ledger, dataset: str | None, *, other
             notice = ledger.notice(place, columns=tuple(data.columns()), other_people=other_people)
             data = data.observing_ids(notice)
         result = _result(spec, data, noise)
-    return Release(spec, promised, result, place, noise.used or noise.chosen, _Publisher())
+    return Release(spec, promised, result, place, noise.used or noise.chosen, _Publisher(), dict(reading))
 
 
 def _result(spec: Spec, data: Any, source: Source) -> Result:

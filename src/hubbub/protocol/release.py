@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import html
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypedDict, Unpack
 
 import pyarrow as pa
 
@@ -23,6 +23,9 @@ from hubbub.protocol.spec import Spec
 if TYPE_CHECKING:
     import polars
 
+
+UNREADABLE: Final = "unreadable"
+"""The share of people with a row that cannot be read, above which there is no release."""
 
 FEW: int = 12  # rows that are shown where somebody only glances
 
@@ -81,6 +84,7 @@ class Release:
     place: Reservation | None = None  # in the ledger; without one it cannot be saved
     drawn: bool = True  # whether randomness went into it
     publisher: Publisher | None = None  # writes and draws it; none for a release that is in no ledger
+    reading: Mapping[str, str] = field(default_factory=dict)  # how the table was read, where that can refuse
 
     @property
     def sheet(self) -> Sheet:

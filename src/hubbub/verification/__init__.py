@@ -21,8 +21,10 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.key import ALGORITHM, signed
 from hubbub.ledger.ledger import dataset_name, released
+from hubbub.numeric.exact import rational, to_text
 from hubbub.protocol.capabilities import HasCompanion, MaybeDistributed
 from hubbub.protocol.check import Check
+from hubbub.protocol.release import UNREADABLE
 from hubbub.protocol.spec import Spec
 from hubbub.publication.staging import CERTIFICATE, REPORT
 from hubbub.serialization import manifest
@@ -37,7 +39,7 @@ _PARTS: Final = 10  # parts of a release whose numbers are looked at
 _LONGEST: Final = 100  # characters of a certificate's own text in a sentence
 _ENTRY: Final = {"id": str, "dataset": str, "hash": str, "nonce": str}
 _BEYOND: Final = (ValueError, ArithmeticError, RecursionError, MemoryError)  # numbers that nobody can work with
-_FIELDS: Final = {"format", "software", "kind", "release", "files", "ledger", "guarantees"}
+_FIELDS: Final = {"format", "software", "kind", "release", "reading", "files", "ledger", "guarantees"}
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,40}\.(csv|parquet|html|json)", re.ASCII)
 _SOFTWARE: Final = re.compile(r"hubbub [0-9][0-9A-Za-z.+-]{0,40}", re.ASCII)
@@ -107,7 +109,13 @@ class Checked(Verdict):
     @property
     def not_checked(self) -> tuple[str, ...]:
         """What was not, and what cannot be, checked."""
-        numbers = (self.not_recomputed,) if self.not_recomputed else ()
+        numbers: tuple[str, ...] = (self.not_recomputed,) if self.not_recomputed else ()
+        share = (self.certificate or {})["reading"].get(UNREADABLE) if self.passed else None
+        if share is not None:
+            numbers += (
+                f"whether this is so: at most a share {share} of the people, or one person, has a row that cannot be read; "
+                "that the release was not refused for it is taken to tell nothing about anybody",
+            )
         return (*CANNOT_KNOW, *numbers, *(f"whether this is so: {text}" for text in self.assumptions))
 
     @property
@@ -378,10 +386,24 @@ def _spec(body: Mapping[str, Any]) -> Spec:
 
 def _rest(notes: Notes, body: Mapping[str, Any]) -> None:
     """Nothing else is said."""
+    notes.note("how the table was read", _is_reading(body.get("reading")), wrong="is missing, or says what nobody can")
     unknown = sorted(set(body) - _FIELDS)
     notes.note("nothing more is said", not unknown, wrong=f"there is no {unknown[0][:40]!r} in it" if unknown else "")
     right = isinstance(body.get("software"), str) and _SOFTWARE.fullmatch(body["software"]) is not None
     notes.note("the software", right, str(body.get("software")), wrong="is missing, or none of Hubbub's")
+
+
+def _is_reading(given: object) -> bool:
+    """Whether it says nothing, or which share of people may have a row that cannot be read."""
+    if not isinstance(given, dict) or not set(given) <= {UNREADABLE}:
+        return False
+    try:
+        return all(
+            isinstance(text, str) and to_text(rational(text)) == text and 0 <= rational(text) <= 1
+            for text in given.values()
+        )
+    except WrongUse:
+        return False
 
 
 def _files(
