@@ -114,9 +114,9 @@ def _of_crowd(spec: Moments, row: Row) -> Answer:
     return _answer(spec, row, about, (max(ends[0], ZERO), min(max(ends[1], ZERO), QUARTER)), mean)
 
 
-def _part(value: int, off: int, whole: int, away: Fraction) -> Side:
+def _part(value: int, off: int, total: int, away: Fraction) -> Side:
     """Where a part of the whole lies, in 0..1."""
-    low, high = Fraction(value - off, whole) - away, Fraction(value + off, whole) + away
+    low, high = Fraction(value - off, total) - away, Fraction(value + off, total) + away
     low, high = max(low, ZERO), min(high, ONE)
     return (low, high) if low <= high else (ZERO, ONE)  # else the noise was beyond its reach: nothing is told
 

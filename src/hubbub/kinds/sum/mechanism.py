@@ -238,10 +238,10 @@ class Cells:
         np.add.at(found, self.places, self.counts)
         return found
 
-    def above(self, points: Sequence[int], shown: NDArray[np.bool_]) -> list[int]:
+    def above(self, points: Sequence[int], visible: NDArray[np.bool_]) -> list[int]:
         """How many people of the bins that are shown lie at each point or above it."""
         assert self.x is not None
-        seen = shown[self.places]
+        seen = visible[self.places]
         return [int(self.counts[seen & (self.x >= point)].sum()) for point in points]
 
     def layers(self, spec: Sum, cap: int | None) -> list[list[int]]:

@@ -105,7 +105,7 @@ def numbers(spec: Sum) -> tuple[Number, ...]:
     else:
         numbers = (*numbers, *texts(rate=spec.rates[0]))
     if spec.unit.counts_rows:
-        numbers += texts(bins=spec.places, whole=spec.whole)
+        numbers += texts(bins=spec.most_bins, whole=spec.most_in_all)
     numbers += texts(cap=for_cap) if for_cap else ()
     return numbers + (texts(lost=for_lost) if for_lost else ())
 
@@ -179,7 +179,7 @@ def checks(spec: Sum) -> Iterator[Check]:
     assert inner is not None
     worst = max(_lost(spec, x) for x in _values(spec))
     if spec.unit.counts_rows:
-        worst = max(worst, spec.layer_loss * spec.layers.spread(spec.places, spec.whole))
+        worst = max(worst, spec.layer_loss * spec.layers.spread(spec.most_bins, spec.most_in_all))
     found = (
         f"lose {short(worst, 9)} at most, with {'layers' if spec.layered else 'one sum'} and noise as wide as they are"
     )

@@ -108,7 +108,9 @@ def route(spec: Sum) -> str:
     elif spec.drawn_cap:
         phrase = "A part of epsilon was spent on a cap, and the noise of the sum is as wide as the cap"
     else:
-        phrase = f"Nobody counts with more than {to_text(spec.amount(spec.whole))}, and the noise is as wide as that"
+        phrase = (
+            f"Nobody counts with more than {to_text(spec.amount(spec.most_in_all))}, and the noise is as wide as that"
+        )
     match spec.protection:
         case Crowd(k=k):
             return f"{phrase}; bins of fewer than {k} {many(spec)} are hidden"

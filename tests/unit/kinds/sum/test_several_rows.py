@@ -115,7 +115,7 @@ def test_without_a_word_for_several_rows_such_a_table_is_refused() -> None:
 )
 def test_a_wrong_use_is_one_sentence(words: dict[str, Any], sentence: str) -> None:
     if not sentence:  # one bin: so many rows in it are so many rows in all
-        assert spec_of(**words).whole == 4
+        assert spec_of(**words).most_in_all == 4
         return
     with pytest.raises(WrongUse, match=sentence) as found:
         spec_of(**words)
