@@ -34,7 +34,15 @@ def test_the_best_is_first_and_all_are_named() -> None:
     found = offers(setting("intervals", (8,), 10**3, 10**4, "1"))
     bounds = [each.bound for each in found if each.bound is not None]
     assert bounds == sorted(bounds)
-    assert {each.name for each in found} == {"per-query", "histogram", "tree", "mwem", "small-database", "boosting"}
+    assert {each.name for each in found} == {
+        "per-query",
+        "histogram",
+        "tree",
+        "mwem",
+        "small-database",
+        "boosting",
+        "residual",
+    }
     for each in found:
         assert (each.method is None) == (each.name == "boosting")
         assert each.method is None or restored(parameters(each.method)) == each.method
