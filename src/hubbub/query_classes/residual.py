@@ -229,7 +229,7 @@ class Residual:
 
 
 def _table(queries: ColumnCells, query: Box) -> Columns:
-    return queries.sets[int(np.searchsorted(queries.starts, queries.place(query), side="right")) - 1]
+    return queries.sets[int(np.searchsorted(queries.starts, queries.index_of(query), side="right")) - 1]
 
 
 @lru_cache(maxsize=64)

@@ -82,17 +82,17 @@ def promises(spec: Queries) -> tuple[Derivation, ...]:
     """
     why = spec.method.why_not(spec.setting)
     if why:
-        raise Refused(f"the method {spec.method.name} cannot answer {spec.asked.of}: {why}; get the original")
+        raise Refused(f"the method {spec.method.name} cannot answer {spec.request.of}: {why}; get the original")
     if spec.method.spends(spec.setting) > spec.loss:
         raise Refused("the method loses more than the description says; get the original")
     if not spec.zero_knowledge:
-        if spec.loss > spec.asked.epsilon:
+        if spec.loss > spec.request.epsilon:
             raise Refused("the method may lose more than epsilon; get the original")
         if spec.enforced_number is None:
             delta = spec.method.spent_delta(spec.setting) if isinstance(spec.method, Residual) else Fraction(0)
-            if delta > spec.asked.delta:
+            if delta > spec.request.delta:
                 raise Refused("the noise of the tables has a larger delta than the description says; get the original")
-            return (_own(spec, DifferentialPrivacy(epsilon=spec.asked.epsilon, delta=delta)),)
+            return (_own(spec, DifferentialPrivacy(epsilon=spec.request.epsilon, delta=delta)),)
     own = _own(spec, DifferentialPrivacy(epsilon=spec.replaced_loss, neighbours=Neighbours.REPLACE))
     return _sampled(spec, own, spec.replaced_loss) if spec.zero_knowledge else (own,)
 
@@ -106,14 +106,14 @@ def _own(spec: Queries, claim: DifferentialPrivacy) -> Derivation:
         rho = sum((noise.rho for noise in noises), Fraction(0))
         given |= {"tables": len(noises), "rho": rounded(rho, up=True, digits=9), "delta_out": claim.delta}
     declared: tuple[Assumption, ...] = ()
-    if spec.asked.people is not None:
-        says = "it is public and true that there are {people} people in the table"
-        declared = (Assumption("queries.people", says, texts(people=spec.asked.people)),)
+    if spec.request.people is not None:
+        sentence = "it is public and true that there are {people} people in the table"
+        declared = (Assumption("queries.people", sentence, texts(people=spec.request.people)),)
     return stated(
         claim,
         theorem=THEOREMS[spec.method.name],
-        numbers=(("of", spec.asked.of), *texts(**given, loss=spec.loss)),
-        assumptions=(PARTITION, ONE_CELL, *map(rule, spec.asked.axes), spec.unit.assumption, *declared),
+        numbers=(("of", spec.request.of), *texts(**given, loss=spec.loss)),
+        assumptions=(PARTITION, ONE_CELL, *map(rule, spec.request.axes), spec.unit.assumption, *declared),
         people=spec.people,
     )
 
@@ -125,8 +125,8 @@ def residual_checks(spec: Queries, method: Residual, queries: ColumnCells) -> It
     """
     tables = of_class(queries)
     delta = method.spent_delta(spec.setting)
-    found = f"{to_text(delta)} of {to_text(spec.asked.delta)}"
-    yield Check("the delta of all tables together", delta <= spec.asked.delta, found)
+    found = f"{to_text(delta)} of {to_text(spec.request.delta)}"
+    yield Check("the delta of all tables together", delta <= spec.request.delta, found)
     above = optimality(method, tables)
     yield Check("the plan of the noise", above <= SLACK, f"{float(above):.4f} times the least weighted variance")
 
@@ -134,17 +134,17 @@ def residual_checks(spec: Queries, method: Residual, queries: ColumnCells) -> It
 def _sampled(spec: Queries, own: Derivation, loss: Fraction) -> tuple[Derivation, ...]:
     """Guarantee: Theorem A1, or A1' where nobody is half way between any two people, with the sample that the release
     names; and under replacement what sampling without replacement makes of the same loss."""
-    k, n, blank = spec.asked.rows, spec.asked.people, spec.method.blank
+    k, n, blank = spec.request.rows, spec.request.people, spec.method.blank
     assert k is not None and n is not None
     reached = outside(k, n, loss, blank=blank).epsilon_zk
-    if reached > spec.asked.epsilon:
+    if reached > spec.request.epsilon:
         raise Refused("on that sample the method loses more than epsilon; get the original")
     known = (SYMMETRIC, SECRET, PUBLIC_SIZES)
     knowledge = Derivation(
-        conclusion=ZeroKnowledge(epsilon=spec.asked.epsilon, aggregate=RandomSample(k=k, n=n)),
+        conclusion=ZeroKnowledge(epsilon=spec.request.epsilon, aggregate=RandomSample(k=k, n=n)),
         theorem=HALF_WAY if blank is Blank.HALF_WAY else ANY_ROW,
         premises=(own,),
-        numbers=texts(k=k, n=n, epsilon=loss, epsilon_out=spec.asked.epsilon),
+        numbers=texts(k=k, n=n, epsilon=loss, epsilon_out=spec.request.epsilon),
         assumptions=(*known, NOBODY if blank is Blank.HALF_WAY else BLANK),
     )
     smaller = mixed(loss, Fraction(k, n))
