@@ -126,6 +126,8 @@ class CountOptions(Confirmed, total=False):
     rows_per_person: Exact | None
     rows_per_bin: Exact | None
     rows_called: str | None
+    weight: str | None
+    calibrated: bool
     zero_knowledge: Exact | None
     rows: Exact | None
     people: Exact | None
@@ -148,6 +150,8 @@ class FractionOptions(Confirmed, total=False):
     rows_per_person: Exact | None
     rows_per_bin: Exact | None
     rows_called: str | None
+    weight: str | None
+    calibrated: bool
     zero_knowledge: Exact | None
     rows: Exact | None
     people: Exact | None
@@ -169,6 +173,8 @@ class MeanOptions(Confirmed, total=False):
     rows_per_person: Exact | None
     rows_per_bin: Exact | None
     rows_called: str | None
+    weight: str | None
+    calibrated: bool
     zero_knowledge: Exact | None
     rows: Exact | None
     people: Exact | None
@@ -209,6 +215,8 @@ class SumOptions(Confirmed, total=False):
     cap_per_bin: Exact | None
     cap_share: Exact | None
     lost: Exact | None
+    weight: str | None
+    calibrated: bool
     one_row_per_person: bool
     distinct: Exact | None
     rows_per_person: Exact | None
