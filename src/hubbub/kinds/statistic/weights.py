@@ -25,10 +25,17 @@ WEIGHTED_COUNT: Final = (
     "with the same --by and --where"
 )
 WEIGHT: Final = Option(
-    "weight", "RANGE", "Design weights: column:0..W:STEP; whoever has the weight w counts like w people.", takes="str"
+    "weight",
+    "RANGE",
+    "Design weights: column:0..W:STEP; whoever has the weight w counts like w people.",
+    takes="str",
+    advanced=True,
 )
 CALIBRATED_OPTION: Final = Option(
-    "calibrated", None, "The weights were raked or post-stratified: such a release is refused, and says what to do."
+    "calibrated",
+    None,
+    "The weights were raked or post-stratified: such a release is refused, and says what to do.",
+    advanced=True,
 )
 
 
