@@ -1,6 +1,6 @@
 """The command line: one file per verb, and here what the verbs share.
 
-Exit codes: 0 done, 2 wrong use, 3 refused, 4 a check failed. With ``--json`` one object goes to stdout and nothing
+Exit codes: 0 done, 2 wrong use, 3 refused, 4 a check failed, 130 stopped by Ctrl-C. With ``--json`` one object goes to stdout and nothing
 else does; words and progress go to stderr. Nothing heavy is imported before a command runs, so help comes at once.
 """
 
@@ -58,7 +58,7 @@ def _in_one_sentence() -> Iterator[None]:
             raise
         raise Sentence("the name of a file or folder is longer than the disk takes; choose a shorter one", 2) from None
     except KeyboardInterrupt as error:
-        raise Sentence("; ".join(("stopped", *map(str, error.args))), STOPPED) from None
+        raise Sentence(", ".join(("stopped", *map(str, error.args))), STOPPED) from None
     except click.UsageError as error:
         wrong = (_meant(error) or error.format_message()).rstrip(".")
         where = "hubbub" if error.ctx is None else error.ctx.command_path

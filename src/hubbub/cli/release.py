@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -46,9 +47,19 @@ _TABLE: Final = (*_WHO, "table", "delimiter", "encoding", "no_header", "unreadab
 
 
 FORM: Final[tuple[tuple[tuple[str, ...], str, str, dict[str, Any]], ...]] = (
-    (("--table",), "NAME", "The table of a database (or a query, SELECT ...), or the sheet of an Excel file.", {}),
+    (
+        ("--table",),
+        "NAME",
+        "The table of a database (or a query, SELECT ...; not of SQLite), or the sheet of an Excel file.",
+        {},
+    ),
     (("--delimiter",), "SIGN", "What separates the cells of a CSV: comma, semicolon, tab or pipe.", {}),
-    (("--encoding",), "NAME", "How a CSV is encoded, if not in UTF-8: latin-1, cp1252, utf-16 ...", {}),
+    (
+        ("--encoding",),
+        "NAME",
+        "How a CSV is encoded, if not in UTF-8, or in UTF-16 with its mark: latin-1, cp1252 ...",
+        {},
+    ),
     (("--no-header",), "NAMES", "The columns of a CSV whose first line is data, like id,town,age.", {}),
 )
 """How a file is read, the same wherever one is."""
@@ -200,6 +211,15 @@ def _opened(kind: Kind, file: str, words: dict[str, Any]) -> _Opened:
     return _Opened(network.publish, network.links, named["dataset"] or named_after(file))
 
 
+@contextmanager
+def _unpublished() -> Iterator[None]:
+    """An interrupt in here says that nothing is published, and whatever else is known."""
+    try:
+        yield
+    except KeyboardInterrupt as stopped:
+        raise KeyboardInterrupt(*(stopped.args or ("nothing published",))) from None
+
+
 def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[str, Any]) -> None:
     from hubbub.ledger.ledger import Ledger
     from hubbub.protocol.capabilities import TakesLong
@@ -211,12 +231,13 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[st
     out, form, replace, date, yes, explained, dry_run = (
         words.pop(name) for name in ("out", "form", "replace", "date", "yes", "explain", "dry_run")
     )
-    ledger = Ledger(words["ledger"])
-    opened = _opened(kind, file, words)
-    spec = kind.ask(**words)
-    check_format(form)
-    said = heading(date)
-    bound = spec.bind(opened.data.columns())
+    with _unpublished():
+        ledger = Ledger(words["ledger"])
+        opened = _opened(kind, file, words)
+        spec = kind.ask(**words)
+        check_format(form)
+        said = heading(date)
+        bound = spec.bind(opened.data.columns())
     if dry_run:
         if opened.dataset is None:
             raise WrongUse("this has no name in the ledger; give it one with `dataset`")
@@ -227,7 +248,8 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[st
         if isinstance(spec, TakesLong) and (ahead := spec.duration_note()):
             say(ahead)
         with waiting("Counting"):
-            done = opened.publish(spec, accept_weak=True)  # if it is weak, somebody just confirmed it
+            with _unpublished():
+                done = opened.publish(spec, accept_weak=True)  # if it is weak, somebody just confirmed it
             written = save(done, out, form=form, replace=replace, heading=said)
     beside = kind.compare(done.spec) if compare and kind.compare is not None else None
     answer(done, written, as_json=as_json, explained=explained, beside=beside)
