@@ -23,6 +23,8 @@ METHODS: Final[dict[str, tuple[str, ...]]] = {
     "mean": ("of", "by"),
     "quantile": ("of", "by"),
     "sum": ("of", "by"),
+    "variance": ("of", "by"),
+    "std": ("of", "by"),
     "graph": ("of",),
 }
 """The kinds that Python has a method for, and which of their options it takes by position."""

@@ -56,6 +56,16 @@ def test_answers_of_the_calculator_are_frozen_and_tell_themselves() -> None:
     assert "1.5-DP" in f"{composed.conclusion}"
 
 
+def test_a_voter_is_asked_about_in_words_or_as_a_question() -> None:
+    worded = hubbub.vote.gain(belief="abc:1/2,bac:1/2", truth="cab", voters=101, rule="plurality")
+    assert hubbub.vote.gain(worded.gain.question, Fraction(1, 10**12)).as_json() == worded.as_json()
+    with pytest.raises(WrongUse, match=r"^give what the voter believes: one of belief, observed and ballots$"):
+        hubbub.vote.gain(truth="cab", voters=101)
+    with pytest.raises(WrongUse, match="add truth, her ranking, and voters, how many vote"):
+        hubbub.vote.gain(belief="abc:1/2,bac:1/2")
+    assert hubbub.vote.gain_map(rules="plurality", voters=11, steps=2, no_efficiency=True).voters == 11
+
+
 def test_a_wrong_question_is_answered_in_the_words_of_python() -> None:
     with pytest.raises(WrongUse, match=r"^delta and at_epsilon are asked one at a time"):
         hubbub.account.crowd(20, "0.1").ask(delta="1e-6", at_epsilon=1)
@@ -94,7 +104,7 @@ def test_a_release_is_saved_verified_and_explained(tmp_path: Path) -> None:
     assert {"release", "certificate", "report"} <= set(written)
     checked = hubbub.verify(written["certificate"])
     assert checked.passed
-    assert checked.whole  # our own key, and the files are there
+    assert checked.complete  # our own key, and the files are there
     assert checked.as_json()["verdict"] == checked.verdict
     told = hubbub.explain(written["certificate"])
     assert told.text == hubbub.explain(done).text
@@ -130,7 +140,7 @@ def test_a_release_prints_draws_and_saves_itself(tmp_path: Path) -> None:
     assert done.plot().html.startswith("<figure>")
     assert done.plot()._repr_html_() == done.plot().html
     written = done.save(tmp_path / "out", form="parquet")
-    assert hubbub.verify(written["certificate"]).whole
+    assert hubbub.verify(written["certificate"]).complete
     with pytest.raises(hubbub.Refused, match="in no ledger"):
         replace(done, publisher=None).save(tmp_path / "other")
 

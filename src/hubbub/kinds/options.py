@@ -19,10 +19,14 @@ class HistogramOptions(Confirmed, total=False):
     """The options of ``hubbub release histogram``, but for what the method takes first."""
 
     crowd: Exact | None
+    noise: str | None
     outlier: str | None
     one_row_per_person: bool
     distinct: Exact | None
     expected_rows: bool
+    rows_per_person: Exact | None
+    rows_per_bin: Exact | None
+    rows_called: str | None
     sample: Exact | None
     scale_up: bool
     collected: Exact | None
@@ -39,6 +43,7 @@ class HistogramOptions(Confirmed, total=False):
     alpha: Exact | None
     offset: Exact | None
     delta: Exact | None
+    variance: Exact | None
     thresholds: str | Sequence[Exact] | None
     epsilons: str | Sequence[Exact] | None
     offsets: str | Sequence[Exact] | None
@@ -116,6 +121,11 @@ class CountOptions(Confirmed, total=False):
     one_row_per_person: bool
     expected_rows: bool
     any_row: bool
+    count_rows: bool
+    distinct: Exact | None
+    rows_per_person: Exact | None
+    rows_per_bin: Exact | None
+    rows_called: str | None
     zero_knowledge: Exact | None
     rows: Exact | None
     people: Exact | None
@@ -134,6 +144,10 @@ class FractionOptions(Confirmed, total=False):
     one_row_per_person: bool
     expected_rows: bool
     any_row: bool
+    distinct: Exact | None
+    rows_per_person: Exact | None
+    rows_per_bin: Exact | None
+    rows_called: str | None
     zero_knowledge: Exact | None
     rows: Exact | None
     people: Exact | None
@@ -151,6 +165,10 @@ class MeanOptions(Confirmed, total=False):
     where: str | None
     one_row_per_person: bool
     expected_rows: bool
+    distinct: Exact | None
+    rows_per_person: Exact | None
+    rows_per_bin: Exact | None
+    rows_called: str | None
     zero_knowledge: Exact | None
     rows: Exact | None
     people: Exact | None
@@ -168,6 +186,10 @@ class QuantileOptions(Confirmed, total=False):
     q: Exact
     where: str | None
     one_row_per_person: bool
+    distinct: Exact | None
+    rows_per_person: Exact | None
+    rows_per_bin: Exact | None
+    rows_called: str | None
     zero_knowledge: Exact | None
     rows: Exact | None
     people: Exact | None
@@ -192,6 +214,38 @@ class SumOptions(Confirmed, total=False):
     people: Exact | None
     crowd: Exact | None
     epsilon: Exact | None
+    coverage: Exact
+    unlisted: Exact | None
+
+
+class VarianceOptions(Confirmed, total=False):
+    """The options of ``hubbub release variance``, but for what the method takes first."""
+
+    where: str | None
+    one_row_per_person: bool
+    zero_knowledge: Exact | None
+    rows: Exact | None
+    people: Exact | None
+    crowd: Exact | None
+    epsilon: Exact | None
+    sample: Exact | None
+    at_delta: Exact
+    coverage: Exact
+    unlisted: Exact | None
+
+
+class StdOptions(Confirmed, total=False):
+    """The options of ``hubbub release std``, but for what the method takes first."""
+
+    where: str | None
+    one_row_per_person: bool
+    zero_knowledge: Exact | None
+    rows: Exact | None
+    people: Exact | None
+    crowd: Exact | None
+    epsilon: Exact | None
+    sample: Exact | None
+    at_delta: Exact
     coverage: Exact
     unlisted: Exact | None
 

@@ -53,7 +53,7 @@ def options_of(function: Callable[..., Any]) -> tuple[Option, ...]:
         many = each.default == () or each.kind is each.VAR_POSITIONAL
         unsaid = each.default is each.empty and not many
         default = None if unsaid or many or each.default is None or each.default is False else str(each.default)
-        found.append(replace(option, name=each.name, default=default, many=many, required=unsaid))
+        found.append(replace(option, name=each.name, default=default, many=many, required=unsaid or option.required))
     return tuple(found)
 
 

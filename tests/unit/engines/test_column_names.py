@@ -41,9 +41,9 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
     "pandas": lambda folder: arrow(folder).to_pandas(),
     "polars": lambda folder: pl.DataFrame({"id": [1, 2], "town": ["Bath", "York"], "Town": ["Ely", "Ely"]}),
     "lazy": lambda folder: pl.LazyFrame({"id": [1, 2], "town": ["Bath", "York"], "Town": ["Ely", "Ely"]}),
-    "relation": lambda folder: duckdb.sql(
-        "SELECT * FROM (VALUES (1, 'Bath', 'Ely'), (2, 'York', 'Ely')) AS t(id, town, x)"
-    ).project('id, town, x AS "Town"'),
+    "relation": lambda folder: duckdb.from_arrow(arrow(folder).rename_columns(["id", "town", "x"])).project(
+        'id, town, x AS "Town"'
+    ),
 }
 
 

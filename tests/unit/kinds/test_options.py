@@ -15,6 +15,7 @@ from hubbub.errors import WrongUse, in_python
 from hubbub.kinds.cube.request import cube
 from hubbub.kinds.graph.request import statistics
 from hubbub.kinds.histogram.request import histogram
+from hubbub.kinds.moments.request import spread
 from hubbub.kinds.network import Network
 from hubbub.kinds.points.request import points
 from hubbub.kinds.queries.request import queries
@@ -35,6 +36,8 @@ REQUESTS: dict[str, Callable[..., Any]] = {
     "mean": statistic,
     "quantile": statistic,
     "sum": total,
+    "variance": spread,
+    "std": spread,
     "graph": statistics,
 }
 

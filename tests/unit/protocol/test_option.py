@@ -22,6 +22,7 @@ QUESTIONS: dict[str, Callable[..., Any]] = {
     "account group": hubbub.account.group,
     "account compose": hubbub.account.compose,
     "account convert": hubbub.account.convert,
+    "vote guarantee": hubbub.vote.guarantee,
     "plan": hubbub.plan.release,
     "plan cube": hubbub.plan.refinements,
     "plan records": hubbub.plan.coarsenings,

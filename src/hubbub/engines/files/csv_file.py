@@ -47,9 +47,9 @@ def csv_relation(patterns: str, header: Sequence[str], mark: str, *, named: bool
     first = "true" if named else "false"
     form = f"delim={literal(mark)}, quote='\"', escape='\"', header={first}, compression='none'"
     lenient = "strict_mode=false, ignore_errors=true, allow_quoted_nulls=false"
-    place = f"parallel=false, max_line_size={LONGEST}, buffer_size={LONGEST * BUFFERED}"
-    options = f"store_rejects=true, rejects_limit={MOST_REJECTS}"
-    read = f"read_csv({patterns}, auto_detect=false, columns={{{columns}}}, {form}, {lenient}, {place}, {options})"
+    options = f"parallel=false, max_line_size={LONGEST}, buffer_size={LONGEST * BUFFERED}"
+    rejects = f"store_rejects=true, rejects_limit={MOST_REJECTS}"
+    read = f"read_csv({patterns}, auto_detect=false, columns={{{columns}}}, {form}, {lenient}, {options}, {rejects})"
     if len(header) > 1:
         return read
     return f"(SELECT * FROM {read} WHERE {identifier(header[0])} IS NOT NULL)"  # a blank line is nobody here either
@@ -68,8 +68,8 @@ def first_names(path: str, mark: str, form: Form = PLAIN) -> list[str]:
         "".join(names).encode()
     except (UnicodeEncodeError, csv.Error):
         names = []
-    whole = len(text) < _LONGEST_HEADER or "\n" in text or "\r" in text
-    return [] if not whole or any(sign in name for name in names for sign in "\r\n\0") else names
+    complete = len(text) < _LONGEST_HEADER or "\n" in text or "\r" in text
+    return [] if not complete or any(sign in name for name in names for sign in "\r\n\0") else names
 
 
 def _header(path: str, mark: str, form: Form) -> tuple[str, ...]:

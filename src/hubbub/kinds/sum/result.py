@@ -12,15 +12,16 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.kinds.histogram.discovery import FOUND
+from hubbub.kinds.statistic.arrays import down, integers, label_arrays, one_batch, up
 from hubbub.kinds.statistic.result import ENDS, HIDDEN, STATUSES, UNTOLD, Key, key_of
 from hubbub.kinds.sum import text as sum_text
 from hubbub.kinds.sum.estimates import Answer
 from hubbub.kinds.sum.lost import Lost
-from hubbub.numeric.exact import to_float, to_text
+from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Bar, Bars, Drawing
 from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Result, Sheet
-from hubbub.serialization.arrow import floats, labelled, texts, whole
+from hubbub.serialization.arrow import floats, labelled
 from hubbub.tables.key_columns import STATUS, key_columns
 from hubbub.tables.protection import Crowd, Knowledge
 
@@ -91,26 +92,26 @@ class Totals(Result):
             yield key_of(self.spec.axes, code)
 
     def sheets(self) -> tuple[Sheet, ...]:
-        found = [_sheet("release", self._batch())]
+        found = [one_batch("release", self._batch())]
         if self.spec.layered:
-            found.append(_sheet("layers", self._layers()))
+            found.append(one_batch("layers", self._layers()))
         if self.lost is not None:
-            found.append(_sheet("lost", self._lost(self.lost)))
+            found.append(one_batch("lost", self._lost(self.lost)))
         return tuple(found)
 
     def _batch(self) -> pa.RecordBatch:
         spec, found = self.spec, self.answers
-        arrays = _keys(spec, list(self.keys()))
+        arrays = label_arrays(len(spec.axes), list(self.keys()))
         for name in integer_columns(spec):
-            arrays.append(_integers([_drawn_integer(answer, name) for answer in found]))
+            arrays.append(integers([_drawn_integer(answer, name) for answer in found]))
         arrays.append(floats([None if answer.estimate is None else float(answer.estimate) for answer in found]))
-        arrays.append(floats([_down(answer.low) for answer in found]))
-        arrays.append(floats([_up(answer.high) for answer in found]))
+        arrays.append(floats([down(answer.low) for answer in found]))
+        arrays.append(floats([up(answer.high) for answer in found]))
         if spec.layered:
             cuts = [answer.cut for answer in found]
             arrays.append(floats([None if cut is None else float(cut.at) for cut in cuts]))
-            arrays.append(floats([None if cut is None else _down(cut.low) for cut in cuts]))
-            arrays.append(floats([None if cut is None else _up(cut.high) for cut in cuts]))
+            arrays.append(floats([None if cut is None else down(cut.low) for cut in cuts]))
+            arrays.append(floats([None if cut is None else up(cut.high) for cut in cuts]))
         told = np.array([STATUSES.index(answer.status) for answer in found], dtype=np.int64)
         return pa.record_batch([*arrays, labelled(told, STATUSES)], schema=schema(spec))
 
@@ -120,14 +121,14 @@ class Totals(Result):
         over = [float(spec.amount(top)) for top in (0, *layers.tops[:-1])] * len(self.answers)
         up_to = [float(spec.amount(top)) for top in layers.tops] * len(self.answers)
         sums = [each for answer in self.answers for each in answer.row.sums or (None,) * n]
-        arrays = _keys(spec, [key for key in self.keys() for _ in range(n)])
-        return pa.record_batch([*arrays, floats(over), floats(up_to), _integers(sums)], schema=layers_schema(spec))
+        arrays = label_arrays(len(spec.axes), [key for key in self.keys() for _ in range(n)])
+        return pa.record_batch([*arrays, floats(over), floats(up_to), integers(sums)], schema=layers_schema(spec))
 
     def _lost(self, lost: Lost) -> pa.RecordBatch:
         rows = lost.octaves
         ends = [floats([float(each.over) for each in rows]), floats([float(each.up_to) for each in rows])]
         people = [[each.people for each in rows], [each.low for each in rows], [each.high for each in rows]]
-        return pa.record_batch([*ends, *(whole(np.array(n, dtype=np.int64)) for n in people)], schema=LOST)
+        return pa.record_batch([*ends, *map(integers, people)], schema=LOST)
 
     def facts(self) -> Mapping[str, Any]:
         spec = self.spec
@@ -160,13 +161,13 @@ class Totals(Result):
             "key": key,
             "value": None if answer.value is None else to_text(answer.value),
             "estimate": None if answer.estimate is None else float(answer.estimate),
-            "low": _down(answer.low),
-            "high": _up(answer.high),
+            "low": down(answer.low),
+            "high": up(answer.high),
             **{name: _drawn_integer(answer, name) for name in integer_columns(self.spec)},
         }
         if self.spec.layered:
             cut = answer.cut
-            ends = None if cut is None else {"at": to_text(cut.at), "low": _down(cut.low), "high": _up(cut.high)}
+            ends = None if cut is None else {"at": to_text(cut.at), "low": down(cut.low), "high": up(cut.high)}
             told |= {"cut": ends, "layers": None if answer.row.sums is None else list(answer.row.sums)}
         return told
 
@@ -253,14 +254,6 @@ def _lost_facts(lost: Lost) -> dict[str, Any]:
     }
 
 
-def _sheet(name: str, batch: pa.RecordBatch) -> Sheet:
-    return Sheet(name, batch.schema, lambda: iter((batch,)), batch.num_rows)
-
-
-def _keys(spec: Sum, keys: list[Key]) -> list[pa.Array]:
-    return [texts([key[i] for key in keys]) for i in range(len(spec.axes))]
-
-
 def _drawn_integer(answer: Answer, name: str) -> int | None:
     match name:
         case "people":
@@ -269,17 +262,3 @@ def _drawn_integer(answer: Answer, name: str) -> int | None:
             return answer.row.cap
         case _:
             return None if answer.row.sums is None else answer.row.sums[0]
-
-
-def _down(value: Fraction) -> float:
-    return to_float(value, round_up=False)
-
-
-def _up(value: Fraction | None) -> float | None:
-    return None if value is None else to_float(value, round_up=True)
-
-
-def _integers(numbers: list[int | None]) -> pa.Array:
-    """Whole numbers, null where None."""
-    known = np.array([number is not None for number in numbers], dtype=bool)
-    return whole(np.array([number or 0 for number in numbers], dtype=np.int64), None if known.all() else known)
