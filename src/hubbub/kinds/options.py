@@ -206,9 +206,14 @@ class SumOptions(Confirmed, total=False):
 
     where: str | None
     cap: Exact | None
+    cap_per_bin: Exact | None
     cap_share: Exact | None
     lost: Exact | None
     one_row_per_person: bool
+    distinct: Exact | None
+    rows_per_person: Exact | None
+    rows_per_bin: Exact | None
+    rows_called: str | None
     zero_knowledge: Exact | None
     rows: Exact | None
     people: Exact | None

@@ -157,7 +157,7 @@ _ANY_ROW: Final = Option("any_row", None, "A person of several rows counts if an
 _COUNT_ROWS: Final = Option(
     "count_rows", None, "Count rows and not people, at most M of each person (`rows_per_person`)."
 )
-_DISTINCT: Final = Option(
+DISTINCT: Final = Option(
     "distinct", "B", "Each person, or their rows, in at most B bins, chosen secretly; EPS is for all."
 )
 PROTECTED: Final = (
@@ -252,7 +252,7 @@ COUNT: Final = _kind(
     "count",
     Count,
     "Count people who meet a condition, in all or by bins.",
-    (BY, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, _COUNT_ROWS, _DISTINCT, *ROWS),
+    (BY, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, _COUNT_ROWS, DISTINCT, *ROWS),
     f'{_TOWN} --where "age >= 65" --zero-knowledge 0.5 --rows 1000 --people 40000 --out count/',
     f'{_TOWN} --where "salary >= 200000" --any-row --epsilon 1 --out ever/',
 )
@@ -260,7 +260,7 @@ FRACTION: Final = _kind(
     "fraction",
     Share,
     "Publish the share of people who meet a condition, of all or of each bin.",
-    (BY, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, _DISTINCT, *ROWS),
+    (BY, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, DISTINCT, *ROWS),
     f'{_TOWN} --where "age >= 65" --by department --crowd 20 --epsilon 1 --out fraction/',
 )
 MEAN: Final = _kind(
@@ -271,7 +271,7 @@ MEAN: Final = _kind(
 RANGE is declared, because nothing about it may be found in the data: values below LOW count as LOW, those above HIGH
 as HIGH, all to the nearest STEP; people without a value are left out.
 """,
-    (OF, BY, WHERE, ONE_ROW, EXPECTED, _DISTINCT, *ROWS),
+    (OF, BY, WHERE, ONE_ROW, EXPECTED, DISTINCT, *ROWS),
     f"{_TOWN} --of salary:0..300000:1000 --epsilon 1 --out mean/",
     f"{_TOWN} --of salary:0..300000:1000 --by department=Police,Fire --one-row-per-person --epsilon 1 --out kept/",
 )
@@ -283,6 +283,6 @@ QUANTILE: Final = _kind(
 RANGE is declared: the value comes out as one of its steps; what lies outside counts as the nearer end, and people
 without a value are left out.
 """,
-    (OF, _Q, BY, WHERE, ONE_ROW, _DISTINCT, *ROWS),
+    (OF, _Q, BY, WHERE, ONE_ROW, DISTINCT, *ROWS),
     f"{_TOWN} --of salary:0..300000:1000 --q 0.5 --epsilon 1 --out quantile/",
 )
