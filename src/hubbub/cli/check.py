@@ -56,6 +56,7 @@ def _of_releases(own: set[str]) -> list[click.Option]:
         for param in command(kind).params if kind.data == "table" else ():
             if isinstance(param, click.Option) and not own.intersection(param.opts):
                 param.required, param.hidden, param.default = False, True, None
+                param.type = param.type if param.is_flag else click.STRING  # what it says is not looked at
                 found.setdefault(param.opts[0], param)
     return list(found.values())
 
