@@ -161,3 +161,25 @@ def test_the_help_of_hubbub_has_every_command_in_one_line_by_what_it_is_for() ->
 def test_no_line_about_a_command_is_cut(path: tuple[str, ...], command: click.Command) -> None:
     shown = run(*path, "--help").stdout.partition("\nCommands:\n")[2]
     assert "...\n" not in shown
+
+
+@pytest.mark.parametrize("module", ["click", "hubbub.cli.main", "hubbub.cli.verify"])
+@pytest.mark.parametrize("made", ["KeyboardInterrupt", "ImportError('of a library')"])
+def test_ctrl_c_while_the_command_is_loaded_is_one_word(module: str, made: str) -> None:
+    """The interrupt as it is, and as DuckDB hands it on when it comes while it is imported."""
+    start = f"""
+import signal, sys
+class Hook:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            try:
+                signal.raise_signal(signal.SIGINT)
+            except KeyboardInterrupt:
+                raise {made} from None
+sys.meta_path.insert(0, Hook())
+sys.argv = ["hubbub", "verify", "x.json"]
+from hubbub.__main__ import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", start], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (cli.STOPPED, "", "hubbub: stopped\n")
