@@ -19,6 +19,7 @@ class HistogramOptions(Confirmed, total=False):
     """The options of ``hubbub release histogram``, but for what the method takes first."""
 
     crowd: Exact | None
+    noise: str | None
     outlier: str | None
     one_row_per_person: bool
     distinct: Exact | None
@@ -42,6 +43,7 @@ class HistogramOptions(Confirmed, total=False):
     alpha: Exact | None
     offset: Exact | None
     delta: Exact | None
+    variance: Exact | None
     thresholds: str | Sequence[Exact] | None
     epsilons: str | Sequence[Exact] | None
     offsets: str | Sequence[Exact] | None

@@ -16,6 +16,7 @@ OPTIONS: Final[tuple[Option, ...]] = (
     Option("alpha", "A", "Offsets alpha/epsilon, rounded up, with the paper's claim."),
     Option("offset", "S", "The threshold stands at k + S."),
     Option("delta", "D", "Thresholds, offsets or factors that are the smallest with a delta of at most D."),
+    Option("variance", "V", "The parameter of Gaussian noise, instead of a delta (gaussian)."),
     Option("thresholds", "K1,K2,..", "The crowd sizes of a staircase, falling.", takes=_LIST),
     Option("epsilons", "E0,E1,..", "The losses of a staircase, falling, one more than thresholds.", takes=_LIST),
     Option("offsets", "S1,S2,..", "One offset per threshold of a staircase.", takes=_LIST),

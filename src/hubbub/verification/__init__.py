@@ -21,13 +21,15 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.key import ALGORITHM, signed
 from hubbub.ledger.ledger import dataset_name, released
+from hubbub.numeric.exact import rational, to_text
 from hubbub.protocol.capabilities import HasCompanion, MaybeDistributed
 from hubbub.protocol.check import Check
+from hubbub.protocol.release import UNREADABLE
 from hubbub.protocol.spec import Spec
 from hubbub.publication.staging import CERTIFICATE, REPORT
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import LARGEST, read
-from hubbub.serialization.published_files import Files, NotThere
+from hubbub.serialization.published_files import FileMissing, Files
 from hubbub.verification.checklist import Failed, Notes, printable
 from hubbub.verification.comparing import difference
 from hubbub.verification.promises import check_promises
@@ -37,7 +39,7 @@ _PARTS: Final = 10  # parts of a release whose numbers are looked at
 _LONGEST: Final = 100  # characters of a certificate's own text in a sentence
 _ENTRY: Final = {"id": str, "dataset": str, "hash": str, "nonce": str}
 _BEYOND: Final = (ValueError, ArithmeticError, RecursionError, MemoryError)  # numbers that nobody can work with
-_FIELDS: Final = {"format", "software", "kind", "release", "files", "ledger", "guarantees"}
+_FIELDS: Final = {"format", "software", "kind", "release", "reading", "files", "ledger", "guarantees"}
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,40}\.(csv|parquet|html|json)", re.ASCII)
 _SOFTWARE: Final = re.compile(r"hubbub [0-9][0-9A-Za-z.+-]{0,40}", re.ASCII)
@@ -63,7 +65,7 @@ class Checked(Verdict):
     not_recomputed: str = ""  # why no number was worked out again; empty if all that are there were
 
     @property
-    def whole(self) -> bool:
+    def complete(self) -> bool:
         """Whether it passed, somebody known signed it, and every file was there."""
         return self.passed and self.signer is not None and not self.missing and not self.not_recomputed
 
@@ -107,7 +109,13 @@ class Checked(Verdict):
     @property
     def not_checked(self) -> tuple[str, ...]:
         """What was not, and what cannot be, checked."""
-        numbers = (self.not_recomputed,) if self.not_recomputed else ()
+        numbers: tuple[str, ...] = (self.not_recomputed,) if self.not_recomputed else ()
+        share = (self.certificate or {})["reading"].get(UNREADABLE) if self.passed else None
+        if share is not None:
+            numbers += (
+                f"whether this is so: at most a share {share} of the people, or one person, has a row that cannot be read; "
+                "that the release was not refused for it is taken to tell nothing about anybody",
+            )
         return (*CANNOT_KNOW, *numbers, *(f"whether this is so: {text}" for text in self.assumptions))
 
     @property
@@ -120,7 +128,7 @@ class Checked(Verdict):
     def as_json(self) -> dict[str, Any]:
         return self.with_facts(
             self.verdict,
-            whole=self.whole,
+            complete=self.complete,
             files=self.files,
             missing=self.missing,
             not_checked=self.not_checked,
@@ -243,7 +251,7 @@ def _numbers(
     files = Files(form, {**beside, "release": first})
     try:
         result = spec.present(spec.load(files))
-    except NotThere as error:
+    except FileMissing as error:
         _check_named(notes, seen["certificate"]["files"], [error.file])
         seen["not_recomputed"] = f"no number was worked out again, because {error}"
         return
@@ -337,15 +345,15 @@ def check_signature(notes: Notes, body: Mapping[str, Any], signature: Any, key: 
 def _entry(notes: Notes, body: Mapping[str, Any], dataset: str | None) -> None:
     found = body.get("ledger")
     entry: dict[str, Any] = found if isinstance(found, dict) else {}
-    right = {name: type(value) for name, value in entry.items()} == _ENTRY and _is_place(entry)
-    place = f"dataset {entry.get('dataset')}, entry {entry.get('hash')}"
-    notes.note("place in the ledger", right, place, wrong="it names none")
+    right = {name: type(value) for name, value in entry.items()} == _ENTRY and _is_ledger_entry(entry)
+    entry_text = f"dataset {entry.get('dataset')}, entry {entry.get('hash')}"
+    notes.note("place in the ledger", right, entry_text, wrong="it names none")
     if dataset is not None:
         wrong = f"it is {entry['dataset'][:_LONGEST]!r}"
         notes.note("the dataset", entry["dataset"] == dataset, dataset, wrong=wrong)
 
 
-def _is_place(entry: Mapping[str, Any]) -> bool:
+def _is_ledger_entry(entry: Mapping[str, Any]) -> bool:
     """Whether a ledger may have written this."""
     with suppress(WrongUse):
         name = dataset_name(entry["dataset"]) == entry["dataset"]
@@ -378,10 +386,24 @@ def _spec(body: Mapping[str, Any]) -> Spec:
 
 def _rest(notes: Notes, body: Mapping[str, Any]) -> None:
     """Nothing else is said."""
+    notes.note("how the table was read", _is_reading(body.get("reading")), wrong="is missing, or says what nobody can")
     unknown = sorted(set(body) - _FIELDS)
     notes.note("nothing more is said", not unknown, wrong=f"there is no {unknown[0][:40]!r} in it" if unknown else "")
     right = isinstance(body.get("software"), str) and _SOFTWARE.fullmatch(body["software"]) is not None
     notes.note("the software", right, str(body.get("software")), wrong="is missing, or none of Hubbub's")
+
+
+def _is_reading(given: object) -> bool:
+    """Whether it says nothing, or which share of people may have a row that cannot be read."""
+    if not isinstance(given, dict) or not set(given) <= {UNREADABLE}:
+        return False
+    try:
+        return all(
+            isinstance(text, str) and to_text(rational(text)) == text and 0 <= rational(text) <= 1
+            for text in given.values()
+        )
+    except WrongUse:
+        return False
 
 
 def _files(
@@ -391,15 +413,15 @@ def _files(
     compared, missing = [], []
     for name, digest in named.items():
         given = release if release is not None and name.startswith("release.") else None
-        place = Path(given) if given is not None else None if folder is None else Path(folder) / name
-        if place is None or (given is None and not place.is_file()):
+        path = Path(given) if given is not None else None if folder is None else Path(folder) / name
+        if path is None or (given is None and not path.is_file()):
             missing.append(name)
             continue
         what = f"the file {name}"
         try:
-            found = sha256(place)
+            found = sha256(path)
         except OSError:
-            notes.note(what, False, f"{str(place)[:200]!r} cannot be read; check the name")
+            notes.note(what, False, f"{str(path)[:200]!r} cannot be read; check the name")
         wrong = "it is another file than the certificate is about"
         notes.note(what, found == digest, f"SHA-256 {found}", wrong=wrong)
         compared.append(name)

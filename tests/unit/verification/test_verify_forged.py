@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
+import hubbub
 from hubbub import registry
 from hubbub.channels.mechanisms.added_noise import add_noise
 from hubbub.channels.papers import staircase, staircase_work
@@ -53,7 +56,7 @@ def _changed(body: dict[str, Any], path: tuple[Any, ...]) -> dict[str, Any]:
 
 # What nothing else in this certificate follows from: with another of these it is that of another release, and whole.
 INSIDE = ("bins", "at_delta", "coverage", "scale_up", "lowered")
-FREE = [("files",), ("software",), ("ledger",), *(("release", name) for name in INSIDE)]
+FREE = [("files",), ("software",), ("ledger",), ("reading",), *(("release", name) for name in INSIDE)]
 
 
 def _is_free(path: tuple[Any, ...]) -> bool:
@@ -337,6 +340,28 @@ def test_words_of_a_certificate_cannot_pass_for_ours(forger: Path) -> None:
     done = verify(described(forger, guarantees=[{said: said}]))
     assert all(check.what.isprintable() and check.found.isprintable() for check in done.checks)
     assert printable("a\nb\x1b\ud800é") == "a\\u000ab\\u001b\\ud800é"
+
+
+def test_the_share_of_unreadable_people_that_would_refuse_is_in_the_certificate(tmp_path: Path, forger: Path) -> None:
+    """A refusal would tell something about the data, so that there was none rests on an assumption, which is stated."""
+    table = pa.table({"id": list(range(40)), "town": ["Bath"] * 40})
+    people = hubbub.open(table, person="id", dataset="town", unreadable="0.2")
+    written = people.histogram(["town=Bath"], epsilon=1).save(tmp_path)
+    body = json.loads(Path(written["certificate"]).read_bytes())
+    del body["signature"]
+    assert body["reading"] == {"unreadable": "0.2"}
+    (said,) = [text for text in verify(sign(forger, body), folder=tmp_path).not_checked if "cannot be read" in text]
+    assert "at most a share 0.2 of the people, or one person" in said
+    wrong_ones: list[object] = [
+        None,
+        [],
+        *({"unreadable": text} for text in (1, "2", "x", "1/0", "-1", "0.20")),
+        {"a": "b"},
+    ]
+    for other in wrong_ones:
+        forged = verify(sign(forger, body | {"reading": other}), folder=tmp_path)
+        assert not forged.passed, other
+        assert forged.as_json()["not_checked"] == []
 
 
 @pytest.mark.parametrize("epsilon", [51, 10**6, 10**26])

@@ -31,7 +31,7 @@ MEMORY: Final = 2 << 30  # bytes of addresses, at most; as much for what comes b
 _LEAST: Final = 1 << 30  # of them, however small the file is: libraries are in there too
 _GROWS: Final = 100  # bytes for each byte of the file, which is packed
 SECONDS: Final = 300.0
-WRONG, SAID, TOO_MUCH = 1, 2, 3
+WRONG, REPORTED, TOO_MUCH = 1, 2, 3
 """How the process ends: no Excel file; it says itself what is wrong; too much for it. Or it is killed."""
 _PIECE: Final = 1 << 20  # bytes
 _READER: Final = "hubbub.engines.files.excel_reader"
@@ -49,12 +49,12 @@ def sheet(path: str, name: str | None, *, memory: int | None = None, seconds: fl
     memory = _memory(path) if memory is None else memory
     end = time.monotonic() + seconds
     for close in (False, True):  # as it is; if that is too much, with its rows moved close to each other
-        asked = {"path": os.path.abspath(path), "name": name, "memory": memory, "seconds": seconds, "close": close}
-        code, said = _asked(asked, max(end - time.monotonic(), 0))
-        if code == SAID:
-            raise WrongUse(json.loads(said)["error"])
+        request = {"path": os.path.abspath(path), "name": name, "memory": memory, "seconds": seconds, "close": close}
+        code, output = _run_reader(request, max(end - time.monotonic(), 0))
+        if code == REPORTED:
+            raise WrongUse(json.loads(output)["error"])
         if code == 0:
-            return pa.ipc.open_stream(pa.BufferReader(said)).read_all()
+            return pa.ipc.open_stream(pa.BufferReader(output)).read_all()
         if code in (None, WRONG):
             break
     raise WrongUse(
@@ -71,7 +71,7 @@ def _memory(path: str) -> int:
         return _LEAST
 
 
-def _asked(asked: Mapping[str, Any], seconds: float) -> tuple[int | None, bytearray]:
+def _run_reader(request: Mapping[str, Any], seconds: float) -> tuple[int | None, bytearray]:
     """How the process ended, None if it took too long or said too much, and what it said."""
     with subprocess.Popen(
         children.command(_READER),
@@ -85,21 +85,21 @@ def _asked(asked: Mapping[str, Any], seconds: float) -> tuple[int | None, bytear
         late.start()
         try:
             with suppress(BrokenPipeError):  # it has ended already
-                process.stdin.write(json.dumps(dict(asked)).encode())
+                process.stdin.write(json.dumps(dict(request)).encode())
                 process.stdin.close()
-            said = _heard(process.stdout, asked["memory"])
-            code = None if said is None else process.wait()
-            return (code, said) if said is not None and late.is_alive() else (None, bytearray())
+            output = _output(process.stdout, request["memory"])
+            code = None if output is None else process.wait()
+            return (code, output) if output is not None and late.is_alive() else (None, bytearray())
         finally:
             late.cancel()
             process.kill()
 
 
-def _heard(source: IO[bytes], most: int) -> bytearray | None:
+def _output(source: IO[bytes], most: int) -> bytearray | None:
     """What is said, to its end; None if that is more than so many bytes."""
-    said = bytearray()
+    output = bytearray()
     while piece := source.read(_PIECE):
-        said += piece
-        if len(said) > most:
+        output += piece
+        if len(output) > most:
             return None
-    return said
+    return output

@@ -175,6 +175,17 @@ def with_found_bins(own: Derivation, cost: arb) -> Derivation:
 
 def _several_bins(own: Derivation, spec: Histogram, most: int) -> Derivation:
     """A person in at most B bins loses at most B times as much, where every count loses the same."""
+    together = spec.channel.several_bins(most)
+    if together is not None:
+        return Derivation(
+            conclusion=together,
+            theorem=Theorem(
+                "bins.several-exact", "a person in several bins, by the exact profile of all of them", HERE
+            ),
+            premises=(own,),
+            numbers=texts(bins=most, epsilon_out=together.epsilon, delta_out=together.delta),
+            assumptions=(spec.unit.assumption,),
+        )
     one = spec.channel.claim
     if not _is_flat(spec.channel) and (not isinstance(one, DifferentialPrivacy) or one.delta):
         raise Refused(

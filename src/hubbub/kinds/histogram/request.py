@@ -10,11 +10,13 @@ from fractions import Fraction
 from typing import Any, Final
 
 from hubbub.channels.catalogue import Made, make
+from hubbub.channels.noise_choice import NOISES, chosen
+from hubbub.channels.protocol import Channel
 from hubbub.errors import WrongUse
 from hubbub.kinds.histogram.discovery import smallest_threshold
 from hubbub.kinds.histogram.spec import Histogram
 from hubbub.kinds.histogram.wire import read
-from hubbub.numeric.exact import Exact, positive, rational, whole
+from hubbub.numeric.exact import Exact, integer, positive, rational
 from hubbub.protocol.channel_options import CHANNEL, OPTIONS
 from hubbub.protocol.option import Option
 from hubbub.protocol.spec import Kind
@@ -44,6 +46,7 @@ def histogram(
     coverage: Exact = "0.95",
     scale_up: bool = False,
     unlisted: Exact | None = None,
+    noise: str | None = None,
     parts: int | str | None = None,
 ) -> Histogram:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
@@ -57,19 +60,33 @@ def histogram(
         raise WrongUse("each column can be used once; combine its bins into one `by`")
     who = within_bins(unit or Unit(), axes)
     if channel is None:  # a channel names its own parameters
-        crowd = None if crowd is None else whole(crowd, "`crowd`", least=2)
+        crowd = None if crowd is None else integer(crowd, "`crowd`", least=2)
         epsilon = None if epsilon is None else rational(epsilon, "`epsilon`")
     if who.counts_rows:
         check_rows(axes, sampled=sample is not None or scale_up, in_parts=parts is not None)
+    found = any(isinstance(axis, Discovered) for axis in axes)
+    whole_epsilon, whole_delta = epsilon, delta
     if (who.distinct is not None or who.counts_rows) and epsilon is not None:
         moved = who.moved(declared_size(axes))
         epsilon = rational(epsilon, "epsilon") / moved  # what is said is the total, over all rows or bins of a person
         delta = None if delta is None else rational(delta, "delta") / moved
-    if delta is not None and channel is None:
-        made = _found(crowd, epsilon, delta, outlier, show_above, any(isinstance(axis, Discovered) for axis in axes))
+    if noise is not None or (delta is not None and channel is None and not found):
+        _check_noise(noise, crowd, epsilon, outlier, show_above, channel, found)
+        if who.counts_rows:
+            raise WrongUse(
+                "`noise` and `delta` are for people who count once in a bin; leave them out, or count people"
+            )
+        made = Made(_with_noise(noise or "auto", whole_epsilon, whole_delta, who.distinct or 1))
+    elif delta is not None and channel is None:
+        made = _found(crowd, epsilon, delta, outlier, show_above)
     else:
         own = dict(options or {}) | ({} if delta is None else {"delta": delta})
         made = _by_intent(crowd, epsilon, outlier, show_above, channel, own)
+    several = who.distinct is not None or who.counts_rows
+    if channel is not None and several and made.channel.several_bins(1) is not None:
+        raise WrongUse(
+            "with people in several bins, say what noise and not which channel, like `noise=gaussian`; drop `channel`"
+        )
     rate = None if sample is None else _rate(sample, "sample")
     given = _collected(collected, collected_between, exempt)
     if rate is not None and given is not None:
@@ -127,7 +144,7 @@ def check_rows(axes: Sequence[Axis], *, sampled: bool, in_parts: bool) -> None:
 
 
 def _parts(given: int | str) -> int:
-    parts = whole(given, "parts")
+    parts = integer(given, "parts")
     if not 1 <= parts <= MOST_PARTS:
         raise WrongUse(f"`parts` is a number of files, from 1 to {MOST_PARTS:,}, not {parts:,}; choose one like 64")
     return parts
@@ -139,14 +156,34 @@ def _found(
     delta: Exact,
     outlier: str | None,
     show_above: Exact | None,
-    found: bool,
 ) -> Made:
     """Noise that is shown above the smallest threshold for which bins may be found in the data."""
-    if not found:
-        raise WrongUse("delta is what it costs to find bins in the data, and these are declared; leave out `delta`")
     if epsilon is None or crowd is not None or outlier is not None or show_above is not None:
         raise WrongUse("`delta` goes with `epsilon` alone: noise that is shown above a threshold; add `epsilon=E`")
     return make("warped", curve=rational(epsilon, "epsilon"), show_above=smallest_threshold(epsilon, delta))
+
+
+def _check_noise(
+    noise: str | None,
+    crowd: Exact | None,
+    epsilon: Exact | None,
+    outlier: str | None,
+    show_above: Exact | None,
+    channel: str | None,
+    found: bool,
+) -> None:
+    """Refuse a kind of noise where something else is asked for."""
+    if channel is not None:
+        raise WrongUse("`channel` names the mechanism itself; drop `noise`, or drop `channel`")
+    if epsilon is None or crowd is not None or outlier is not None or show_above is not None:
+        raise WrongUse("`delta` and `noise` go with `epsilon` alone: noise on every count; add `epsilon=E`")
+    if found and noise is not None:
+        raise WrongUse("`noise` is for declared bins; declare them, like `by=age:0..100:10`, or leave `noise` out")
+
+
+def _with_noise(noise: str, epsilon: Exact | None, delta: Exact | None, bins: int) -> Channel:
+    assert epsilon is not None
+    return chosen(noise, rational(epsilon, "epsilon"), None if delta is None else positive(delta, "delta"), bins)
 
 
 def _by_intent(
@@ -189,7 +226,7 @@ def _rate(value: Exact, what: str) -> Fraction:
 
 
 def _collected(rate: Exact | None, between: tuple[Exact, Exact] | None, exempt: Exact) -> Collected | None:
-    spared = whole(exempt, "exempt")
+    spared = integer(exempt, "exempt")
     if rate is not None and between is not None:
         raise WrongUse("collected and collected-between exclude each other; use the one you can vouch for")
     if rate is not None:
@@ -228,6 +265,13 @@ SAMPLING: Final = (_ONE_ROW, _SAMPLE, *_COLLECTED)
 _OWN: Final = (
     Option("by", "SPEC", "A column and its bins; repeat it for several columns.", many=True),
     Option("crowd", "K", "Exact counts of at least K, the others hidden (with `epsilon`: noisy)."),
+    Option(
+        "noise",
+        "KIND",
+        f"With `epsilon` and declared bins: {', '.join(NOISES)}; auto, with `delta`: what has less error.",
+        choices=NOISES,
+        takes="str",
+    ),
     Option("outlier", "CURVE", "A loss for each crowd size, like 1:0.01,101:1 (warped noise).", takes="str"),
     _ONE_ROW,
     Option("distinct", "B", "Count each person in at most B bins, chosen secretly; EPS is for all."),
@@ -247,7 +291,7 @@ _OWN: Final = (
 )
 
 
-def ask(
+def from_options(
     *,
     person: str | None = None,
     one_row_per_person: bool = False,
@@ -256,7 +300,7 @@ def ask(
     rows_per_person: Exact | None = None,
     rows_per_bin: Exact | None = None,
     rows_called: str | None = None,
-    **words: Any,
+    **options: Any,
 ) -> Histogram:
     """The release that the words of a command ask for; what belongs to a channel goes into its options."""
     unit = Unit(
@@ -269,8 +313,8 @@ def ask(
         rows_called=rows_called,
     )
     own = {option.name for option in _OWN} | {"epsilon", "delta", "show_above", "channel"}
-    rest = {name: words.pop(name) for name in list(words) if name not in own}
-    return histogram(unit=unit, options=rest, **words)
+    rest = {name: options.pop(name) for name in list(options) if name not in own}
+    return histogram(unit=unit, options=rest, **options)
 
 
 KIND: Final = Kind(
@@ -281,7 +325,8 @@ KIND: Final = Kind(
 SPEC is a column alone (its values are found in the data, where hidden bins may be absent), column=a,b,null,other
 (these values), column:0..100:10 (a range in steps), column:[0,20000,50000,inf) (edges) or
 column:month:2024-01..2024-12 (dates). Say how people are protected: `crowd=K`; `crowd=K` `epsilon=E`; `epsilon=E`;
-`epsilon=E` `delta=D` (bins found in the data: noise, shown above the smallest threshold that D allows);
+`epsilon=E` `delta=D` (declared bins: geometric or Gaussian noise, whichever has less error for people in `distinct`
+bins; bins found in the data: noise, shown above the smallest threshold that D allows);
 `outlier=CURVE`; or `channel=NAME` with its own options.
 
 Of people with several rows one is kept (`one_row_per_person=True`), each person counts once in at most B bins
@@ -303,7 +348,7 @@ alone. What is released about the same people under one name adds up in the ledg
         "--by cell:0..10000000:1 --by age:0..100:1 --epsilon 1 --parts 256 --out /shared/release",
     ),
     options=(*_OWN, CHANNEL, *OPTIONS),
-    from_options=ask,
+    from_options=from_options,
     from_json=read,
 )
 Histogram.kind = KIND

@@ -60,7 +60,7 @@ def test_moved_together_or_not_a_sheet_reads_the_same(place: Path) -> None:
         '<row><c t="inlineStr"><is><t xml:space="preserve"> &lt;x&gt; </t></is></c></row>'
     )
     asked = {"path": str(workbook(place, rows)), "name": None, "memory": 8 << 30, "seconds": 60}
-    (code, loose), (again, close) = (excel_file._asked({**asked, "close": close}, 60) for close in (False, True))
+    (code, loose), (again, close) = (excel_file._run_reader({**asked, "close": close}, 60) for close in (False, True))
     assert code == again == 0
     read = pa.ipc.open_stream(loose).read_all()
     assert read.equals(pa.ipc.open_stream(close).read_all())
@@ -139,7 +139,7 @@ def test_a_small_file_that_unpacks_into_much_gets_little_memory(place: Path, mon
         asked.append(words["memory"])
         return None, b""
 
-    monkeypatch.setattr(excel_file, "_asked", heard)
+    monkeypatch.setattr(excel_file, "_run_reader", heard)
     for size in (100_000, 10_000_000, 1_000_000_000):
         with place.open("wb") as file:
             file.truncate(size)
