@@ -178,7 +178,7 @@ class Hook:
                 raise {made} from None
 sys.meta_path.insert(0, Hook())
 sys.argv = ["hubbub", "verify", "x.json"]
-from hubbub.__main__ import main
+from hubbub.start import main
 main()
 """
     done = subprocess.run([sys.executable, "-c", start], capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""What the installed script and ``python -m hubbub`` run: the command line, from its first import on.
+"""What the installed script runs: the command line, from its first import on.
 
 Most of the time before a command begins goes into imports. This imports nothing until it can say "stopped".
 """
@@ -32,7 +32,3 @@ def main() -> None:
             raise
         print("hubbub: stopped", file=sys.stderr)
         sys.exit(_STOPPED)
-
-
-if __name__ == "__main__":
-    main()
