@@ -91,6 +91,14 @@ class Commands(click.Group):
         with _in_one_sentence():
             return super().invoke(ctx)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.exceptions.NoSuchCommand as error:  # click looks among commands that are loaded
+            raise click.exceptions.NoSuchCommand(args[0], possibilities=self.list_commands(ctx), ctx=ctx) from error
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
@@ -206,7 +214,9 @@ def options(command: Command, declared: Sequence[Option]) -> Command:
         if option.first:
             command = click.argument(option.name, metavar=option.metavar, nargs=-1 if option.many else 1)(command)
             continue
-        options: dict[str, Any] = {"help": in_shell(option.help), "default": option.default, "metavar": option.metavar}
+        options: dict[str, Any] = {"help": in_shell(option.help), "metavar": option.metavar}
+        if option.default is not None:  # to click, None is a default like others: what is required would not be
+            options["default"] = option.default
         options |= {
             "required": option.required,
             "cls": GroupedOption,
