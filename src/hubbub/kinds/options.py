@@ -121,6 +121,7 @@ class QueriesOptions(Confirmed, total=False):
     """The options of ``hubbub release queries``, but for what the method takes first."""
 
     epsilon: Exact | None
+    delta: Exact | None
     zero_knowledge: Exact | None
     rows: Exact | None
     people: Exact | None
