@@ -235,8 +235,6 @@ def options(command: Command, declared: Sequence[Option]) -> Command:
         elif option.parts > 1:
             options |= {"nargs": option.parts}
         has_default = option.default is not None
-        if option.required and not has_default:
-            del options["default"]  # click takes None for a default, and then nothing is required
         command = click.option(f"--{option.name.replace('_', '-')}", option.name, show_default=has_default, **options)(
             command
         )
