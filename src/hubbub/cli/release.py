@@ -102,10 +102,19 @@ def _of_any(command: Command) -> Command:
     command = click.option(
         "--explain", is_flag=True, help="Also print the exact numbers of each promise, and what is not promised."
     )(command)
+    for flag, takes, about in (
+        ("--note", "WORDS", "A note of yours in the report; give it again for another."),
+        ("--label", "COLUMN=WORDS", "What the report calls a column, like age='Age in years'."),
+    ):
+        command = click.option(flag, f"{flag[2:]}s", metavar=takes, multiple=True, help=about)(command)
     command = click.option("--replace", is_flag=True, help="Replace a release that is in the folder already.")(command)
     return _with(
         command,
+        ("--title", "WORDS", "The title of the report, in place of ours."),
+        ("--subtitle", "WORDS", "A line below it."),
         ("--date", "DATE", "The date that the report shows, as you declare it."),
+        ("--link", "ADDRESS", "Where to read more."),
+        ("--words", "FILE", "A TOML file with all of these: title, subtitle, publisher, date, link, notes, [labels]."),
         ("--dataset", "NAME", "The people's name in the ledger; if not given, that of the file."),
         ("--ledger", "FILE", "Another ledger than your own."),
     )
@@ -190,14 +199,13 @@ def _release(kind: Kind, file: str, as_json: bool, compare: bool, words: dict[st
     from hubbub.release import save
     from hubbub.report.heading import heading
 
-    out, form, replace, date, yes, explained = (
-        words.pop(name) for name in ("out", "form", "replace", "date", "yes", "explain")
-    )
+    out, form, replace, yes, explained = (words.pop(name) for name in ("out", "form", "replace", "yes", "explain"))
+    declared = {name: words.pop(name) for name in ("title", "subtitle", "date", "link", "notes", "labels")}
+    said = heading(**declared, file=words.pop("words"))
     ledger = Ledger(words["ledger"])
     publish, columns = _opened(kind, file, words)
     spec = kind.from_options(**words)
     check_format(form)
-    said = heading(date)
     confirm_weak(spec.bind(columns), yes)
     with prepared(Path(out), spec.size_hint(), replace=replace, parts=words.get("parts") is not None, ledger=ledger):
         if isinstance(spec, TakesLong) and (ahead := spec.duration_note()):

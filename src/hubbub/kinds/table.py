@@ -201,7 +201,7 @@ class Table(Statistics):
         quadtree: Sequence[str] | None = None,
         one_row_per_person: bool = False,
         within: Exact | None = None,
-        clamp: bool = False,
+        clamp: bool = True,
         accept_weak: bool = False,
     ) -> Release:
         """Publish a point for each person whose cell has at least `crowd` people, moved by noise as wide as the cell.
@@ -209,7 +209,7 @@ class Table(Statistics):
         `columns` are the coordinates, `box` their declared ends, `grid` the sides of a cell and `lattice` the steps
         that points move by (a hundredth of a cell if not given); each is public. In place of a grid, cells may be the
         polygons of a GeoJSON file, `regions`, or those of a `quadtree`. With `within`, it is said how often no point is
-        further than that from its own; with `clamp`, points that leave the box are put back on its edge.
+        further than that from its own; with `clamp`, as usual, points that leave the box are put back on its edge.
 
         Guarantee: (crowd, epsilon)-crowd-blending, as :meth:`histogram` has it.
         """

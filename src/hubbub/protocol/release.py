@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -19,6 +20,8 @@ from hubbub.protocol.spec import Spec
 
 if TYPE_CHECKING:
     import polars
+
+    from hubbub.charts import Chart
 
 
 FEW: int = 12  # rows that are shown where somebody only glances
@@ -82,6 +85,11 @@ class Release:
         frame = polars.from_arrow(self.to_arrow())
         assert isinstance(frame, polars.DataFrame)
         return frame
+
+    def plot(self) -> Chart:
+        """Its picture: a notebook shows it, and ``plot().save("chart.svg")`` writes it (.svg, .html, .png)."""
+        chart: Chart = import_module("hubbub.report.picture").chart_of(self)  # drawing stands above what is drawn
+        return chart
 
     def __repr__(self) -> str:
         words = self.spec.describe()

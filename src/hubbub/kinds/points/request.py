@@ -37,7 +37,7 @@ def points(
     quadtree: str | Sequence[str] | None = None,
     unit: Unit | None = None,
     within: Exact | None = None,
-    clamp: bool = False,
+    clamp: bool = True,
 ) -> NoisyPoints:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
     return NoisyPoints(
@@ -112,7 +112,7 @@ def ask(
     regions: str | None = None,
     quadtree: str | None = None,
     within: Exact | None = None,
-    clamp: bool = False,
+    leave_outside: bool = False,
     one_row_per_person: bool = False,
     person: str | None = None,
 ) -> NoisyPoints:
@@ -139,7 +139,7 @@ def ask(
         quadtree=quadtree,
         unit=Unit(person=person, one_row_per_person=one_row_per_person),
         within=within,
-        clamp=clamp,
+        clamp=not leave_outside,
     )
 
 
@@ -156,7 +156,7 @@ OPTIONS: Final = (
     Option(name="epsilon", metavar="E", help="The others move by noise as wide as a cell divided by E."),
     Option(name="one_row_per_person", metavar=None, help="Keep one row of each person, chosen secretly and uniformly."),
     Option(name="within", metavar="M", help="Say how often no point is further than M from its own, in L1."),
-    Option(name="clamp", metavar=None, help="Put points that leave the box back on its edge."),
+    Option(name="leave_outside", metavar=None, help="Leave points outside that noise moved out of the box."),
 )
 
 KIND: Final = Kind(
@@ -170,7 +170,7 @@ could as well be that of any other person of the cell: (K, E)-crowd-blending. A 
 In place of a grid, cells may be the polygons of a file (`regions`), where who is in none is left out, or those of a
 `quadtree`: 0 to 3 are the quarters of the box (1 is high along the first column, 2 along the second, 3 along both), and
 those that are listed are cut again, like 0,3,31 (- for none). Each of these has noise of its own width.
-Points that leave the box are left there, or put back on its edge (`clamp`).
+Points that noise moves out of the box are put back on its edge, or left there (`leave_outside`).
 
 How good the points are is told with numbers: how far any of them may be from its own, and their mean.
 

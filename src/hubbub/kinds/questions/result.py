@@ -119,6 +119,9 @@ class Replies(Result):
             rows.append(((name, bin_name(key)), numbers, answer.estimate is None))
         return DisplayTable(("question", "bin"), ("estimate", "interval"), tuple(rows), text.notes(self.spec))
 
+    def unlike_rows(self) -> bool:
+        return True
+
     def drawing(self) -> Drawing | None:
         """That of the question with most bins: the questions have different units, and a picture has one."""
         for asked, answers in sorted(

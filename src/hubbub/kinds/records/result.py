@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hubbub.kinds.histogram import chart as histogram_chart
 from hubbub.kinds.histogram.result import Counts
-from hubbub.protocol.drawing import Drawing
+from hubbub.protocol.drawing import Drawing, Heat
 from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.serialization.arrow import labelled
 from hubbub.tables.key_columns import key_columns
@@ -77,11 +77,17 @@ class Rows(Result):
         batch = next(self._batches()).slice(0, first)
         rows = tuple((tuple(row.values()), (), False) for row in batch.to_pylist())
         notes = ("[a,b) is from a up to, and not including, b.",) if any(map(is_ranges, self.counts.axes)) else ()
-        return DisplayTable(tuple(batch.schema.names), (), rows, notes)
+        return DisplayTable(tuple(batch.schema.names), (), rows, notes, tuple(map(is_ranges, self.counts.axes)))
 
     def drawing(self) -> Drawing | None:
-        bars = histogram_chart.bars(self.counts)
-        return None if bars is None else replace(bars, bar="How many rows the release has of a record")
+        found, what = histogram_chart.drawing(self.counts), "How many rows the release has of a record"
+        return (
+            None
+            if found is None
+            else replace(found, cell=what)
+            if isinstance(found, Heat)
+            else replace(found, bar=what)
+        )
 
 
 def schema(spec: Records) -> pa.Schema:
