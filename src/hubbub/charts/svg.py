@@ -370,8 +370,11 @@ def _said(bar: Bar, scale: _Scale) -> str:
 
 def _label(bar: Bar, scale: _Scale) -> str:
     """What stands beside the pointer."""
-    low = number(bar.low, percent=scale.percent)
-    ends = f"{low} or more" if bar.high is None else f"{low} to {number(bar.high, percent=scale.percent)}"
+    lower, upper = bar.low, bar.high
+    if scale.percent:  # outwards, so that what is nearly certain does not look so
+        lower, upper = math.floor(1000 * lower) / 1000, None if upper is None else math.ceil(1000 * upper) / 1000
+    low = number(lower, percent=scale.percent)
+    ends = f"{low} or more" if upper is None else f"{low} to {number(upper, percent=scale.percent)}"
     exact = bar.value is not None and bar.low == bar.high == bar.value
     return f"{bar.label}: {'hidden' if bar.value is None else bar.words}" + ("" if exact else f", {ends}")
 

@@ -35,11 +35,11 @@ def _natural(keys: list[tuple[str | None, ...]]) -> list[int]:
 
 def table(release: Release, labels: Mapping[str, str] = NO_LABELS) -> str:
     """The first rows with their numbers, as HTML: a few in sight, the others folded. `labels` are given to columns."""
-    grid, total = release.result.display(LISTED), len(release)
+    grid = release.result.display(LISTED)
+    total = len(release) if grid.total is None else grid.total
     summed = sum_of(release, LISTED)
     first = len(grid.rows)
-    whole = first < LISTED or first == total  # a kind may show answers in place of what its file holds
-    total = first if whole else total
+    whole = first == total
     order = _natural([keys for keys, *_ in grid.rows]) if whole else list(range(first))
     names = [labels.get(key, key) for key in grid.keys]
     left_out = _repeated(grid)

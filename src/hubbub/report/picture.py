@@ -143,7 +143,7 @@ def _caption(drawing: Drawing) -> list[str]:
         return [sentence(drawing.note)] if drawing.note else []
     if isinstance(drawing, Heat):
         cells = [cell for row in drawing.cells for cell in row if cell is not None]
-        keys = [sentence(f"{drawing.cell}; the darker, the larger")]
+        keys = [sentence(f"{drawing.cell}; the stronger the colour, the larger")]
         if any(cell.low != cell.high for cell in cells):
             keys.append(sentence(drawing.line))
         return [*keys, *([sentence(drawing.note)] if drawing.note else [])]

@@ -37,6 +37,8 @@ def summary(release: Release) -> str:
 def exactness(release: Release) -> tuple[str, ...]:
     """How wide half of the intervals are at most, and what they hold; or that what is shown is exact."""
     words = release.spec.describe()
+    if own := release.result.exactness():
+        return own
     widths = [] if is_deferred(release.result) else _widths(release)
     meant = (words.intervals,) if words.intervals else ()
     if not widths:

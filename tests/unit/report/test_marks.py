@@ -305,3 +305,28 @@ def test_a_release_plots_itself(tmp_path: Path) -> None:
     assert chart.below
     assert not any("<" in line for line in chart.below)
     assert chart_of(made("bars")).wide == chart.wide
+
+
+def test_a_share_that_is_nearly_certain_does_not_look_certain() -> None:
+    """An interval from 0 to 0.0004 reads 0.0 % to 0.1 %, never 0.0 % to 0.0 %."""
+    from fractions import Fraction
+
+    from hubbub.kinds.statistic.result import SHOWN, Answer, Answers
+
+    found = made("shares").result
+    assert isinstance(found, Answers)
+    answer = Answer((1, 2), None, Fraction(0), Fraction(0), Fraction(4, 10_000), SHOWN)
+    assert found.interval(answer) == "0.0 % to 0.1 %"
+
+
+def test_a_report_of_records_shows_each_once() -> None:
+    grid = made("records").result.display(1000)
+    assert len(grid.rows) == grid.total
+    assert sum(int(numbers[0].replace(",", "")) for _, numbers, _ in grid.rows) == len(made("records"))
+
+
+def test_a_report_of_queries_shows_answers_that_are_possible() -> None:
+    release = made("queries")
+    for _, (value, interval), _ in release.result.display(1000).rows:
+        low, high = (int(end.replace(",", "")) for end in interval.split(" to "))
+        assert 0 <= low <= int(value.replace(",", "")) <= high

@@ -327,7 +327,7 @@ class Synopsis(Result):
             rows.append((tuple(row[name] for name in keys), (f"{max(round(row[value]), 0):,}", interval), False))
         ranges = tuple(any(map(is_ranges, self.spec.asked.axes)) for _ in keys)
         note = f"A number is off by at most {ceil(self.spec.bound):,}, all of them at once: {text.interval_words(self.spec)}."
-        return DisplayTable(tuple(keys), ("people, about", "interval"), tuple(rows), (note,), ranges)
+        return DisplayTable(tuple(keys), ("people, about", "interval"), tuple(rows), (note,), ranges, sheet.rows)
 
     def disjoint_counts(self) -> str | None:
         """None: what is shown are answers, and queries overlap."""

@@ -114,8 +114,7 @@ class Replies(Result):
         rows = []
         for name, answers, key, answer in list(self._all())[:first]:
             value = "-" if answer.estimate is None else answers.said(answer.estimate)
-            high = "or more" if answer.high is None else f"to {answers.said(answer.high)}"
-            numbers = (value, f"{answers.said(answer.low)} {high}")
+            numbers = (value, answers.interval(answer))
             rows.append(((name, bin_name(key)), numbers, answer.estimate is None))
         return DisplayTable(("question", "bin"), ("estimate", "interval"), tuple(rows), text.notes(self.spec))
 

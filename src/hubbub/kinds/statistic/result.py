@@ -200,13 +200,19 @@ class Answers(Result):
             value = (
                 "hidden" if answer.status == HIDDEN else "-" if answer.estimate is None else self.said(answer.estimate)
             )
-            high = "or more" if answer.high is None else f"to {self.said(answer.high)}"
-            rows.append((key, (value, f"{self.said(answer.low)} {high}"), answer.estimate is None))
+            rows.append((key, (value, self.interval(answer)), answer.estimate is None))
         heads = (statistic_text.heading(self.spec), "interval")
         names = tuple(key_columns(self.spec.axes, columns(self.spec)))
         return DisplayTable(
             names, heads, tuple(rows), statistic_text.notes(self.spec), tuple(map(is_ranges, self.spec.axes))
         )
+
+    def interval(self, answer: Answer) -> str:
+        """Its interval as it is read; shares are rounded outwards, so that what is nearly certain does not look so."""
+        low, high = answer.low, answer.high
+        if self.spec.kind.name == "fraction":
+            low, high = Fraction(floor(1000 * low), 1000), None if high is None else Fraction(ceil(1000 * high), 1000)
+        return f"{self.said(low)} {'or more' if high is None else f'to {self.said(high)}'}"
 
     def said(self, value: Fraction) -> str:
         """A number as it is read."""
