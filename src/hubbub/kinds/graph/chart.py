@@ -27,7 +27,7 @@ def bars(found: Answers) -> Bars:
             Bar("", float(_possible(each)), float(each.low), float(each.high), each.of.value) for each in found.answers
         ),
         by="",
-        numbers="",
+        numbers="published number",
         upright=False,
         bar="Published number; one that noise made impossible is put at the end of its interval",
         line=line,
