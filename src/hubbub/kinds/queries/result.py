@@ -318,7 +318,7 @@ class Synopsis(Result):
         method, queries = self.spec.method, self.spec.queries
         sheet = sheets["release"] if isinstance(method, PerQuery) else sheets.get("answers")
         if sheet is None or isinstance(queries, Halfspaces):
-            return super().display(first)
+            return Result.display(self, first)
         keys = [name for name, _ in self._keys()]
         value = "estimate" if "estimate" in sheet.schema.names else self.number
         rows = []
