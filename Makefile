@@ -6,7 +6,7 @@ BIN := .venv/bin
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-all check figures docs sheets wheel audit studio coverage bench fuzz mutants lock
+.PHONY: help demo test test-all check figures pictures docs sheets wheel audit studio coverage bench fuzz mutants lock options
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -30,8 +30,15 @@ check: .venv/with-charts,studio,dev ## lint, formatting, types, import layers
 	@$(BIN)/mypy --strict --num-workers 2 src benchmarks tests
 	@$(BIN)/lint-imports
 
+pictures: .venv/with-charts,studio,dev ## take the pictures of the README and the studio's tutorial again (needs Chromium)
+	@HUBBUB_PICTURES=docs/tutorials/studio $(BIN)/python -m pytest -n0 -q tests/browser/test_studio.py
+	@$(BIN)/hubbub --version > docs/tutorials/studio/version.txt
+
 figures: .venv/with-charts,docs ## draw the figures of the theory pages again
 	@$(BIN)/python -m website.figures
+
+options: .venv/with-dev ## write the types of the options of every release again
+	@$(BIN)/python -m website.options
 
 docs: .venv/with-charts,docs ## the documentation as a site, in site/index.html
 	@NO_MKDOCS_2_WARNING=1 XDG_DATA_HOME=$(CURDIR)/.venv/docs XDG_STATE_HOME=$(CURDIR)/.venv/docs $(BIN)/python -m mkdocs build --quiet

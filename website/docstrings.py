@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from typing import Any
 
 import griffe
+
+from hubbub.kinds.table import Table
 
 _ROLE = re.compile(r":(?:mod|class|func|meth):(`[^`]+`)")
 
@@ -34,4 +37,6 @@ class Markdown(griffe.Extension):
     def on_instance(self, *, obj: Any, **kwargs: Any) -> None:
         """Called for each module, class, function and attribute that was read."""
         if obj.docstring is not None:
+            if obj.path.startswith("hubbub.kinds.table.Table.") and obj.is_function:  # it lists the options there
+                obj.docstring.value = inspect.getdoc(getattr(Table, obj.name)) or ""
             obj.docstring.value = as_markdown(obj.docstring.value)

@@ -19,9 +19,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, cast
+from types import MappingProxyType
+from typing import Any, Final, Unpack, cast
 
 from hubbub.certificate.certificate import draft
+from hubbub.charts.chart import Chart
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.interruption import interruptible
 from hubbub.ledger import durable
@@ -30,7 +32,7 @@ from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import Source, SystemSource, is_secure
 from hubbub.protocol.capabilities import Deferred, MaybeDistributed, RunsCustom, is_deferred
-from hubbub.protocol.release import Release, Reservation
+from hubbub.protocol.release import Release, Reservation, Saving
 from hubbub.protocol.result import Result
 from hubbub.protocol.spec import Spec
 from hubbub.publication.files import check_format, write, write_parquet
@@ -47,38 +49,48 @@ from hubbub.publication.staging import (
     publish,
 )
 from hubbub.report import report as page_of
-from hubbub.report.heading import NOTHING_SAID, Heading
+from hubbub.report.heading import NO_HEADING, Heading
+from hubbub.report.picture import chart_of
 from hubbub.serialization import manifest
 
 _STOPPED_FREE: Final = "nothing was drawn or published, and nothing is spent"
 _STOPPED_SPENT: Final = "nothing was published, but noise was drawn already, so it counts as spent"
 
 
-def execute(spec: Spec, data: Any, ledger: Ledger, dataset: str | None, *, other_people: bool = False) -> Release:
+def execute(
+    spec: Spec,
+    data: Any,
+    ledger: Ledger,
+    dataset: str | None,
+    *,
+    other_people: bool = False,
+    reading: Mapping[str, str] = MappingProxyType({}),
+) -> Release:
     """Reserve a place in the ledger, then carry a release out.
 
     Guarantee: the promises are derived before the data is read, and are on the disk, covered by a theorem together with
     all earlier releases of the dataset, before any noise is drawn. Where a column says who is who, people who are known
     under another name are refused before any noise is drawn, unless `other_people` is declared. If nothing came out,
     the place is given up; that is free only if no noise was drawn, and no rows were chosen in secret either unless
-    it was an interrupt that stopped the count, which knows nothing of the choice.
+    it was an interrupt that stopped the count, which knows nothing of the choice. `reading` is how the table is read, as
+    far as it decides whether there is a release at all; the certificate says it.
     """
     if dataset is None:
         raise WrongUse("this has no name in the ledger; give it one, like open(people, dataset='town')")
     spec = spec.bind(data.columns())
     promised = spec.promises()  # refuses here: nothing was read
-    place = ledger.reserve(dataset, charge(spec), source=data.identity())
+    reservation = ledger.reserve(dataset, charge(spec), source=data.identity())
     noise = SystemSource()
 
     def drawn(why: BaseException) -> bool:
         return noise.used or (noise.chosen and not isinstance(why, KeyboardInterrupt))
 
-    with abandon_on_failure(ledger, place, drawn), interruptible():
+    with abandon_on_failure(ledger, reservation, drawn), interruptible():
         if spec.people.person is not None:
-            notice = ledger.notice(place, columns=tuple(data.columns()), other_people=other_people)
-            data = data.observing_ids(notice)
+            observer = ledger.observer(reservation, columns=tuple(data.columns()), other_people=other_people)
+            data = data.observing_ids(observer)
         result = _result(spec, data, noise)
-    return Release(spec, promised, result, place, noise.used or noise.chosen)
+    return Release(spec, promised, result, reservation, noise.used or noise.chosen, _Publisher(), dict(reading))
 
 
 def _result(spec: Spec, data: Any, source: Source) -> Result:
@@ -101,6 +113,16 @@ def run(spec: Spec, data: Any, source: Source) -> Release:
     return Release(spec, spec.promises(), _result(spec, data, source))
 
 
+class _Publisher:
+    """Writes a release, and draws the picture of its report."""
+
+    def save(self, release: Release, folder: str | os.PathLike[str], **how: Unpack[Saving]) -> dict[str, str]:
+        return save(release, folder, **how)
+
+    def plot(self, release: Release) -> Chart:
+        return chart_of(release)
+
+
 def save(
     release: Release,
     folder: str | os.PathLike[str],
@@ -108,7 +130,7 @@ def save(
     form: str = "csv",
     report: bool = True,
     replace: bool = False,
-    heading: Heading = NOTHING_SAID,
+    heading: Heading = NO_HEADING,
 ) -> dict[str, str]:
     """Write the release as CSV or Parquet, its report and its certificate into a folder; returns where they are. One
     that others write (`parts`) is made now, in Parquet.
@@ -123,7 +145,7 @@ def save(
     place in the ledger is given up.
     """
     out = Path(folder)
-    ledger = Ledger(None if release.place is None else release.place.ledger)
+    ledger = Ledger(None if release.reservation is None else release.reservation.ledger)
     if replace:
         check_ours(out, ledger)
     else:
@@ -132,7 +154,7 @@ def save(
         check_free_for_parts(out, ledger, replace=replace)
     before = published(out, ledger) if replace else {}
     written = publish(stage(release, out, form=form, report=report, heading=heading))
-    new = {Path(place).name for place in written.values()}
+    new = {Path(path).name for path in written.values()}
     remove(out, {name: digest for name, digest in before.items() if name.partition("/")[0] not in new})
     return written
 
@@ -143,29 +165,29 @@ def stage(
     *,
     form: str = "csv",
     report: bool = True,
-    heading: Heading = NOTHING_SAID,
+    heading: Heading = NO_HEADING,
 ) -> Staged:
     """Write everything into a hidden folder beside its place, durably; nothing is visible yet."""
     check_format(form)
-    place = release.place
-    if place is None:
+    reservation = release.reservation
+    if reservation is None:
         raise Refused("this release is in no ledger, so it is not published; make it with hubbub.open(...)")
-    ledger, out = Ledger(place.ledger), Path(folder)
-    hidden = out / f"{PREFIX}{place.nonce}"
+    ledger, out = Ledger(reservation.ledger), Path(folder)
+    hidden = out / f"{PREFIX}{reservation.nonce}"
     with (
-        abandon_on_failure(ledger, place, lambda why: release.drawn, unless=lambda: os.path.lexists(hidden)),
-        opened(out, place) as staged,
+        abandon_on_failure(ledger, reservation, lambda why: release.drawn, unless=lambda: os.path.lexists(hidden)),
+        opened(out, reservation) as staged,
     ):
         digests = _parts(release, staged)
         for sheet in () if digests else release.result.sheets():
             name = f"{sheet.name}.{form}"
             staged.add(name, partial(write, sheet, form))
             digests[name] = sha256(staged.path(name))
-        staged.draft(draft(release, digests, place))  # whatever fails from here on loses nothing
+        staged.draft(draft(release, digests, reservation))  # whatever fails from here on loses nothing
         if report:
             with suppress(Exception):  # numbers without a page are better than none
                 digests[REPORT] = _page(release, staged, digests, heading)
-                staged.draft(draft(release, digests, place))
+                staged.draft(draft(release, digests, reservation))
         staged.sign(ledger)
     return staged
 
@@ -192,7 +214,7 @@ def _page(release: Release, staged: Staged, digests: Mapping[str, str], heading:
 @contextmanager
 def abandon_on_failure(
     ledger: Ledger,
-    place: Reservation,
+    reservation: Reservation,
     drawn: Callable[[BaseException], bool],
     *,
     unless: Callable[[], bool] = lambda: False,
@@ -204,7 +226,7 @@ def abandon_on_failure(
         spent = True
         if not unless():
             with suppress(HubbubError):  # then it stays reserved, and counts as spent
-                ledger.abandon(place, drawn=drawn(error))
+                ledger.abandon(reservation, drawn=drawn(error))
                 spent = drawn(error)
             if isinstance(error, KeyboardInterrupt):
                 raise KeyboardInterrupt(_STOPPED_SPENT if spent else _STOPPED_FREE) from None

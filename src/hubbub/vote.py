@@ -8,27 +8,45 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from typing import Final
+from typing import Annotated, Any, Final
 
+from hubbub.errors import WrongUse
 from hubbub.noise.source import Source, SystemSource
-from hubbub.numeric.exact import Exact
+from hubbub.numeric.exact import Exact, integer, rational, to_text
+from hubbub.protocol.option import said
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.count.comparison import compare as compare
 from hubbub.voting.count.counted import Counted
 from hubbub.voting.count.counted import count as _count
+from hubbub.voting.formats import formats
 from hubbub.voting.formats.formats import read as read
-from hubbub.voting.guarantees.assurance import Assurance, assurance
+from hubbub.voting.guarantees.assurance import CALLED, Assurance, assurance
+from hubbub.voting.guarantees.guarantee import possible_ballots
+from hubbub.voting.manipulation import beliefs
+from hubbub.voting.manipulation import gain_map as maps
+from hubbub.voting.manipulation.beliefs import Belief, Ranking, read_ranking
+from hubbub.voting.manipulation.gain import METHODS
 from hubbub.voting.manipulation.gain import Question as Question
-from hubbub.voting.manipulation.gain_answer import answer as gain
+from hubbub.voting.manipulation.gain_answer import GainAnswer, answer
+from hubbub.voting.manipulation.gain_winners import Contest
+from hubbub.voting.manipulation.utilities import utility as read_utility
 from hubbub.voting.protocol import Rule as Rule
+from hubbub.voting.rules.margins import KINDS
 from hubbub.voting.rules.rules import make as rule
+from hubbub.voting.rules.threshold import ForGain, share, threshold
 from hubbub.voting.rules.threshold import margin as read_margin
-from hubbub.voting.rules.threshold import share
 
 ETA: Final = "1e-12"
+LIED_TO: Final = ("plurality", "instant-runoff", "repeated-plurality", "approximate-runoff", "borda")
+"""The rules for which a best lie is known."""
 
-__all__ = ["Question", "Rule", "compare", "count", "gain", "guarantee", "read", "rule"]
+__all__ = ["Question", "Rule", "compare", "count", "gain", "gain_map", "guarantee", "read", "rule"]
+
+Margin = Annotated[Exact | None, said("B", "A number, or n^0.75. Left out: B*, made for `eta`.")]
+Truncated = Annotated[bool, said(None, "Ballots may leave out candidates.")]
 
 
 def count(rule: Rule, ballots: Ballots, *, eta: Exact = ETA, source: Source | None = None) -> Counted:
@@ -39,26 +57,277 @@ def count(rule: Rule, ballots: Ballots, *, eta: Exact = ETA, source: Source | No
     return _count(rule, ballots, share(eta, "`eta`"), SystemSource() if source is None else source)
 
 
+# --- what a margin promises ---------------------------------------------------------------------------------------
+
+
 def guarantee(
-    rule: str,
+    rule: Annotated[str, said("RULE", "The elimination rule.", choices=tuple(CALLED))] = "repeated-plurality",
     *,
-    candidates: int,
-    voters: int | None = None,
-    eta: Exact = ETA,
-    margin: Exact | None = None,
-    coarseness: Fraction | None = None,
-    truncated: bool = False,
+    candidates: Annotated[Exact, said("M", "How many stand.")],
+    voters: Annotated[Exact | None, said("N", "How many vote. Left out: how many `coarseness` needs.")] = None,
+    eta: Annotated[Exact, said("E", "The allowed gain, like 1e-12 or 2^-100.")] = ETA,
+    margin: Margin = None,
+    coarseness: Annotated[Exact | None, said("A", "The coarseness of beliefs, like 1/8.")] = None,
+    observed: Annotated[Exact | None, said("L", "As `coarseness` 1/L: frequencies of L ballots.")] = None,
+    dirichlet: Annotated[Exact | None, said("L", "As `coarseness` 1/(m!+L): a uniform prior and L ballots.")] = None,
+    utility_coarseness: Annotated[
+        Exact | None, said("A", "Of utilities, for the punishing rule. Left out: as beliefs.")
+    ] = None,
+    points_range: Annotated[Exact, said("R", "Most minus least points (scoring-elimination).")] = 1,
+    power: Annotated[Exact, said("D", "The thesis's margin is n^(1/2+D).")] = "1/4",
+    truncated: Truncated = False,
+    curve: Annotated[bool, said(None, "Also the gain bound for a row of coarsenesses.")] = False,
+    ask: Annotated[
+        str | None,
+        said(
+            "WHAT",
+            "What is promised to `voters`, or how many voters `coarseness` needs. Left out: what is not given.",
+            choices=("promise", "voters"),
+        ),
+    ] = None,
 ) -> Assurance:
-    """What a margin promises; without `voters`, to as many as `coarseness` needs; without `margin`, with B*.
+    """What a margin promises to voters with coarse beliefs: no lie of theirs gains more than eta in expected utility.
+
+    A belief is alpha-coarse when its probabilities are multiples of some beta >= alpha. The answer covers beliefs of
+    coarseness alpha_min and more, utilities from 0 to 1, and ties at the end that are broken at random after the
+    ballots are in. Numbers are rounded against us: margin, alpha_min, gain_bound and punishing_probability up, the
+    number of observed ballots down. null for alpha_min means that no belief is coarse enough. voters_needed is the
+    number from which the promise always holds; smaller ones may do, down to voters_least.
 
     Guarantee: that of :func:`hubbub.voting.guarantees.assurance.assurance`.
     """
+    m = integer(candidates, "`candidates`", least=2)
+    alpha = _coarseness(m, coarseness, observed, dirichlet, truncated=truncated)
+    if ask == "voters" and voters is not None:
+        raise WrongUse("`ask=voters` finds the number of voters; leave out `voters`, or ask for the promise")
+    if ask == "promise" and voters is None:
+        raise WrongUse("`ask=promise` needs `voters`; ask for voters to be told how many it takes")
+    if voters is None and alpha is None:
+        raise WrongUse("give `voters`, or a `coarseness` to be told how many voters it needs")
+    if voters is None and margin is not None:
+        raise WrongUse("`margin` needs `voters`; the voters needed are those for the default margin B*")
+    worth = utility_coarseness
     return assurance(
         rule,
-        candidates=candidates,
-        voters=voters,
+        candidates=m,
         eta=share(eta, "`eta`"),
+        voters=None if voters is None else integer(voters, "`voters`", least=2),
         margin=None if margin is None else read_margin(margin, "`margin`"),
-        coarseness=coarseness,
+        coarseness=alpha,
+        utility_coarseness=None if worth is None else _at_most_one(worth, "`utility_coarseness`"),
+        points_range=integer(points_range, "`points_range`", least=1),
         truncated=truncated,
+        power=share(power, "`power`"),
+        curve=curve,
     )
+
+
+def _coarseness(
+    candidates: int, coarseness: Exact | None, observed: Exact | None, dirichlet: Exact | None, *, truncated: bool
+) -> Fraction | None:
+    if sum(given is not None for given in (coarseness, observed, dirichlet)) > 1:
+        raise WrongUse("`coarseness`, `observed` and `dirichlet` say the same thing in three ways; give one of them")
+    if observed is not None:
+        return Fraction(1, integer(observed, "`observed`", least=1))
+    if dirichlet is not None:
+        return Fraction(1, possible_ballots(candidates, truncated=truncated) + integer(dirichlet, "`dirichlet`"))
+    return None if coarseness is None else _at_most_one(coarseness, "`coarseness`")
+
+
+def _at_most_one(given: Exact, what: str) -> Fraction:
+    number = rational(given, what)
+    if not 0 < number <= 1:
+        raise WrongUse(f"{what} lies above 0 and at most at 1, not at {to_text(number)[:40]}")
+    return number
+
+
+# --- what a lie pays ----------------------------------------------------------------------------------------------
+
+
+def gain(
+    question: Question | None = None,
+    eta: Annotated[Exact, said("E", "Is the gain at most this? Like 2^-100.")] = ETA,
+    method: Annotated[str | None, said("NAME", "How to find out.", choices=("auto", *METHODS))] = "auto",
+    *,
+    belief: Annotated[str | None, said("TEXT", "Rankings with probabilities, like abc:1/2,bac:1/2.")] = None,
+    observed: Annotated[str | None, said("TEXT", "Rankings with numbers of ballots seen, like abc:3,bac:1.")] = None,
+    ballots: Annotated[
+        str | os.PathLike[str] | Ballots | None, said("FILE", "Ballots seen, from a file that hubbub vote tally reads.")
+    ] = None,
+    dirichlet: Annotated[bool, said(None, "Start from a uniform prior, then `observed` or `ballots`.")] = False,
+    candidates: Annotated[str | None, said("A,B,..", "All candidates, if `belief` does not name them all.")] = None,
+    truth: Annotated[
+        str | None, said("RANKING", "The voter's true ranking, like cab or kiss>wright.", required=True)
+    ] = None,
+    voters: Annotated[Exact | None, said("N", "How many vote, she included.", required=True)] = None,
+    rule: Annotated[str, said("RULE", "The rule.", choices=LIED_TO)] = "repeated-plurality",
+    margin: Margin = None,
+    ties: Annotated[
+        str | None, said("ORDER", "Break ties in favour of the first of b>a>c. Left out: at random.")
+    ] = None,
+    utility: Annotated[str | None, said("TEXT", "Like c=1,a=0.4,b=0. Left out: the worst that fits the truth.")] = None,
+    lie: Annotated[Sequence[str], said("RANKING", "Try this lie alone; may be repeated.")] = (),
+    truncated: Truncated = False,
+    draws: Annotated[Exact | None, said("T", "Random elections to draw (sample).")] = None,
+    confidence: Annotated[Exact, said("C", "Of the interval (sample).")] = "0.99",
+    source: Source | None = None,
+) -> GainAnswer:
+    """A voter's best lie, and what it pays: by how much it raises her expected utility, if the others vote as she
+    believes.
+
+    The gain is the supremum over all utilities from 0 to 1 that are consistent with her true ranking, or that of
+    `utility`. It lies between gain_low and gain_high, for certain unless confidence says otherwise; gain is gain_high
+    where it is known exactly, the mean where it was sampled, and null where only a bound is known or no draw met a
+    gain. bound is what the belief proves for rules with a margin; verdict answers whether the gain is at most eta.
+
+    Guarantee: that of :func:`hubbub.voting.manipulation.gain_answer.answer`. A `question` says everything by itself.
+    """
+    allowed = share(eta, "`eta`")
+    if question is None:
+        if truth is None or voters is None:
+            raise WrongUse("a gain is of a voter among others; add `truth`, her ranking, and `voters`, how many vote")
+        given = _belief(belief, observed, ballots, candidates, truth, dirichlet=dirichlet, truncated=truncated)
+        names, many = given.candidates, integer(voters, "`voters`", least=2)
+        if margin is not None and rule not in KINDS:
+            raise WrongUse(
+                f"{rule} has no margin; leave out `margin`, or choose repeated-plurality or approximate-runoff"
+            )
+        order = None if ties in (None, "random") else read_ranking(ties, names)
+        question = Question(
+            belief=given,
+            truth=read_ranking(truth, names, truncated=given.truncated),
+            voters=many,
+            contest=_contest(rule, many, len(names), allowed, margin, order),
+            worth=None if utility is None else read_utility(utility, names),
+            lies=tuple(read_ranking(each, names, truncated=given.truncated) for each in lie),
+        )
+    tries = None if draws is None else integer(draws, "`draws`", least=2)
+    sure = share(confidence, "`confidence`")
+    return answer(question, allowed, None if method == "auto" else method, draws=tries, confidence=sure, source=source)
+
+
+def _belief(
+    belief: str | None,
+    observed: str | None,
+    ballots: str | os.PathLike[str] | Ballots | None,
+    candidates: str | None,
+    truth: str,
+    *,
+    dirichlet: bool,
+    truncated: bool,
+) -> Belief:
+    if sum(way is not None for way in (belief, observed, ballots)) != 1:
+        raise WrongUse("give what the voter believes: one of `belief`, `observed` and `ballots`")
+    if belief is not None:
+        if dirichlet:
+            raise WrongUse("`dirichlet` goes with `observed` or `ballots`, which say what ballots were seen")
+        return beliefs.belief(belief, _names(belief, candidates, truth), truncated=truncated)
+    if ballots is not None:
+        read = ballots if isinstance(ballots, Ballots) else formats.strict(formats.read(os.fspath(ballots))).ballots
+        seen, names = beliefs.observed_in(read), read.candidates
+        truncated = truncated or read.truncated > 0
+    else:
+        assert observed is not None
+        names = _names(observed, candidates, truth)
+        seen = _observed(observed, names, truncated=truncated)
+    return beliefs.dirichlet(seen, names) if dirichlet else beliefs.empirical(seen, names, truncated=truncated)
+
+
+def _names(text: str, candidates: str | None, truth: str) -> tuple[str, ...]:
+    """The candidates: those given, or all that the belief and the truth name."""
+    if candidates:
+        return tuple(name.strip() for name in candidates.split(","))
+    listed = [part.rpartition(":")[0] for part in text.split(",")] + [truth]
+    return tuple(sorted({name for ranked in listed for name in beliefs.split_names(ranked)}))
+
+
+def _observed(text: str, names: tuple[str, ...], *, truncated: bool) -> dict[Ranking, int]:
+    seen: dict[Ranking, int] = {}
+    for part in text.split(","):
+        ranked, _, times = part.rpartition(":")
+        ranking = read_ranking(ranked, names, truncated=truncated)
+        if ranking in seen:
+            raise WrongUse(f"`observed` names {ranked.strip()!r} twice; add up its ballots")
+        seen[ranking] = integer(times, f"the number of ballots {ranked.strip()!r}")
+    return seen
+
+
+def _contest(
+    rule: str, voters: int, candidates: int, eta: Fraction, margin: Exact | None, order: Ranking | None = None
+) -> Contest:
+    """A rule with its margin: the one that was asked for, or B* for the gain."""
+    if rule not in KINDS:
+        return Contest(kind=rule, order=order)
+    asked = ForGain(eta) if margin is None else read_margin(margin, "`margin`")
+    return Contest(kind=rule, margin=threshold(asked, rule, voters, candidates), order=order)
+
+
+# --- what lies pay, over a triangle of beliefs --------------------------------------------------------------------
+
+
+def gain_map(
+    *,
+    rules: Annotated[
+        str, said("R1,R2,..", f"{', '.join(LIED_TO)}.")
+    ] = "plurality,instant-runoff,repeated-plurality,borda",
+    voters: Annotated[Exact, said("N", "How many vote, she included.")] = 1001,
+    eta: Annotated[Exact, said("E", "The gain that margins are made for.")] = ETA,
+    margin: Margin = None,
+    steps: Annotated[Exact, said("S", "Cells on a side of the triangle, less one.")] = 12,
+    corners: Annotated[
+        str | None, said("R,R,R", "Rankings at the corners, like abc,bca,cab. Left out: a, b or c first.")
+    ] = None,
+    poll: Annotated[Sequence[str], said("A:N,..", "A poll as a point, like a:30,b:25,c:15; may be repeated.")] = (),
+    truth: Annotated[str | None, said("RANKING", "The voter's true ranking. Left out: of whoever gains most.")] = None,
+    no_efficiency: Annotated[bool, said(None, "Leave out Condorcet efficiency, which takes half of the time.")] = False,
+    watch: Callable[[Sequence[Any]], Iterable[Any]] = iter,
+) -> maps.GainMap:
+    """How honest a rule is, over a triangle of beliefs: what the best lie gains in each cell, for three candidates a, b
+    and c.
+
+    A corner says that all others have one candidate first, with either second choice equally likely; a cell mixes the
+    three. Each cell is what hubbub vote gain says for its belief and truth. A poll is where a uniform prior and the
+    votes of the poll put a voter (Dirichlet). Condorcet efficiency is how often a rule elects whoever beats everybody
+    else one to one, if somebody does and all vote as the cell says; at the centre all orders are equally likely.
+
+    Guarantee: that of :func:`hubbub.voting.manipulation.gain_map.gain_map`. `watch` may show how far it is.
+    """
+    n, allowed = integer(voters, "`voters`", least=2), share(eta, "`eta`")
+    labels, ends = _corners(corners)
+    contests = []
+    for name in (part.strip() for part in rules.split(",")):
+        if name not in LIED_TO:
+            raise WrongUse(f"`rules` takes {', '.join(LIED_TO)}, not {name[:40]!r}")
+        contests.append(_contest(name, n, 3, allowed, margin))
+    return maps.gain_map(
+        contests,
+        n,
+        steps=integer(steps, "`steps`", least=2),
+        corners=ends,
+        labels=labels,
+        polls=[_poll(each, labels) for each in poll],
+        truth=None if truth is None else read_ranking(truth, maps.NAMES),
+        elects=not no_efficiency,
+        watch=watch,
+    )
+
+
+def _corners(text: str | None) -> tuple[tuple[str, str, str], tuple[Belief, Belief, Belief] | None]:
+    if text is None:
+        return maps.NAMES, None
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 3 or len(set(parts)) != 3:
+        raise WrongUse("`corners` takes three different rankings of a, b and c, like abc,bca,cab")
+    ends = [Belief(candidates=maps.NAMES, shares=((read_ranking(part, maps.NAMES), Fraction(1)),)) for part in parts]
+    return (parts[0], parts[1], parts[2]), (ends[0], ends[1], ends[2])
+
+
+def _poll(text: str, labels: tuple[str, str, str]) -> maps.Weights:
+    votes = dict.fromkeys(labels, 0)
+    for part in text.split(","):
+        label, colon, number = (piece.strip() for piece in part.rpartition(":"))
+        if not colon or label not in votes:
+            like = ",".join(f"{name}:{count}" for name, count in zip(labels, (30, 25, 15), strict=True))
+            raise WrongUse(f"`poll` gives numbers of ballots, like {like}, not {part.strip()[:40]!r}")
+        votes[label] = integer(number, f"the number of ballots for {label} in `poll`")
+    return votes[labels[0]], votes[labels[1]], votes[labels[2]]

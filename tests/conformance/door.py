@@ -91,6 +91,8 @@ def exactly_within(spec: Spec, one: Sequence[Call], two: Sequence[Call], people:
     Every declared bin of a histogram is drawn by itself from the channel's law of its count, so two tables are as far
     apart as the laws of the one bin in which they differ (up to the mass, below 1e-30, that a table of a law leaves out).
     """
+    if len(one) != 1:
+        return None
     [(mechanism, first)], [(_, second)] = one, two
     if not isinstance(mechanism, Bins) or mechanism.spec.discovered or mechanism.spec.sample is not None:
         return None

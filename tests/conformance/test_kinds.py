@@ -214,6 +214,21 @@ CASES = {
     ),
     "count, expected": known("count", by=TOWN, expected_rows=True, **KEPT),
     "fraction, any row": Case("fraction", {"where": "age >= 65", "any_row": True, "crowd": "5", "epsilon": "1"}),
+    "sum": Case("sum", {**AGE, "by": TOWN, "epsilon": "1"}),
+    "sum, cap": Case("sum", {**AGE, "cap": "50", "epsilon": "1", "where": "town != 'Wells'"}),
+    "sum, signed": Case("sum", {"of": "age:-20..90:5", "by": TOWN, "cap": "40", "epsilon": "1"}),
+    "sum, drawn cap": Case("sum", {**AGE, "cap": "auto", "by": TOWN, "epsilon": "1"}),
+    "sum, lost": Case("sum", {**AGE, "cap": "20", "lost": "0.2", "epsilon": "1"}),
+    "sum, crowds": Case("sum", {**AGE, "by": TOWN, "crowd": "6", "epsilon": "1"}),
+    "sum, found": Case("sum", {**AGE, "by": ("town",), "crowd": "6", "epsilon": "1", **KEPT}, declared=False),
+    "sum, known": known("sum", **AGE, by=TOWN),
+    "sum, several rows": Case("sum", {**AGE, "by": TOWN, "rows_per_person": "2", "epsilon": "1"}),
+    "sum, several capped": Case("sum", {**AGE, "by": TOWN, "rows_per_person": "3", "cap": "100", "epsilon": "1"}),
+    "std": Case("std", {**AGE, "by": TOWN, "epsilon": "1", "where": "town != 'Wells'"}),
+    "std, crowds": Case("std", {**AGE, "by": TOWN, "crowd": "6", "epsilon": "1", **FIFTH}),
+    "std, known": known("std", **AGE, by=TOWN),
+    "variance": Case("variance", {**AGE, "epsilon": "1"}),
+    "variance, found": Case("variance", {**AGE, "by": ("town",), "crowd": "6", "epsilon": "1", **KEPT}, declared=False),
     "questions": Case("questions", {"spec": QUESTIONS}, FEWER, OTHERS),
     "questions, one row": Case("questions", {"spec": QUESTIONS, **KEPT}, FEWER, OTHERS),
     "toy": Case("toy", {"epsilon": "1"}),
@@ -512,6 +527,7 @@ def test_what_is_loaded_from_the_files_presents_them_again(name: str, tmp_path: 
 
 MOVED = {  # how far one person moves the exact numbers, where that is not one cell by one, or two for one replaced
     "ballots, noise": 4,  # one ballot replaced, on two levels
+    "sum, lost": 2,  # the same counts reach two mechanisms, whose losses add up
 }
 
 
@@ -573,7 +589,7 @@ def test_on_small_tables_no_person_moves_more_than_stated_and_no_promise_is_refu
     by_content = {tuple(sorted(people)): found for people, found in exact.items()}
     for people, more in pairs:
         fewer = by_content[tuple(sorted(people))]
-        assert door.moved(fewer, by_content[more]) <= 1, (people, more)
+        assert door.moved(fewer, by_content[more]) <= MOVED.get(name, 1), (people, more)
         assert door.exactly_within(spec, fewer, by_content[more], len(more)) is not False, (people, more)
     for people, more in (pairs[0], pairs[-1]):
         accused = door.refuted(spec, by_content[tuple(sorted(people))], by_content[more], len(more))
@@ -606,6 +622,7 @@ DRAWN_ALONE = {  # columns of drawn numbers from which nothing else that is publ
     "toy": {"people"},
     "queries, halfspaces": {"count"},
     "quantile, crowds": {"people"},
+    **{name: {"sum"} for name in ("sum, crowds", "sum, found", "sum, known")},  # a layer that the noise drowns
 }
 
 
@@ -634,6 +651,57 @@ def test_a_changed_number_does_not_pass_even_if_it_is_signed_anew(name: str, for
                 found.append(passes())
             assert not all(found) or column in DRAWN_ALONE.get(name, ()), (file, column)
         (tmp_path / file).write_bytes(data)
+
+
+@every_case
+def test_no_file_is_left_out_of_a_certificate_or_stands_beside_the_release_unread(
+    name: str, forger: Path, tmp_path: Path
+) -> None:
+    """Signed anew, a certificate that named fewer files held, and one that named raw data as well ticked its digest."""
+    case = CASES[name]
+    spec = case.spec()
+    files = {k: v for k, v in _published(spec, _measured(case, case.fewer)[0]).items() if k.endswith(".csv")}
+
+    def failure(named: Mapping[str, bytes]) -> str:
+        for file, data in named.items():
+            (tmp_path / file).write_bytes(data)
+        digests = {file: sha256(tmp_path / file) for file in sorted(named)}
+        done = verify(sign(forger, unsigned(spec) | {"files": digests}), folder=tmp_path)
+        return "" if done.passed else done.failure
+
+    assert failure(files) == failure({**files, "report.html": b"<p>"}) == ""
+    for file in files.keys() - {"release.csv"}:
+        less = {other: data for other, data in files.items() if other != file}
+        assert "does not name it" in failure(less), file
+        assert "does not name it" in failure({**less, "report.html": b"<p>"}), file
+    for extra in ("people.csv", "people.parquet", "people.json", "people.html", "release2.csv"):
+        assert "no such file" in failure({**files, extra: b'"id"\n1\n'}), extra
+
+
+MANY = pa.concat_tables([FEWER.set_column(2, "id", pa.array(range(41 * i, 41 * i + 41))) for i in range(9)])
+
+
+@pytest.mark.parametrize("kind", ["histogram", "cube", "mean"])
+def test_found_bins_stand_in_the_order_of_their_labels_or_do_not_pass(kind: str, forger: Path, tmp_path: Path) -> None:
+    """The order of rows is published too: that of the table would tell who stood first."""
+    words: dict[str, Any] = {"by": ("town", "age:0..90:45"), "crowd": "5"}
+    words |= {"margins": "town"} if kind == "cube" else {"of": "age:0..90:5", "epsilon": "1"} if kind == "mean" else {}
+    case = Case(kind, words, MANY, MANY)
+    spec = case.spec()
+    files = {k: v for k, v in _published(spec, _measured(case, MANY)[0]).items() if k.endswith(".csv")}
+    for file, data in files.items():
+        (tmp_path / file).write_bytes(data)
+
+    def passes() -> bool:
+        digests = {file: sha256(tmp_path / file) for file in sorted(files)}
+        return verify(sign(forger, unsigned(spec) | {"files": digests}), folder=tmp_path).passed
+
+    assert passes()
+    head, *rows = files["release.csv"].decode().splitlines(keepends=True)
+    assert len(rows) > 3
+    for other in (rows[::-1], [rows[1], rows[0], *rows[2:]], [*rows[:-2], rows[-1], rows[-2]]):
+        (tmp_path / "release.csv").write_text("".join([head, *other]))
+        assert not passes()
 
 
 def _numbers_changed(text: str) -> Iterator[tuple[str, list[str]]]:
@@ -737,7 +805,7 @@ def test_a_release_is_saved_with_its_certificate_and_entered(name: str, form: st
     written = save(made, tmp_path, form=form)
     assert set(written) == {"certificate", "report", *(sheet.name for sheet in made.result.sheets())}
     done = verify(Path(written["certificate"]).read_bytes(), folder=tmp_path, known=lambda public: "you")
-    assert done.whole, done.verdict
+    assert done.complete, done.verdict
     (record,) = Ledger().account("town").records
     assert record.files == {sha256(written["release"]): sha256(written["certificate"])}
 
@@ -777,10 +845,10 @@ def test_a_save_that_is_cut_short_is_given_up_or_can_be_finished(
 
 def _after(made: Release, out: Path) -> str:
     """What is left of a release that was cut short, once somebody has looked after it."""
-    assert made.place is not None
+    assert made.reservation is not None
     for hidden in unfinished(out):
         finish(hidden)
-    (record,) = Ledger().account(made.place.dataset).records
+    (record,) = Ledger().account(made.reservation.dataset).records
     visible = sorted(path.name for path in out.iterdir()) if out.exists() else []
     if not visible:
         assert (record.state, record.spent) == ("abandoned", made.drawn)

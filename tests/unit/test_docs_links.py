@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import hubbub
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(
@@ -68,3 +70,10 @@ def test_pages_of_the_site_link_only_within_it() -> None:
         if not link.startswith("#") and not (page.parent / link.partition("#")[0]).resolve().is_relative_to(DOCS)
     }
     assert not outside
+
+
+def test_the_pictures_are_of_this_version() -> None:
+    """``make pictures`` takes them and writes down of which version."""
+    folder = ROOT / "docs" / "tutorials" / "studio"
+    assert (folder / "version.txt").read_text(encoding="utf-8").split()[-1] == hubbub.__version__
+    assert {path.stem for path in folder.glob("*.webp")} >= {"publish", "report", "check", "plan", "ledger"}

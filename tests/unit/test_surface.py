@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import FrozenInstanceError, fields, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -56,6 +56,16 @@ def test_answers_of_the_calculator_are_frozen_and_tell_themselves() -> None:
     assert "1.5-DP" in f"{composed.conclusion}"
 
 
+def test_a_voter_is_asked_about_in_words_or_as_a_question() -> None:
+    worded = hubbub.vote.gain(belief="abc:1/2,bac:1/2", truth="cab", voters=101, rule="plurality")
+    assert hubbub.vote.gain(worded.gain.question, Fraction(1, 10**12)).as_json() == worded.as_json()
+    with pytest.raises(WrongUse, match=r"^give what the voter believes: one of belief, observed and ballots$"):
+        hubbub.vote.gain(truth="cab", voters=101)
+    with pytest.raises(WrongUse, match="add truth, her ranking, and voters, how many vote"):
+        hubbub.vote.gain(belief="abc:1/2,bac:1/2")
+    assert hubbub.vote.gain_map(rules="plurality", voters=11, steps=2, no_efficiency=True).voters == 11
+
+
 def test_a_wrong_question_is_answered_in_the_words_of_python() -> None:
     with pytest.raises(WrongUse, match=r"^delta and at_epsilon are asked one at a time"):
         hubbub.account.crowd(20, "0.1").ask(delta="1e-6", at_epsilon=1)
@@ -94,7 +104,7 @@ def test_a_release_is_saved_verified_and_explained(tmp_path: Path) -> None:
     assert {"release", "certificate", "report"} <= set(written)
     checked = hubbub.verify(written["certificate"])
     assert checked.passed
-    assert checked.whole  # our own key, and the files are there
+    assert checked.complete  # our own key, and the files are there
     assert checked.as_json()["verdict"] == checked.verdict
     told = hubbub.explain(written["certificate"])
     assert told.text == hubbub.explain(done).text
@@ -117,7 +127,23 @@ def test_a_release_shows_itself_in_a_notebook() -> None:
     assert "<b>ash" not in shown
     assert "&lt;b&gt;ash" in shown
     assert shown.count("<tr>") == 3
-    assert "(25, 0)-crowd-blending" in shown
+    assert "crowd-blending privacy, crowds of at least 25" in shown
+
+
+def test_a_release_prints_draws_and_saves_itself(tmp_path: Path) -> None:
+    done = a_release()
+    title, heads, *rows = str(done).splitlines()
+    assert title == "People by town"
+    assert heads.split() == ["town", "people", "interval"]
+    assert [row.split()[-1] for row in rows[:2]] == [cells[-1].split()[-1] for _, cells, _ in done.table().rows]
+    assert rows[2].startswith("Promise: crowd-blending privacy, crowds of at least 25, for the people")
+    assert done.plot().title == "People by town"
+    assert done.plot()._repr_svg_().startswith("<svg ")
+    done.plot().save(tmp_path / "chart.html")
+    written = done.save(tmp_path / "out", form="parquet")
+    assert hubbub.verify(written["certificate"]).complete
+    with pytest.raises(hubbub.Refused, match="in no ledger"):
+        replace(done, publisher=None).save(tmp_path / "other")
 
 
 def test_a_release_becomes_any_frame_and_rows() -> None:

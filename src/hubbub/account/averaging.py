@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import Exact
 from hubbub.numeric.format import numbers, short
 from hubbub.numeric.limits import a_loss, a_size
+from hubbub.protocol.option import said
 from hubbub.sampling.averages import THEOREM, Average, epsilon_for, scale_for
 
 _BESIDE: Final = {
@@ -53,7 +54,7 @@ class NoisyMean:
         return (
             ("ours, proved", short(self.found.scale)),
             ("the paper's", _plain(beside["paper_scale"])),
-            *((words, _plain(beside[name])) for name, words in _BESIDE.items()),
+            *((label, _plain(beside[name])) for name, label in _BESIDE.items()),
         )
 
     def sentences(self) -> tuple[str, ...]:
@@ -70,10 +71,20 @@ def _plain(value: float | None) -> str:
     return "none" if value is None else f"{value:.4g}"
 
 
-def mean(rows: Exact, of: Exact, *, epsilon_zk: Exact | None = None, scale: Exact | None = None) -> NoisyMean:
-    """Laplace noise on the average of `of` rows, each in [0, 1], for somebody who may know `rows` of them.
+def mean(
+    rows: Annotated[Exact, said("K", "How many rows the simulator may know.")],
+    of: Annotated[Exact, said("N", "How many rows there are; all of them are averaged.")],
+    *,
+    epsilon_zk: Annotated[Exact | None, said("EPS", "The zero-knowledge privacy that is wanted.")] = None,
+    scale: Annotated[Exact | None, said("L", "The scale of the Laplace noise, to ask for epsilon instead.")] = None,
+) -> NoisyMean:
+    """Noise on the average of all rows, each in [0, 1], for zero-knowledge privacy: Proposition 12 for averages, as
+    proved here.
 
-    Say what is wanted (`epsilon_zk`, to ask for the scale) or the `scale` (to ask for epsilon).
+    The noise is continuous; a count with integer noise needs a little more, because what is simulated must be rounded.
+    Beside it stand the paper's scale, its proposition with the best delta (by Hoeffding's and by Serfling's bound), and
+    the root mean square errors of this release and of a noisy mean of K sampled rows with the same promise; those are
+    floating-point numbers for comparison.
 
     Guarantee: the average with noise of that scale is epsilon-zero-knowledge private with respect to RS(rows); both
     numbers are rounded up.

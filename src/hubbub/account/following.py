@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial, reduce
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from hubbub.account.notation import promise as read_promise
 from hubbub.certificate.certificate import about
@@ -28,6 +28,7 @@ from hubbub.guarantees.indistinguishability import times as so_often
 from hubbub.numeric.exact import Exact, Infinite, ball, precision
 from hubbub.numeric.format import numbers
 from hubbub.numeric.limits import a_delta, a_rate, a_size
+from hubbub.protocol.option import said
 
 TARGETS: Final = (
     "differential",
@@ -41,6 +42,7 @@ TARGETS: Final = (
 
 Promise = str | Guarantee
 """A guarantee, or text that says one."""
+OnePromise = Annotated[Promise, said("PROMISE", "", first=True)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,19 +126,22 @@ def _stated(given: Promise) -> Derivation:
 
 
 def compose(
-    *promises: Promise,
-    times: Exact = 1,
-    delta: Exact | None = None,
-    same_partition: bool = False,
-    same_sample: tuple[Exact, Exact] | None = None,
+    *promises: Annotated[Promise, said("PROMISE PROMISE...", "", first=True)],
+    same_partition: Annotated[bool, said(None, "All publish each bin of one public partition by itself.")] = False,
+    same_sample: Annotated[
+        tuple[Exact, Exact] | None, said("K N", "All run on one secret sample of K of N rows.", parts=2)
+    ] = None,
+    times: Annotated[Exact, said("N", "All of them N times.")] = 1,
+    delta: Annotated[
+        Exact | None, said("D", "Differential privacy at this delta: less than the sum of the epsilons.")
+    ] = None,
 ) -> Composed:
-    """Several releases about the same people, taken as one, all of them `times` times.
+    """Several releases about the same people, taken as one. What does not compose is refused, with the way out.
 
-    With `delta`, differentially private releases are composed at that delta. `same_partition` says that all publish
-    each bin of one public partition by itself, `same_sample` = (k, n) that all run on one secret sample of k of n rows.
+    With `delta`, differentially private releases are composed at that delta: by the exact law of their losses, if every
+    epsilon was fixed beforehand, and beside it what holds if each was chosen after seeing earlier results.
 
-    Guarantee: what follows holds for all of them together, by the theorem that it names; what does not compose is
-    refused, with the way out.
+    Guarantee: what follows holds for all of them together, by the theorem that it names.
     """
     steps = [_stated(given) for given in promises] * a_size(times, "`times`", least=1)
     if len(steps) < 2:
@@ -164,10 +169,13 @@ def _at_delta(steps: list[Derivation], delta: Fraction) -> Composed:
 # --- several people ---------------------------------------------------------------------------------------------
 
 
-def group(promise: Promise, people: Exact, *, k: Exact | None = None) -> Grouped:
-    """What a promise to one person says about several who stand or fall together, in every way that is known.
-
-    For outlier privacy, each of them is a `k`-outlier.
+def group(
+    promise: OnePromise,
+    people: Annotated[Exact, said("C", "How many people stand or fall together.")],
+    *,
+    k: Annotated[Exact | None, said("K", "For outlier privacy: each of them is a K-outlier.")] = None,
+) -> Grouped:
+    """What is promised to several people together, if one of them has a promise, in every way that is known.
 
     Guarantee: every way holds, by the theorem that it names.
     """
@@ -210,12 +218,17 @@ def _paper_4(given: ZeroKnowledge, people: int) -> dict[str, Any]:
 
 
 def convert(
-    promise: Promise, to: str, *, k: Exact | None = None, n: Exact | None = None, rate: Exact | None = None
+    promise: OnePromise,
+    to: Annotated[str, said("KIND", f"One of {', '.join(TARGETS)}.")],
+    *,
+    k: Annotated[Exact | None, said("K", "The crowd size, where the target has one.")] = None,
+    n: Annotated[Exact | None, said("N", "The number of rows, for differential to zero-knowledge.")] = None,
+    rate: Annotated[Exact | None, said("P", "The rate at which people came into the data, for distributional.")] = None,
 ) -> Converted:
-    """From one notion of privacy to another, one of TARGETS. What does not follow is refused, with the reason.
+    """From one notion of privacy to another. What does not follow is refused, with the reason.
 
-    `k` is the crowd size, where the target has one; `n` the number of rows, for zero-knowledge; `rate` the rate at
-    which people came into the data, for distributional privacy.
+    Differential privacy gives crowd-blending only where adding or removing a person is meant: publishing the number of
+    people is 0-differentially private under replacement and hides nobody in a small table.
 
     Guarantee: what follows holds whenever the given promise does, by the theorem that it names.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from hubbub.account.tradeoff import Tradeoff
 from hubbub.channels.custom_curve import own_delta_at, own_epsilon_at
@@ -11,17 +11,32 @@ from hubbub.errors import WrongUse
 from hubbub.numeric.exact import Exact, to_text
 from hubbub.numeric.format import short
 from hubbub.numeric.limits import a_crowd, a_loss, a_rate, a_size
+from hubbub.protocol.option import said
 from hubbub.sampling import amplification as a
 from hubbub.sampling import paper, paper_uneven
 
 MECHANISMS: Final = ("any", "exact-or-suppressed", "noisy-below")
 
 
-def crowd(k: Exact, rate: Exact, *, epsilon: Exact = 0, mechanism: str = "any", tagged: bool = False) -> Tradeoff:
+CrowdSize = Annotated[Exact, said("K", "The size of a crowd.")]
+Exempt = Annotated[Exact, said("N", "How many people are exempt from that.")]
+RateLow = Annotated[Exact | None, said("P", "The paper's lower limit; ours needs none.")]
+
+
+def crowd(
+    k: CrowdSize,
+    rate: Annotated[Exact, said("P", "Everybody is sampled with this probability, secretly.")],
+    *,
+    epsilon: Annotated[Exact, said("EPS", "The loss of the mechanism, below k.")] = 0,
+    mechanism: Annotated[str, said("NAME", f"One of {', '.join(MECHANISMS)}.")] = "any",
+    tagged: Annotated[bool, said(None, "With noisy-below: it is said which counts are noisy.")] = False,
+) -> Tradeoff:
     """Crowd-blending privacy and a secret sample: what everybody in the population is promised (Theorem A).
 
-    Guarantee: with the mechanism "any", the numbers hold for every (k, epsilon)-crowd-blending mechanism on one secret
-    sample of that rate, and one of them reaches them; with the name of a mechanism they are its own. Rounded up.
+    With `mechanism=any`, the numbers hold for every (k, epsilon)-crowd-blending mechanism, and one of them reaches them
+    ("sharp"). With the name of a mechanism they are its own.
+
+    Guarantee: that, on one secret sample of that rate. Rounded up.
     """
     if mechanism not in MECHANISMS:
         raise WrongUse(f"`mechanism` must be one of {', '.join(MECHANISMS)}, not {mechanism[:40]!r}")
@@ -65,18 +80,19 @@ def crowd(k: Exact, rate: Exact, *, epsilon: Exact = 0, mechanism: str = "any", 
 
 
 def robust(
-    k: Exact,
-    rate_high: Exact,
+    k: CrowdSize,
+    rate_high: Annotated[Exact, said("P", "People are sampled with at most this probability.")],
     *,
-    epsilon: Exact = 0,
-    rate_max: Exact | None = None,
-    exempt: Exact = 0,
-    rate_low: Exact | None = None,
-    bins: bool = False,
+    epsilon: Annotated[Exact, said("EPS", "The loss of the mechanism.")] = 0,
+    rate_max: Annotated[Exact | None, said("P", "The highest probability of the exempt; 1 if there are any.")] = None,
+    exempt: Exempt = 0,
+    rate_low: RateLow = None,
+    bins: Annotated[bool, said(None, "The mechanism counts people in bins, who blend exactly.")] = False,
 ) -> Tradeoff:
     """Crowd-blending privacy and a sample of uneven rates: Theorem 16, sharp.
 
-    `bins` says that people of one crowd are exactly interchangeable. The paper's numbers need `rate_low`.
+    Neither the paper's lower limit on the rates nor its factor p'(1 - p)/(p (1 - p')) is needed; give `rate_low` to see
+    the paper's numbers.
 
     Guarantee: the numbers hold for every (k, epsilon)-crowd-blending mechanism, however the rates are spread up to
     `rate_high`, and up to `rate_max` for the exempt. Rounded up.
@@ -111,15 +127,17 @@ def robust(
 
 
 def distributional(
-    k: Exact,
-    rate_high: Exact,
+    k: Annotated[Exact, said("K", "Outliers are people in crowds of at most K.")],
+    rate_high: Annotated[Exact, said("P", "People are in the data with at most this probability.")],
     *,
-    epsilon: Exact = 0,
-    exempt: Exact = 0,
-    blend: Exact = 0,
-    rate_low: Exact | None = None,
+    epsilon: Annotated[Exact, said("EPS", "What K outliers lose together.")] = 0,
+    exempt: Exempt = 0,
+    blend: Annotated[Exact, said("EPS", "How close equivalent people are.")] = 0,
+    rate_low: RateLow = None,
 ) -> Tradeoff:
-    """Outlier privacy where the attacker knows how people were sampled, and that one person is in the data.
+    """Outlier privacy against those who know how people were sampled, and that one person is in the data.
+
+    Theorem 22, sharp: without the paper's lower limit on the rates and without its factor.
 
     Guarantee: the numbers hold for every (k, epsilon)-simple outlier private mechanism whose equivalent people are
     `blend`-close, if people are in the data with at most `rate_high` (Theorem 22, sharp). Rounded up.
@@ -146,11 +164,13 @@ def distributional(
     )
 
 
-def lecture(k: Exact, epsilon: Exact) -> Tradeoff:
-    """The lecture notes' Theorem 4: a (k, epsilon)-crowd-blending mechanism on a sample of rate epsilon.
+def lecture(
+    k: CrowdSize, epsilon: Annotated[Exact, said("EPS", "The loss of the mechanism, and the sampling rate.")]
+) -> Tradeoff:
+    """Theorem 4 of the lecture notes, with numbers: a (k, epsilon)-crowd-blending mechanism on a sample of rate epsilon.
 
-    Asked for nothing, it answers at the notes' own epsilon' = ln(1 + epsilon (e^(epsilon + s) - 1)) with
-    e^s = (2 - epsilon)/(1 - epsilon).
+    The notes promise (O(epsilon), e^-Omega(k)). Without `delta` or `at_epsilon` this is the answer at their own
+    epsilon' = ln(1 + epsilon (e^(epsilon + s) - 1)) with e^s = (2 - epsilon)/(1 - epsilon).
 
     Guarantee: the numbers hold for every such mechanism (Theorem A). Rounded up.
     """

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 from hubbub.errors import WrongUse
 from hubbub.guarantees.indistinguishability import chained
 from hubbub.numeric.exact import Exact, Loss
 from hubbub.numeric.format import numbers, numbers_down, short
 from hubbub.numeric.limits import a_delta, a_loss, a_size
+from hubbub.protocol.option import said
 from hubbub.sampling.sanitize import Blank, Sanitized, inside, outside
 
 
@@ -61,20 +62,21 @@ class SampleAndSanitize:
 
 
 def sanitize(
-    rows: Exact,
-    of: Exact,
+    rows: Annotated[Exact, said("K", "How many rows are drawn, in secret, without replacement.")],
+    of: Annotated[Exact, said("N", "How many rows there are.")],
     *,
-    epsilon_dp: Exact | None = None,
-    epsilon_zk: Exact | None = None,
-    delta_dp: Exact = 0,
-    midpoint: bool = False,
-    two_valued: bool = False,
-    group: Exact = 1,
+    epsilon_dp: Annotated[Exact | None, said("EPS", "The privacy of what runs on the sample (replacement).")] = None,
+    epsilon_zk: Annotated[Exact | None, said("EPS", "The zero-knowledge privacy that is wanted.")] = None,
+    delta_dp: Annotated[Exact, said("D", "Its delta, inside the sample.")] = 0,
+    midpoint: Annotated[bool, said(None, "A blank lies half way: counts of bins, with a blank in none.")] = False,
+    two_valued: Annotated[bool, said(None, "Rows have two values, and a blank is a fair coin.")] = False,
+    group: Annotated[Exact, said("C", "For C people who stand or fall together.")] = 1,
 ) -> SampleAndSanitize:
-    """Draw `rows` of `of` rows in secret and run something private on them.
+    """Draw k of n rows in secret and run something private on them: Proposition 16, sharp, both ways.
 
-    Say what runs on the sample (`epsilon_dp`, for replacing a row) or what is wanted (`epsilon_zk`). The blank row may
-    be known to lie half way between any two (`midpoint`) or to be a fair coin (`two_valued`).
+    Say what runs on the sample (`epsilon_dp`) or what is wanted (`epsilon_zk`). The mechanism must be symmetric in its
+    rows, or be handed them in a secret random order. The promise is with respect to RS(k): whoever knows k random rows
+    learns little more. k is a parameter of the promise, like epsilon.
 
     Guarantee: a mechanism that is symmetric in its rows, with what may be spent, is then so private (Theorem A1), and
     a group loses what its members lose one after the other.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from flint import arb
 
@@ -13,6 +13,7 @@ from hubbub.errors import Spelling, WrongUse, in_python
 from hubbub.numeric.exact import Exact, Infinite, Loss, rounded
 from hubbub.numeric.format import bounded, numbers, short
 from hubbub.numeric.limits import a_delta, a_loss
+from hubbub.protocol.option import said
 from hubbub.sampling.amplification import Amplified
 
 POINTS: Final = 61  # of a curve
@@ -37,7 +38,12 @@ class Tradeoff:
     remarks: tuple[str, ...] = ()
     own: Fraction | None = None  # the epsilon at which it is asked if nothing is said
 
-    def ask(self, *, delta: Exact | None = None, at_epsilon: Exact | None = None) -> Point:
+    def ask(
+        self,
+        *,
+        delta: Annotated[Exact | None, said("D", "Ask for the epsilon at this delta.")] = None,
+        at_epsilon: Annotated[Exact | None, said("EPS", "Ask for the delta at this epsilon.")] = None,
+    ) -> Point:
         """The epsilon at a delta, or the delta at an epsilon."""
         if delta is not None and at_epsilon is not None:
             raise WrongUse("`delta` and `at_epsilon` are asked one at a time; drop one of them")
@@ -97,7 +103,7 @@ class Point:
             theirs = numbers(epsilon=self.paper[0], delta=self.paper[1])
         if of.printed:
             theirs["printed"] = numbers(**of.printed)
-        said: dict[str, Any] = {
+        fields: dict[str, Any] = {
             **numbers(epsilon=found.epsilon, delta=found.delta),
             "worst_class_size": found.worst_class_size,
             "direction": found.direction,
@@ -107,14 +113,14 @@ class Point:
             "remarks": list(of.remarks),
         }
         if of.sharp_from is not None:
-            said["sharp"] = bool(found.epsilon >= of.sharp_from)
+            fields["sharp"] = bool(found.epsilon >= of.sharp_from)
         if of.constant is not None and isinstance(found.epsilon, Fraction):
-            said |= numbers(constant=rounded(found.epsilon / of.constant, up=True))
-        return said | ({"why": self.impossible} if self.impossible else {})
+            fields |= numbers(constant=rounded(found.epsilon / of.constant, up=True))
+        return fields | ({"why": self.impossible} if self.impossible else {})
 
     def rows(self) -> tuple[tuple[str, str, str], ...]:
         """(whose, epsilon, delta), for a table."""
-        rows = [("ours", *self._shown)]
+        rows = [("ours", *self._cells)]
         if self.paper is not None:
             rows.append(("the paper's, with exact tails", *_pair(*self.paper)))
         if self.of.printed:
@@ -122,7 +128,7 @@ class Point:
         return tuple(rows)
 
     @property
-    def _shown(self) -> tuple[str, str]:
+    def _cells(self) -> tuple[str, str]:
         return _pair(self.found.epsilon, self.found.delta)
 
     def sentences(self, spell: Spelling = in_python) -> tuple[str, ...]:
@@ -131,7 +137,7 @@ class Point:
         sentences = [f"Impossible: {self.impossible}."]
         if not self.impossible:
             sentences = [
-                of.promise(*self._shown),
+                of.promise(*self._cells),
                 f"Worst for somebody with {found.worst_class_size:,} others in their class, by {found.direction}; "
                 f"{found.theorem}.",
             ]

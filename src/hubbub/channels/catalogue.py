@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, get_args, get_type_hints
 
 from hubbub.channels.mechanisms.exact_or_suppressed import ExactOrSuppressed
+from hubbub.channels.mechanisms.gaussian import Gaussian
 from hubbub.channels.mechanisms.geometric import Geometric, Group
 from hubbub.channels.mechanisms.noisy_below import NoisyBelow
 from hubbub.channels.mechanisms.warped import Warped
@@ -22,7 +23,7 @@ from hubbub.channels.papers.staircase_calibrated import calibrated
 from hubbub.channels.protocol import Card, Channel
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import Curve, Reading, read
-from hubbub.numeric.exact import Exact, Infinite, loss, positive, rational, to_text, whole
+from hubbub.numeric.exact import Exact, Infinite, integer, loss, positive, rational, to_text
 
 Options = Mapping[str, Any]
 
@@ -84,6 +85,12 @@ def _lecture(o: Options) -> Made:
     return Made(Lecture.with_delta(o["t"], o["K"], o["epsilon"], o.get("delta", "1e-6")))
 
 
+def _gaussian(o: Options) -> Made:
+    if "variance" in o:
+        return Made(Gaussian(o["epsilon"], o["variance"]))
+    return Made(Gaussian.with_delta(o["epsilon"], o["delta"]))
+
+
 def _warped(o: Options) -> Made:
     reading = _curve(o["curve"])
     return Made(Warped(reading.curve, o.get("show_above")), (reading.remark,) if reading.lowered else ())
@@ -104,6 +111,7 @@ CHANNELS: Mapping[str, type[Any]] = {
         NoisyBelow,
         Geometric,
         Group,
+        Gaussian,
         SimpleSuppressed,
         SimpleNoisy,
         OutlierSuppressed,
@@ -120,6 +128,7 @@ CATALOGUE: Mapping[str, Card] = {name: kind.card for name, kind in CHANNELS.item
 """What each says about itself."""
 
 _MAKERS: Mapping[str, Callable[[Options], Made]] = {
+    "gaussian": _gaussian,
     "outlier-suppressed": _outlier(OutlierSuppressed),
     "outlier-noisy": _outlier(OutlierNoisy),
     "staircase": _staircase,
@@ -219,7 +228,7 @@ def _value(hint: Any, text: object, what: str) -> Any:
     if not isinstance(text, str):
         raise WrongUse(f"{what} is written as text, like 20 or 1/3; check it")
     if int in kinds:
-        return whole(text, what)
+        return integer(text, what)
     if Infinite in kinds:
         return loss(text, what)
     if Curve in kinds:

@@ -18,11 +18,11 @@ from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
 from hubbub.channels.empty_bins import EmptyBins
-from hubbub.channels.law import SUPPRESSED, Law, given_shown
+from hubbub.channels.law import SUPPRESSED, Law, given_visible
 from hubbub.channels.published import Published as Published
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import Curve
-from hubbub.guarantees.definitions import Guarantee
+from hubbub.guarantees.definitions import DifferentialPrivacy, Guarantee
 from hubbub.guarantees.derivation import Theorem
 from hubbub.guarantees.verdict import Verdict
 from hubbub.noise.source import Source
@@ -173,7 +173,7 @@ class Channel(Protocol):
 
     def chance_shown(self, count: int) -> arb:
         """A ball around the probability that a bin of so many shows a number."""
-        return given_shown(self.law(count)).total()
+        return given_visible(self.law(count)).total()
 
     def tail(self, count: int, value: int, tag: str, *, up: bool) -> tuple[arb, arb]:
         """(the chance of an outcome at least this high, or with `up` unset at most; the chance it is a part of).
@@ -181,13 +181,21 @@ class Channel(Protocol):
         For an outcome that shows a number both are of what is shown; for a hidden one, of everything.
         """
         hidden = tag.startswith(SUPPRESSED)
-        law = self.law(count) if hidden else given_shown(self.law(count))
+        law = self.law(count) if hidden else given_visible(self.law(count))
         mass = law.at_least(value, tag) if up else law.at_most(value, tag)
         return mass + ball(law.missing), arb(1) if hidden else law.total()
 
     def law_size(self, count: int) -> int:
         """How many values the table of a law has, where that says how long it takes; 0 for a closed form."""
         return 0
+
+    def several_bins(self, bins: int) -> DifferentialPrivacy | None:
+        """What a person in at most so many bins is promised, where that is less than the sum; None if it is the sum."""
+        return None
+
+    def why_this_noise(self, bins: int) -> str | None:
+        """Why this noise and no other, for people in at most so many bins, in a clause; None if there is no choice."""
+        return None
 
     def noise_given(self, tag: str) -> Loss | None:
         """The rate of the noise around the count, where the tag tells it for every count; else None."""

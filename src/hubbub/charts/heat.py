@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from hubbub.charts.style import TINTS, WIDTHS
-from hubbub.charts.svg import LINE, TEXT, Bar, Panel, Words, drawn, plain, px, text_length, text_lines, wrapped
+from hubbub.charts.svg import LINE, TEXT, Bar, ChartLabels, Panel, drawn, plain, px, text_length, text_lines, wrapped
 from hubbub.protocol.drawing import Cell, Heat
 
 _SMALL: Final = 10.5 / 12
@@ -125,7 +125,9 @@ def _as_bars(heat: Heat, width: int, kind: str) -> str:
         )
         if bars:
             panels.append(Panel(name, bars))
-    words = Words(title="Bars of the published numbers", description=_description(heat), by="", numbers=heat.numbers)
+    words = ChartLabels(
+        title="Bars of the published numbers", description=_description(heat), by="", numbers=heat.numbers
+    )
     return drawn(panels, words, width, kind=kind)
 
 

@@ -36,7 +36,7 @@ class Bar:
     value: float | None
     low: float
     high: float | None
-    words: str
+    value_text: str
     apart: bool = False  # what is missing, and all the rest, have no place in the order of the others
 
 
@@ -49,7 +49,7 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class ChartLabels:
     """What a drawing says beside its labels: for somebody who cannot see it, and at its axes."""
 
     title: str
@@ -69,15 +69,15 @@ class Look:
     own_scale: bool = False
 
 
-def responsive(panels: Sequence[Panel], words: Words, *, upright: bool = False, look: Look | None = None) -> str:
+def responsive(panels: Sequence[Panel], labels: ChartLabels, *, upright: bool = False, look: Look | None = None) -> str:
     """A drawing for wide pages and one for narrow ones, of which the style shows one."""
-    drawings = (drawn(panels, words, width, upright=upright, kind=kind, look=look) for kind, width in WIDTHS.items())
+    drawings = (drawn(panels, labels, width, upright=upright, kind=kind, look=look) for kind, width in WIDTHS.items())
     return "\n".join(drawings)
 
 
 def drawn(
     panels: Sequence[Panel],
-    words: Words,
+    labels: ChartLabels,
     width: int,
     *,
     upright: bool = False,
@@ -98,15 +98,15 @@ def drawn(
             above = LINE * len(heading) + (6 if heading else 0)
             scale = scales[start + i]
             if look.upright:
-                body, tall = _upright(scale, words, look, high, panel.bars, room)
+                body, tall = _upright(scale, labels, look, high, panel.bars, room)
             else:
-                body, tall = _lying(scale, words, look, panel.bars, room)
+                body, tall = _lying(scale, labels, look, panel.bars, room)
             title = text_lines(0, TEXT, heading, "panel") if heading else ""
             x = i * (room + 24)
             parts.append(f'<g transform="translate({px(x)} {px(top)})">{title}{_moved(body, 0, above)}</g>')
             tallest = max(tallest, above + tall)
         top += tallest + 18
-    described = f"<title>{html.escape(words.title)}</title><desc>{html.escape(words.description)}</desc>"
+    described = f"<title>{html.escape(labels.title)}</title><desc>{html.escape(labels.description)}</desc>"
     size = f'viewBox="0 0 {width} {math.ceil(top - 16)}"'
     return f'<svg class="chart {kind}" {size} role="img">{described}{"".join(parts)}</svg>'
 
@@ -180,13 +180,13 @@ def _tick(value: float, scale: _Scale) -> str:
 # --- bars -------------------------------------------------------------------------------------------------------
 
 
-def _lying(scale: _Scale, words: Words, look: Look, bars: Sequence[Bar], width: float) -> tuple[str, float]:
+def _lying(scale: _Scale, labels: ChartLabels, look: Look, bars: Sequence[Bar], width: float) -> tuple[str, float]:
     """One bar below the other, each with its label beside or above it and its number at its end."""
     longest = max(text_length(bar.label) for bar in bars)
     beside = longest <= 0.4 * width
     below, above = (any(ends) for ends in zip(*(_beyond(bar, scale) for bar in bars), strict=True))
     left = (longest + 10 if beside else 0.0) + below * _ARROW
-    right = max(text_length(_said(bar, scale)) for bar in bars) + 8 + above * _ARROW
+    right = max(text_length(_bar_text(bar, scale)) for bar in bars) + 8 + above * _ARROW
     length = width - left - right
     parts, y = [], 0.0
     for bar in bars:
@@ -203,7 +203,7 @@ def _lying(scale: _Scale, words: Words, look: Look, bars: Sequence[Bar], width: 
         inside += _arrow(bar, (left, y + _BAR / 2), (-1, 0)) if under else ""
         inside += _arrow(bar, (left + length, y + _BAR / 2), (1, 0)) if over else ""
         at = left + max(end, high, scale.at(0, length) if scale.least <= 0 else 0.0) + 7 + over * _ARROW
-        inside += text_lines(at, y + _BAR / 2 + 4, [_said(bar, scale)], "hidden" if bar.value is None else "")
+        inside += text_lines(at, y + _BAR / 2 + 4, [_bar_text(bar, scale)], "hidden" if bar.value is None else "")
         parts.append(f"<g><title>{html.escape(_label(bar, scale))}</title>{inside}</g>")
         y += _BAR + _BETWEEN
     grid, ticks = [], scale.ticks(max(3, int(length / 90)))
@@ -211,7 +211,7 @@ def _lying(scale: _Scale, words: Words, look: Look, bars: Sequence[Bar], width: 
         x = left + scale.at(tick, length)
         grid.append(_line("grid", x, -3, x, y))
         grid.append(text_lines(x, y + TEXT, [_tick(tick, scale)], "quiet", anchor="middle" if x > 20 else ""))
-    parts.append(text_lines(left + length / 2, y + TEXT + LINE, [words.numbers], "quiet", anchor="middle"))
+    parts.append(text_lines(left + length / 2, y + TEXT + LINE, [labels.numbers], "quiet", anchor="middle"))
     zero = left + scale.at(0, length)  # the left end, where the axis does not hold it
     return "".join([*grid, *parts, _line("axis", zero, -3, zero, y)]), y + TEXT + LINE + 4
 
@@ -252,7 +252,7 @@ def _rect(kind: str, x: float, y: float, width: float, height: float) -> str:
 
 
 def _upright(
-    scale: _Scale, words: Words, look: Look, high: float, bars: Sequence[Bar], width: float
+    scale: _Scale, labels: ChartLabels, look: Look, high: float, bars: Sequence[Bar], width: float
 ) -> tuple[str, float]:
     """Bars side by side; of their labels as many as fit, slanted, and always the last, which may be no number."""
     ticks = scale.ticks(4)
@@ -264,8 +264,8 @@ def _upright(
     left = max(left, min(lean, width / 3))
     step = (width - left) / len(bars)
     thick, top = max(step * 0.82, min(step, 1.0)), LINE + 4.0 + _ARROW
-    thin = " thin" if step < 12 else ""
-    parts = [text_lines(0, TEXT, [words.numbers], "quiet")]
+    narrow = " thin" if step < 12 else ""
+    parts = [text_lines(0, TEXT, [labels.numbers], "quiet")]
     for tick in ticks:
         y = top + high - scale.at(tick, high)
         parts.append(_line("grid", left, y, width, y))
@@ -278,11 +278,11 @@ def _upright(
         low, upper = _interval(bar, scale, high)
         middle, inside = x + thick / 2, ""
         if bar.value is None:
-            inside = _rect(f"gap{thin}", x, top + high - end, thick, end - start)
+            inside = _rect(f"gap{narrow}", x, top + high - end, thick, end - start)
         elif look.mark is not Mark.LINE:
             inside = _rect("bar", x, top + high - end, thick, end - start)
         if bar.value is not None and low < upper and (look.mark is not Mark.LINE or bar.apart):
-            inside += _line(f"line{thin}", middle, top + high - low, middle, top + high - upper)
+            inside += _line(f"line{narrow}", middle, top + high - low, middle, top + high - upper)
         if bar.value is not None and look.mark is Mark.LINE:
             at = px(top + high - scale.at(bar.value, high))
             inside += f'<circle class="point" cx="{px(middle)}" cy="{at}" r="{px(min(3.5, max(step / 3, 1.2)))}"/>'
@@ -298,8 +298,8 @@ def _upright(
         turned = f'transform="translate({px(x if level else x + 3)} {px(y)}){"" if level else " rotate(-40)"}"'
         parts.append(f'<text {turned} text-anchor="{"middle" if level else "end"}">{html.escape(bars[i].label)}</text>')
     deep = top + high + (22 if level else 18 + max(reach.values()) * math.sin(_SLANT))
-    if words.by:
-        lines = wrapped(words.by, width)
+    if labels.by:
+        lines = wrapped(labels.by, width)
         parts.append(text_lines(left + (width - left) / 2, deep + 8, lines, "quiet", anchor="middle"))
         deep += LINE * len(lines)
     return "".join(parts), deep
@@ -361,9 +361,9 @@ def number(value: float, *, percent: bool) -> str:
     return f"{100 * value:.1f} %" if percent else plain(value)
 
 
-def _said(bar: Bar, scale: _Scale) -> str:
+def _bar_text(bar: Bar, scale: _Scale) -> str:
     if bar.value is not None:
-        return bar.words
+        return bar.value_text
     far = bar.high is not None and bar.high > scale.most
     return f"hidden, up to {number(bar.high or 0, percent=scale.percent)}" if far else "hidden"
 
@@ -376,7 +376,7 @@ def _label(bar: Bar, scale: _Scale) -> str:
     low = number(lower, percent=scale.percent)
     ends = f"{low} or more" if upper is None else f"{low} to {number(upper, percent=scale.percent)}"
     exact = bar.value is not None and bar.low == bar.high == bar.value
-    return f"{bar.label}: {'hidden' if bar.value is None else bar.words}" + ("" if exact else f", {ends}")
+    return f"{bar.label}: {'hidden' if bar.value is None else bar.value_text}" + ("" if exact else f", {ends}")
 
 
 # --- text and lines ---------------------------------------------------------------------------------------------
@@ -410,7 +410,7 @@ def wrapped(text: str, width: float, *, bold: bool = False) -> list[str]:
 def text_lines(x: float, y: float, lines: Sequence[str], kind: str = "", anchor: str = "") -> str:
     named = (f' {name}="{value}"' for name, value in (("class", kind), ("text-anchor", anchor)) if value)
     spans = [(f'x="{px(x)}" y="{px(y + i * LINE)}"', html.escape(line)) for i, line in enumerate(lines)]
-    inside = "".join(f"<tspan {place}>{line}</tspan>" for place, line in spans)
+    inside = "".join(f"<tspan {attributes}>{line}</tspan>" for attributes, line in spans)
     return f"<text{''.join(named)}>{inside}</text>"
 
 

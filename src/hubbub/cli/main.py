@@ -2,32 +2,66 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Final
+
 import click
 
 import hubbub
 from hubbub.cli import Commands, examples, speak_plainly
-from hubbub.cli.account.command import account
-from hubbub.cli.ask import ask
-from hubbub.cli.audit import audit
-from hubbub.cli.channel.command import channel
-from hubbub.cli.check import check
-from hubbub.cli.demo import demo
-from hubbub.cli.graph import graph
-from hubbub.cli.ledger import ledger
-from hubbub.cli.plan import plan
-from hubbub.cli.release import release
-from hubbub.cli.studio import studio
-from hubbub.cli.trust import trust
-from hubbub.cli.verify import explain, verify
-from hubbub.cli.vote.command import vote
+
+SECTIONS: Final[dict[str, dict[str, tuple[str, str]]]] = {
+    "Publish": {
+        "demo": ("demo", "See everything once, on the invented town of Millbrook."),
+        "check": ("check", "Look at your table before you publish, for you alone."),
+        "release": ("release", "Publish statistics about the people of a table."),
+        "graph": ("graph", "Publish statistics of a social network."),
+        "ledger": ("ledger", "Show what was published about whom, and what it adds up to."),
+        "studio": ("studio", "Do all of this on a page of your own browser."),
+    },
+    "Check": {
+        "verify": ("verify", "Check a certificate, and the files that it is about."),
+        "explain": ("verify", "Say in plain words what a certificate promises."),
+        "ask": ("ask", "Put a question to a published table of answers."),
+        "trust": ("trust", "Say whose keys you trust."),
+    },
+    "Plan": {"plan": ("plan", "Find the crowd, sample and noise that a promise needs.")},
+    "Vote": {"vote": ("vote.command", "Count an election so that a lie hardly pays.")},
+    "Research": {
+        "account": ("account", "Work out what follows from what: the theorems, with numbers."),
+        "channel": ("channel.command", "Show the exact law of a channel, and what it gives away."),
+        "audit": ("audit", "Attack a mechanism, a function or a certificate."),
+    },
+}
+"""What there is to do, in the order in which somebody needs it: the module of each command, and one line about it."""
+
+_PLACES: Final = {name: module for section in SECTIONS.values() for name, (module, _) in section.items()}
+
+
+class Hubbub(Commands):
+    """The commands by what they are for; each is loaded when it is called, so that help comes at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_PLACES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _PLACES:
+            return None
+        found: click.Command = getattr(import_module(f"hubbub.cli.{_PLACES[cmd_name]}"), cmd_name)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for heading, section in SECTIONS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(7), line) for name, (_, line) in section.items()])
 
 
 @click.group(
     "hubbub",
-    cls=Commands,
+    cls=Hubbub,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=examples(
-        "hubbub channel list", "hubbub channel profile --channel warped --curve 1:0.01,101:1 --counts 1..130"
+        "hubbub release histogram hubbub-demo/millbrook.parquet --person resident --by age:0..90:10 --epsilon 1 --out o"
     ),
 )
 @click.version_option(hubbub.__version__, prog_name="hubbub")
@@ -35,25 +69,8 @@ def commands() -> None:
     """Publish statistics about people so that each person stays lost in the crowd, and say how lost.
 
     Numbers are given as exact text, like 0.1, 1/3 or 1e-6. Every command takes --json. Exit codes: 0 done, 2 wrong
-    use, 3 refused, 4 a check failed.
+    use, 3 refused, 4 a check failed, 130 stopped.
     """
-
-
-commands.add_command(account)
-commands.add_command(ask)
-commands.add_command(audit)
-commands.add_command(channel)
-commands.add_command(check)
-commands.add_command(demo)
-commands.add_command(graph)
-commands.add_command(plan)
-commands.add_command(release)
-commands.add_command(vote)
-commands.add_command(verify)
-commands.add_command(explain)
-commands.add_command(ledger)
-commands.add_command(trust)
-commands.add_command(studio)
 
 
 def main() -> None:

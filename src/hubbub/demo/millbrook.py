@@ -19,6 +19,7 @@ import pyarrow.parquet as parquet
 from numpy.typing import NDArray
 
 from hubbub.certificate.certificate import about
+from hubbub.errors import HubbubError, WrongUse
 from hubbub.kinds.histogram.request import KIND
 from hubbub.kinds.histogram.result import Counts
 from hubbub.ledger.ledger import Ledger
@@ -27,6 +28,10 @@ from hubbub.protocol.release import Release
 from hubbub.publication.signed_files import published, remove
 from hubbub.release import save
 from hubbub.tables.labels import labels
+
+KEY: Final = "publisher.key"
+DATASETS: Final = ("millbrook", "friends")
+"""What the ledger of a demo is about."""
 
 RESIDENTS: Final = 40_000
 DEPARTMENTS: Final = {  # name: people, of whom managers, and the middle salary
@@ -110,14 +115,14 @@ class Story:
         return self.release.result
 
     @property
-    def shown(self) -> int:
-        return int(self.counts.shown.sum())
+    def visible_bins(self) -> int:
+        return int(self.counts.visible.sum())
 
     def largest(self, most: int) -> list[tuple[tuple[str, ...], int, int, int]]:
         """(labels, published number, interval) of the largest published numbers."""
         counts = self.counts
-        shown = np.flatnonzero(counts.shown)
-        first = shown[np.argsort(-counts.published.values[shown], kind="stable")[:most]]
+        visible = np.flatnonzero(counts.visible)
+        first = visible[np.argsort(-counts.published.values[visible], kind="stable")[:most]]
         names = [tuple("(missing)" if text is None else text for text in texts) for texts in labels(counts, first)]
         values, low, high = (array[first].tolist() for array in (counts.published.values, counts.low, counts.high))
         return list(zip(names, values, low, high, strict=True))
@@ -156,20 +161,48 @@ of = "age:0..110:1"
 """Three questions to one secret sample, for ``hubbub release questions``."""
 
 
+def check_place(folder: Path) -> None:
+    """Refuse a folder with anything in it but an earlier demo: its files are written over, and its ledger begins anew.
+
+    Guarantee: returns only for an empty folder, or one whose `publisher.key` is a key of the ledger in it, where that
+    ledger knows no people but the invented ones and nothing else lies beside it.
+    """
+    if any(folder.iterdir()) and not _is_a_demo(folder):
+        raise WrongUse(
+            f"--out must be a new or an empty folder, or one that hubbub demo made and nobody used for other data, not "
+            f"{str(folder)!r}; choose another"
+        )
+
+
+def _is_a_demo(folder: Path) -> bool:
+    books = folder / "ledger"
+    try:
+        if books.is_symlink() or not all(each.name.startswith("ledger.db") for each in books.iterdir()):
+            return False
+        if not (books / "ledger.db").is_file():
+            return False
+        ledger = Ledger(books / "ledger.db")
+        own = (folder / KEY).read_text(encoding="ascii").strip() in ledger.public_keys()
+        return own and {entry.dataset for entry in ledger.entries()} <= {"", *DATASETS}
+    except (OSError, ValueError, HubbubError):
+        return False
+
+
 def publish(folder: Path) -> Story:
     """Write the table of residents into a folder that exists, and release it as anybody would.
 
     Its ledger is a new one each time, in that folder: nobody lives in Millbrook, and the reader's own ledger is not for
     that.
     """
+    check_place(folder)
     table, books = folder / "millbrook.parquet", folder / "ledger"
-    parquet.write_table(people(), table)
-    (folder / "questions.toml").write_text(QUESTIONS, encoding="utf-8")
     remove(folder, published(folder, Ledger(books / "ledger.db")))
     shutil.rmtree(books, ignore_errors=True)
     ledger = Ledger(books / "ledger.db")
     ledger.new()
-    (folder / "publisher.key").write_text(f"{ledger.public_key()}\n", encoding="ascii")  # for those who check
+    parquet.write_table(people(), table)
+    (folder / "questions.toml").write_text(QUESTIONS, encoding="utf-8")
+    (folder / KEY).write_text(f"{ledger.public_key()}\n", encoding="ascii")  # for those who check
     town = open_table(table, person="resident", ledger=books / "ledger.db")
     made = town.histogram(list(BY), crowd=CROWD, sample=SAMPLE, scale_up=True)
     return Story(made, {"table": str(table), **save(made, folder)})
@@ -178,11 +211,12 @@ def publish(folder: Path) -> Story:
 def try_next(folder: Path) -> list[str]:
     """Two more releases, which may follow the first: one draws a fresh secret sample, one adds noise to every count."""
     start = f"hubbub release {KIND.name} {shlex.quote(str(folder / 'millbrook.parquet'))} --person resident"
-    asked = {
+    options = {
         "departments": f"--by department --crowd {CROWD} --sample {SAMPLE}",
         "ages": "--by age:0..100:10,null --epsilon 1",
     }
     books = shlex.quote(str(folder / "ledger" / "ledger.db"))
     return [
-        f"{start} {words} --ledger {books} --out {shlex.quote(str(folder / name))}" for name, words in asked.items()
+        f"{start} {arguments} --ledger {books} --out {shlex.quote(str(folder / name))}"
+        for name, arguments in options.items()
     ]

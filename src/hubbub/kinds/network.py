@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Unpack
 
 from hubbub.graphs.graph import Graph
-from hubbub.kinds.graph.request import statistics
-from hubbub.numeric.exact import Exact
+from hubbub.kinds.graph.request import KIND
+from hubbub.kinds.options import GraphOptions
+from hubbub.protocol.option import documented
 from hubbub.protocol.release import Publish, Release
 
 
@@ -38,43 +39,17 @@ class Network:
     def __repr__(self) -> str:
         return "<a graph of people, not yet read>"
 
-    def statistics(
-        self,
-        of: Sequence[str],
-        *,
-        vertices: Exact,
-        max_degree: Exact,
-        epsilon: Exact,
-        samples: Exact | None = None,
-        explore: Exact | None = None,
-        average_at_most: Exact | None = None,
-        per_edge: bool = False,
-        coverage: Exact = "0.95",
-        accept_weak: bool = False,
-    ) -> Release:
+    @documented(KIND.help, KIND.options)
+    def statistics(self, of: Sequence[str], **asked: Unpack[GraphOptions]) -> Release:
         """Publish some counts of the graph with noise, each with its interval.
 
-        `of` lists some of connectivity, eulerian, cycle-freeness, average-degree and edges, which are zero-knowledge
-        private with respect to `samples` random people and what a walk from each sees; or degree-histogram and
-        triangles, which are differentially private (`per_edge`: for single edges). `vertices`, `max_degree` and
-        `average_at_most` are declared and public. A graph that breaks them is refused before anything is drawn or
-        spent, in the same words for every such graph; that it was refused is information, and for the caller alone.
+        A graph that breaks what is declared is refused before anything is drawn or spent, in the same words for every
+        such graph; that it was refused is information, and for the caller alone.
 
         Guarantee: the promises of the release, derived before the graph is read and entered in the ledger, durably,
         before any noise is drawn. With the earlier releases of the dataset there is still a theorem that covers all
         of them, or the call is refused.
         """
-        return self.publish(
-            statistics(
-                of,
-                vertices=vertices,
-                max_degree=max_degree,
-                epsilon=epsilon,
-                samples=samples,
-                explore=explore,
-                average_at_most=average_at_most,
-                per_edge=per_edge,
-                coverage=coverage,
-            ),
-            accept_weak=accept_weak,
-        )
+        words: dict[str, Any] = {"of": of, **asked}
+        accept_weak = words.pop("accept_weak", False)
+        return self.publish(KIND.ask(**words), accept_weak=accept_weak)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from hubbub.certificate.certificate import about
 from hubbub.channels.catalogue import parameters
@@ -17,6 +17,8 @@ from hubbub.numeric.limits import a_crowd, a_delta, a_loss, a_size
 from hubbub.plan.designs import Design, Request, plan, read_rates, request
 from hubbub.plan.one_number import wanted
 from hubbub.plan.shape import is_name, read
+from hubbub.plan.targets import Want
+from hubbub.protocol.option import said
 from hubbub.protocol.weakness import sentence as weak_sentence
 from hubbub.protocol.weakness import weaknesses
 from hubbub.tables.bins import declared_size, parse
@@ -72,12 +74,12 @@ class Planned:
         }
 
     def _wanted(self) -> dict[str, Any]:
-        asked = self.request
-        notion = {"notion": asked.want.value, "plainly": self.meaning}
-        if asked.curve is not None:
-            return {**notion, "curve": str(asked.curve), **numbers(delta=asked.delta)}
-        size = {} if asked.k is None else {"k": asked.k}
-        return {**notion, **numbers(epsilon=asked.epsilon, delta=asked.delta), **size}
+        request = self.request
+        notion = {"notion": request.want.value, "plainly": self.meaning}
+        if request.curve is not None:
+            return {**notion, "curve": str(request.curve), **numbers(delta=request.delta)}
+        size = {} if request.k is None else {"k": request.k}
+        return {**notion, **numbers(epsilon=request.epsilon, delta=request.delta), **size}
 
     def _entry(self, design: Design, spell: Spelling, command: str) -> dict[str, Any]:
         made, rate, hoped = parameters(design.spec.channel), design.rate, design.expected
@@ -143,25 +145,28 @@ class Planned:
 
 
 def release(
-    want: str,
+    want: Annotated[str, said("KIND", f"The promise: {', '.join(each.value for each in Want)}; or in words (below).")],
     *,
-    people: Exact | None = None,
-    bins: Exact | None = None,
-    shape: str = "zipf",
-    epsilon: Exact | None = None,
-    delta: Exact | None = None,
-    rate: Exact | None = None,
-    k: Exact | None = None,
-    curve: str | None = None,
-    by: Sequence[str] = (),
+    people: Annotated[Exact | None, said("N", "How many people the table has, about.")] = None,
+    bins: Annotated[Exact | None, said("M", "How many bins are published, unless `by` says it.")] = None,
+    shape: Annotated[str, said("SHAPE", "zipf, zipf:1.5, even, or a CSV file with public counts.")] = "zipf",
+    epsilon: Annotated[Exact | None, said("EPS", "The loss that is allowed.")] = None,
+    delta: Annotated[Exact | None, said("D", "The delta that is allowed.")] = None,
+    rate: Annotated[Exact | None, said("P", "Sampling rates: 0.1, or 0.05,0.1, or 0.05..0.2.")] = None,
+    k: Annotated[Exact | None, said("K", "The size of a crowd, where it is wanted or given.")] = None,
+    curve: Annotated[str | None, said("CURVE", "A loss for each crowd size, for `want=outlier`.")] = None,
+    by: Annotated[Sequence[str], said("SPEC", "The bins, for the command; else bin:0..M:1.")] = (),
 ) -> Planned:
     """Which crowd, sampling rate and noise reach a promise, and how exact each is for data of a stated shape.
 
-    `want` is the notion of the promise, by its name or plainly ("nobody stands alone"), `epsilon` and `delta` what is
-    allowed, `rate` one sampling rate or several ("0.05,0.1", "0.05..0.2"), `k` the crowd where one is wanted, `curve`
-    the losses of outlier privacy. The shape of the data is "zipf", "zipf:1.5", "even" or a CSV file with public counts;
-    `by` are the bins, if they are known, and say how many there are. :func:`hubbub.plan.facts` reads such facts about a
-    table from a file.
+    Zero-knowledge privacy is with respect to iRS(rate), the knowledge of a sample of that rate: a smaller rate promises
+    more. For distributional privacy the rate is a fact: at most that share of people came into the table. The error is
+    the mean absolute error per bin of the published number, scaled up where there is a sample; a hidden bin is read as
+    0.
+
+    What is wanted can be said plainly: "no more than a sample would tell" (zero-knowledge), "nobody can tell whether I
+    took part" (differential), "nobody stands alone" (crowd-blending), "the fewer are like me, the less is told"
+    (outlier), "nobody can tell who of the population came into the table" (distributional).
 
     Guarantee: each design's promise was derived from the words of its release, and is at least what was asked for. Its
     error is an expectation for the stated shape, not a promise.
@@ -175,7 +180,7 @@ def release(
     expected = read(shape, many, declared if size is None and is_name(shape) else size)
     columns = tuple(by) or (f"bin:0..{expected.bins}:1",)
     rates = read_rates(rate if rate is None or isinstance(rate, str) else to_text(rational(rate, "`rate`")))
-    asked = request(
+    asked_for = request(
         notion,
         expected,
         columns,
@@ -185,17 +190,17 @@ def release(
         delta=None if delta is None else a_delta(delta, "`delta`"),
         k=None if k is None else a_crowd(k, "`k`"),
     )
-    found = plan(asked)
-    return Planned(request=asked, designs=found.designs, left_out=found.left_out, invented=not by)
+    found = plan(asked_for)
+    return Planned(request=asked_for, designs=found.designs, left_out=found.left_out, invented=not by)
 
 
 def named(design: Design) -> str:
     """The design in a few words."""
     made = parameters(design.spec.channel)
     parts = [design.spec.channel.name]
-    for name, words in (("k", "k = {}"), ("epsilon", "noise {}"), ("curve", "{}"), ("show_above", "shown above {}")):
+    for name, template in (("k", "k = {}"), ("epsilon", "noise {}"), ("curve", "{}"), ("show_above", "shown above {}")):
         if made.get(name) is not None:
-            parts.append(words.format(made[name]))
+            parts.append(template.format(made[name]))
     return ", ".join(parts)
 
 

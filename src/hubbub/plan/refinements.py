@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import prod
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,8 @@ from hubbub.channels.mechanisms.noise_reach import reach_of_all
 from hubbub.errors import WrongUse
 from hubbub.kinds.cube.levels import misses
 from hubbub.noise.source import SystemSource
-from hubbub.numeric.exact import Exact, positive, rational, to_text, whole
+from hubbub.numeric.exact import Exact, integer, positive, rational, to_text
+from hubbub.protocol.option import said
 from hubbub.tables.bins import Discovered, size
 from hubbub.tables.columns import axis
 from hubbub.tables.engine import CountQuery
@@ -94,21 +95,20 @@ class Refinements:
 
 
 def refinements(
-    by: Sequence[str],
+    by: Annotated[Sequence[str], said("SPEC", "A column and its bins, or its size: town~12. Repeat it.")] = (),
     *,
-    crowd: Exact | None = None,
-    epsilon: Exact | None = None,
-    people: Exact | None = None,
-    shape: str = "zipf",
-    public: object = None,
-    sample: Exact | None = None,
-    keep: Exact = "0.9",
+    people: Annotated[Exact | None, said("N", "How many people the table has, about.")] = None,
+    crowd: Annotated[Exact | None, said("K", "Cells of at least K people are told.")] = None,
+    epsilon: Annotated[Exact | None, said("EPS", "Noise alone: cells beyond its reach are told.")] = None,
+    sample: Annotated[Exact | None, said("P", "A secret sample: each person with probability P.")] = None,
+    shape: Annotated[str, said("SHAPE", "Of a column, independent of the others: even, zipf or zipf:1.5.")] = "zipf",
+    public: Annotated[object, said("FILE", "A public table to count instead, such as last year's.")] = None,
+    keep: Annotated[Exact, said("SHARE", "The share of people to be told.")] = "0.9",
 ) -> Refinements:
-    """Every choice of some of the columns, for a crowd (or for noise alone) and so many people.
+    """Which refinements of a cube survive: for every choice of its columns, how many people are in cells that are told.
 
-    A column is told as for a cube, or by its size alone, ``town~12``. `shape` says how people are spread over the bins
-    of a column, the columns being independent: even, zipf, or zipf:1.5. `public` is a table that is public, to be
-    counted instead.
+    From public information alone. Do not give `public` the table that is to be released: what is chosen by looking at
+    people is promised to nobody.
     """
     if isinstance(by, str) or not 1 < len(by) <= MOST_COLUMNS:
         raise WrongUse(f"a cube that is planned has 2 to {MOST_COLUMNS} columns; name them with `by`")
@@ -120,12 +120,12 @@ def refinements(
     rate = Fraction(1) if sample is None else rational(sample, "`sample`")
     if not 0 < rate <= 1:
         raise WrongUse(f"`sample` must lie between 0 and 1, not {rate}; leave it out to use everybody")
-    total = None if people is None else whole(people, "`people`", least=1)
+    total = None if people is None else integer(people, "`people`", least=1)
     names, sizes, cells, about = _counted(by, public, total) if public is not None else _shaped(by, total, shape)
     loss = None if epsilon is None else positive(epsilon, "epsilon")
     if loss is not None:
         about = f"{about} Each choice is taken as a table of its own, with all of epsilon."
-    k = 0 if crowd is None else whole(crowd, "crowd", least=2)
+    k = 0 if crowd is None else integer(crowd, "crowd", least=2)
     rows = []
     for many in range(1, len(names) + 1):
         for chosen in combinations(range(len(names)), many):
@@ -151,13 +151,13 @@ def refinements(
 class _Cells:
     """People in some cells: the number of each cell's bin in every column, and how many there are."""
 
-    places: tuple[NDArray[np.int64], ...]
+    codes: tuple[NDArray[np.int64], ...]
     counts: Floats
 
     def over(self, chosen: tuple[int, ...]) -> Floats:
         number = np.zeros(self.counts.size, dtype=np.int64)
         for i in chosen:
-            number = number * (int(self.places[i].max(initial=0)) + 1) + self.places[i]
+            number = number * (int(self.codes[i].max(initial=0)) + 1) + self.codes[i]
         _, where = np.unique(number, return_inverse=True)
         found: Floats = np.bincount(where, weights=self.counts).astype(np.float64)
         return found
@@ -174,14 +174,14 @@ def _shaped(by: Sequence[str], people: int | None, shape: str) -> tuple[list[str
     counts = np.array([float(people)])
     for many in sizes:
         counts = np.multiply.outer(counts, _shares(many, shape)).reshape(-1)
-    places = np.unravel_index(np.arange(counts.size), sizes)
+    codes = np.unravel_index(np.arange(counts.size), sizes)
     about = f"For {people:,} people, each column {shape}, the columns independent: real ones are not."
-    return names, list(sizes), _Cells(tuple(np.asarray(each) for each in places), counts), about
+    return names, list(sizes), _Cells(tuple(np.asarray(each) for each in codes), counts), about
 
 
 def _sized(spec: str) -> tuple[str, int]:
     if match := re.fullmatch(r"(.+)~(\d{1,8})", spec.strip(), re.ASCII | re.DOTALL):
-        return match[1].strip(), whole(match[2], f"the size of {match[1][:40]}", least=1)
+        return match[1].strip(), integer(match[2], f"the size of {match[1][:40]}", least=1)
     found = axis(spec)
     if isinstance(found, Discovered):
         raise WrongUse(f"how many bins {found.column} has is not known; write {found.column}~12, or declare them")
@@ -211,23 +211,23 @@ def _counted(by: Sequence[str], public: object, people: int | None) -> tuple[lis
     if people is not None and counts.sum():
         counts *= people / counts.sum()
     found = iter(counted.found)
-    places: list[NDArray[np.int64]] = []
+    axis_codes: list[NDArray[np.int64]] = []
     codes = counted.codes
     for each in reversed(axes):
         if not isinstance(each, Discovered):
-            places.append(codes % size(each))
+            axis_codes.append(codes % size(each))
             codes = codes // size(each)
         else:
-            places.append(np.zeros(0, dtype=np.int64))
-    places.reverse()
+            axis_codes.append(np.zeros(0, dtype=np.int64))
+    axis_codes.reverse()
     for i, each in enumerate(axes):
         if isinstance(each, Discovered):
             texts = next(found)
             known = {text: at for at, text in enumerate(dict.fromkeys(texts))}
-            places[i] = np.array([known[text] for text in texts], dtype=np.int64)
+            axis_codes[i] = np.array([known[text] for text in texts], dtype=np.int64)
     sizes = [None if isinstance(each, Discovered) else size(each) for each in axes]
     about = "Counted in the public table" + (f", scaled to {people:,} people." if people is not None else ".")
-    return names, sizes, _Cells(tuple(places), counts), f"{about} Your people may be spread in another way."
+    return names, sizes, _Cells(tuple(axis_codes), counts), f"{about} Your people may be spread in another way."
 
 
 def _distinct(names: Sequence[str]) -> None:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+from hubbub.errors import WrongUse, in_python
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Option:
     """One thing that can be said: its name, what it takes (None: nothing, it is said or not), and what it means."""
 
@@ -16,3 +24,77 @@ class Option:
     many: bool = False  # it can be said several times
     parts: int = 1  # how many values follow it
     for_cluster: bool = False  # a table on this machine has no use for it
+    takes: str = ""  # its type in Python, where it is no number
+    missing: str = ""  # one sentence for whoever leaves it out, if it must be said
+    required: bool = False  # it must be said, and whoever asks says so by themselves
+    choices: tuple[str, ...] = ()  # all that it may be, if they are few
+    first: bool = False  # on the command line it stands by itself, without its name
+
+    @property
+    def annotation(self) -> str:
+        """Its type in Python."""
+        numbers = "Exact" if self.parts == 1 else f"tuple[{', '.join(['Exact'] * self.parts)}]"
+        kind = self.takes or ("bool" if self.metavar is None else "Sequence[str]" if self.many else numbers)
+        return kind if self.metavar is None or self.many or self.default or self.missing else f"{kind} | None"
+
+
+def said(metavar: str | None, help: str, **more: Any) -> Option:
+    """What a parameter means, beside its type: ``k: Annotated[Exact, said("K", "The size of a crowd.")]``."""
+    return Option("", metavar, help, **more)
+
+
+def options_of(function: Callable[..., Any]) -> tuple[Option, ...]:
+    """The parameters of a function that say what they mean, as options: names and defaults are the function's own."""
+    found = []
+    for each in inspect.signature(function, eval_str=True).parameters.values():
+        option = next((mark for mark in getattr(each.annotation, "__metadata__", ()) if isinstance(mark, Option)), None)
+        if option is None:
+            continue
+        many = each.default == () or each.kind is each.VAR_POSITIONAL
+        unsaid = each.default is each.empty and not many
+        default = None if unsaid or many or each.default is None or each.default is False else str(each.default)
+        found.append(replace(option, name=each.name, default=default, many=many, required=unsaid or option.required))
+    return tuple(found)
+
+
+def check_words(what: str, options: Sequence[Option], words: Mapping[str, Any]) -> None:
+    """One sentence for a name that is no option, or for an option that must be said and is not."""
+    names = [option.name for option in options]
+    for name in words:
+        if name not in names:
+            near = get_close_matches(name, names, 1)
+            instead = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(names)}"
+            raise WrongUse(f"{what} has no option {name[:40]!r}; {instead}")
+    for option in options:
+        if option.missing and words.get(option.name) in (None, ()):
+            raise WrongUse(option.missing)
+
+
+def documented(help: str, options: Sequence[Option]) -> Callable[[Method], Method]:
+    """Put what a kind says of itself and of each of its options into the docstring and the signature of a method."""
+
+    def tell(method: Method) -> Method:
+        signature = inspect.signature(method)
+        own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        rest = [option for option in options if option.name not in signature.parameters]
+        first, _, guarantee = inspect.cleandoc(method.__doc__ or "").partition("\n\n")
+        about = in_python(help).partition("\n\n")[2]
+        listed = "\n".join(f"- {option.name}: {in_python(option.help)}" for option in rest)
+        method.__doc__ = "\n\n".join(filter(None, (first, about, f"Options:\n\n{listed}", guarantee)))
+        keywords = [_keyword(option) for option in rest]
+        weak = inspect.Parameter("accept_weak", inspect.Parameter.KEYWORD_ONLY, default=False, annotation="bool")
+        made = signature.replace(parameters=[*own, *keywords, weak])
+        method.__signature__ = made  # type: ignore[attr-defined]  # what help and notebooks read
+        return method
+
+    return tell
+
+
+def _keyword(option: Option) -> inspect.Parameter:
+    default = False if option.metavar is None else () if option.many else option.default
+    return inspect.Parameter(
+        option.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if option.missing else default,
+        annotation=option.annotation,
+    )

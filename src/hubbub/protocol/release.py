@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
-from dataclasses import dataclass
-from importlib import import_module
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypedDict, Unpack
 
 import pyarrow as pa
 
-from hubbub.guarantees.asked import asked_first
+from hubbub.errors import Refused
+from hubbub.guarantees.asked import requested_first
+from hubbub.guarantees.brief import in_brief
 from hubbub.guarantees.derivation import Derivation
 from hubbub.numeric.exact import Loss
 from hubbub.protocol.capabilities import is_deferred
-from hubbub.protocol.result import Result, Sheet
+from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.protocol.spec import Spec
 
 if TYPE_CHECKING:
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 
     from hubbub.charts import Chart
 
+
+UNREADABLE: Final = "unreadable"
+"""The share of people with a row that cannot be read, above which there is no release."""
 
 FEW: int = 12  # rows that are shown where somebody only glances
 
@@ -41,6 +46,26 @@ class Reservation:
     together: Loss | None = None  # of several releases of the dataset: the smallest loss that covers all of them
 
 
+class Publisher(Protocol):
+    """What writes releases and draws them; handed to each release by whoever made it."""
+
+    def save(self, release: Release, folder: str | os.PathLike[str], **how: Unpack[Saving]) -> dict[str, str]:
+        """Write its files; returns where they are."""
+        ...
+
+    def plot(self, release: Release) -> Chart:
+        """The picture of its report."""
+        ...
+
+
+class Saving(TypedDict, total=False):
+    """How a release is written: as CSV or Parquet (`form`), with a report or without, replacing an earlier one or not."""
+
+    form: str
+    report: bool
+    replace: bool
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Release:
     """What is published, and what is promised about it. Holds no count and no row of the data."""
@@ -48,8 +73,10 @@ class Release:
     spec: Spec
     promises: tuple[Derivation, ...]
     result: Result
-    place: Reservation | None = None  # in the ledger; without one it cannot be saved
+    reservation: Reservation | None = None  # in the ledger; without one it cannot be saved
     drawn: bool = True  # whether randomness went into it
+    publisher: Publisher | None = None  # writes and draws it; none for a release that is in no ledger
+    reading: Mapping[str, str] = field(default_factory=dict)  # how the table was read, where that can refuse
 
     @property
     def sheet(self) -> Sheet:
@@ -86,35 +113,59 @@ class Release:
         assert isinstance(frame, polars.DataFrame)
         return frame
 
+    def save(self, folder: str | os.PathLike[str], **how: Unpack[Saving]) -> dict[str, str]:
+        """Write the release, its report and its certificate into a folder, as :func:`hubbub.save` does."""
+        return self._published_by().save(self, folder, **how)
+
     def plot(self) -> Chart:
-        """Its picture: a notebook shows it, and ``plot().save("chart.svg")`` writes it (.svg, .html, .png)."""
-        chart: Chart = import_module("hubbub.report.picture").chart_of(self)  # drawing stands above what is drawn
-        return chart
+        """The picture that the report shows: a notebook shows it, and ``plot().save("chart.svg")`` writes it."""
+        return self._published_by().plot(self)
+
+    def table(self, rows: int = FEW) -> DisplayTable:
+        """The first rows as a reader sees them: with separators, ranges and "(missing)"."""
+        return self.result.display(rows)
+
+    def _published_by(self) -> Publisher:
+        if self.publisher is None:
+            raise Refused("this release is in no ledger, so it is not published; make it with hubbub.open(...)")
+        return self.publisher
+
+    def _headings(self) -> tuple[str, ...]:
+        promises = [
+            f"Promise: {in_brief(step.conclusion)}, for {step.people}." for step in requested_first(self.promises)
+        ]
+        description = self.spec.describe()
+        intervals = (
+            [f"{description.intervals}."] if "values cut to" in description.intervals else []
+        )  # not of those in the data
+        return (description.title, *intervals, *promises)
+
+    def __str__(self) -> str:
+        if is_deferred(self.result):
+            return repr(self)
+        title, *sentences = self._headings()
+        shown = self.table()
+        more = [f"and {len(self) - len(shown.rows):,} more rows"] if len(self) > len(shown.rows) else []
+        return "\n".join((title, str(shown), *more, *sentences))
 
     def __repr__(self) -> str:
-        words = self.spec.describe()
-        promised = "; ".join(f"{step.conclusion} for {step.people}" for step in asked_first(self.promises))
-        rows = "written when it is saved" if is_deferred(self.result) else f"{len(self):,} rows"
-        return f"<{words.entry}: {rows}; promised: {promised}>"
+        promised = "; ".join(in_brief(step.conclusion) for step in requested_first(self.promises))
+        rows = "written when it is saved" if is_deferred(self.result) else _rows(len(self))
+        return f"<{self.spec.describe().entry}: {rows}; promised: {promised}>"
 
     def _repr_html_(self) -> str:
         if is_deferred(self.result):
             return f"<p>{html.escape(repr(self))}</p>"
-        names, rows = self.sheet.schema.names, self.first()
-        heads = "".join(f"<th>{html.escape(name)}</th>" for name in names)
-        body = "".join(f"<tr>{''.join(_cell(row[name]) for name in names)}</tr>" for row in rows)
-        more = f"<p>and {len(self) - len(rows):,} more rows</p>" if len(self) > len(rows) else ""
-        steps = asked_first(self.promises)
-        promised = "".join(f"<li>{html.escape(f'{step.conclusion}, for {step.people}')}</li>" for step in steps)
-        title = html.escape(self.spec.describe().title)
+        title, *sentences = map(html.escape, self._headings())
+        shown = self.table()
+        more = f"<p>and {len(self) - len(shown.rows):,} more rows</p>" if len(self) > len(shown.rows) else ""
         return (
-            f"<h4>{title}</h4><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{more}"
-            f"<ul>{promised}</ul>"
+            f"<h4>{title}</h4>{shown._repr_html_()}{more}<ul>{''.join(f'<li>{text}</li>' for text in sentences)}</ul>"
         )
 
 
-def _cell(value: object) -> str:
-    return f"<td>{'' if value is None else html.escape(str(value))}</td>"
+def _rows(number: int) -> str:
+    return f"{number:,} row" if number == 1 else f"{number:,} rows"
 
 
 class Publish(Protocol):

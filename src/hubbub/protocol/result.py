@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import html
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice
@@ -36,6 +37,27 @@ class DisplayTable:
     notes: tuple[str, ...] = ()
     ranges: tuple[bool, ...] = ()  # which keys are ranges of numbers, written [a,b)
     total: int | None = None  # how many rows there are, if not as many as the release has
+
+    def __str__(self) -> str:
+        lines = [(*self.keys, *self.numbers), *((*_labels(keys), *numbers) for keys, numbers, _ in self.rows)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        flush = [str.ljust] * len(self.keys) + [str.rjust] * len(self.numbers)
+        return "\n".join(
+            "  ".join(put(cell, wide) for put, cell, wide in zip(flush, line, widths, strict=True)).rstrip()
+            for line in lines
+        )
+
+    def _repr_html_(self) -> str:
+        heads = "".join(f"<th>{html.escape(name)}</th>" for name in (*self.keys, *self.numbers))
+        body = "".join(
+            f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in (*_labels(keys), *numbers))}</tr>"
+            for keys, numbers, _ in self.rows
+        )
+        return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _labels(keys: Sequence[str | None]) -> list[str]:
+    return ["(missing)" if key is None else key if key.isprintable() else repr(key)[1:-1] for key in keys]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import IndependentSample
@@ -31,13 +31,10 @@ from hubbub.guarantees.people import People
 from hubbub.noise.source import Source
 from hubbub.protocol.check import Check as Check
 from hubbub.protocol.measurement import Measurement
-from hubbub.protocol.option import Option
+from hubbub.protocol.option import Option, check_words
 from hubbub.protocol.result import Comparison, Result
 from hubbub.serialization.canonical import Plain
 from hubbub.serialization.published_files import Files
-
-if TYPE_CHECKING:
-    pass
 
 TABLE, GRAPH, BALLOTS = "table", "graph", "ballots"  # what a release may be of
 
@@ -165,3 +162,9 @@ class Kind:
     ]  # of what `described` wrote; checks it as if somebody had asked for it
     data: str = TABLE  # what it is of, and so how that is opened
     compare: Callable[[Any], Comparison] | None = None  # a spec of this kind with what the papers would have done
+
+    def ask(self, **words: Any) -> Spec:
+        """The spec that these words ask for, or one sentence that says what is wrong with them; of words that are left
+        out, the defaults of the kind."""
+        check_words(self.name, self.options, {name: words[name] for name in words if name != "person"})
+        return self.from_options(**words)

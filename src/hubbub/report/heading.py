@@ -65,7 +65,7 @@ class Heading:
             raise WrongUse(f"the link must begin with {' or '.join(_SCHEMES)}, not {self.link[:40]!r}")
 
 
-NOTHING_SAID: Final = Heading()
+NO_HEADING: Final = Heading()
 
 
 def heading(

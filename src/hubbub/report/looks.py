@@ -7,7 +7,7 @@ from typing import Final
 from hubbub.charts.style import STYLE as CHART_STYLE
 from hubbub.charts.style import TOKENS
 
-_LOOKS: Final = """
+_STYLE: Final = """
 :root { color: var(--ink); background: var(--paper);
   font: 17px/1.55 Charter, "Bitstream Charter", Georgia, Cambria, serif; }
 body { margin: 0; }
@@ -92,4 +92,4 @@ table.cards td::before { content: attr(data-label) " "; color: var(--quiet); }
 }
 """
 
-STYLE: Final = TOKENS + _LOOKS + CHART_STYLE
+STYLE: Final = TOKENS + _STYLE + CHART_STYLE

@@ -27,10 +27,10 @@ def _natural(keys: list[tuple[str | None, ...]]) -> list[int]:
     """The places of rows in their order: labels that were found in the data come as text, and numbers among them go by
     size. Whatever else is in an order of its own stays there."""
     texts = [key[0] or "" for key in keys if len(key) == 1 and key[0] is not None]
-    places = list(range(len(keys)))
+    positions = list(range(len(keys)))
     if len(keys[0] if keys else ()) != 1 or texts != sorted(texts) or not all(map(_NUMBER.fullmatch, texts)):
-        return places
-    return sorted(places, key=lambda i: (keys[i][0] is None, Fraction(keys[i][0] or 0)))
+        return positions
+    return sorted(positions, key=lambda i: (keys[i][0] is None, Fraction(keys[i][0] or 0)))
 
 
 def table(release: Release, labels: Mapping[str, str] = NO_LABELS) -> str:

@@ -12,7 +12,7 @@ from hubbub.charts.chart import Chart, charted
 from hubbub.charts.flow_svg import drawn as drawn_flow
 from hubbub.charts.heat import drawn_heat
 from hubbub.charts.map_svg import drawn as drawn_map
-from hubbub.charts.svg import Bar, Look, Panel, Words, drawn, goes_beyond, number
+from hubbub.charts.svg import Bar, ChartLabels, Look, Panel, drawn, goes_beyond, number
 from hubbub.errors import WrongUse
 from hubbub.protocol.drawing import Bars, Drawing, Flow, FlowColumn, FlowLink, Heat, Map, Mark
 from hubbub.protocol.release import Release
@@ -60,13 +60,13 @@ def chart_of(release: Release) -> Chart:
 def _chart(drawing: Drawing) -> Chart:
     match drawing:
         case Flow():
-            return charted(partial(drawn_flow, shown_flow(drawing)), "", [])
+            return charted(partial(drawn_flow, printable_flow(drawing)), "", [])
         case Map():
-            return charted(partial(drawn_map, shown_map(drawing)), "", [])
+            return charted(partial(drawn_map, printable_map(drawing)), "", [])
         case Heat():
-            return charted(partial(drawn_heat, shown_heat(drawing)), "", [])
+            return charted(partial(drawn_heat, printable_heat(drawing)), "", [])
         case Bars():
-            words = Words(
+            words = ChartLabels(
                 title="The published numbers",
                 description=_description(drawing),
                 by=visible(drawing.by),
@@ -86,7 +86,7 @@ def look_of(drawing: Bars) -> Look:
     )
 
 
-def shown_heat(heat: Heat) -> Heat:
+def printable_heat(heat: Heat) -> Heat:
     """With names that can be shown."""
     rows, columns = visible(heat.by[0]), visible(heat.by[1])
     return replace(
@@ -94,7 +94,7 @@ def shown_heat(heat: Heat) -> Heat:
     )
 
 
-def shown_flow(flow: Flow) -> Flow:
+def printable_flow(flow: Flow) -> Flow:
     """With names that can be shown."""
     return Flow(
         columns=tuple(
@@ -111,7 +111,7 @@ def shown_flow(flow: Flow) -> Flow:
     )
 
 
-def shown_map(drawn: Map) -> Map:
+def printable_map(drawn: Map) -> Map:
     """With names that can be shown."""
     across, up = map(visible, drawn.columns)
     return replace(drawn, columns=(across, up), description=visible(drawn.description, 1000))
@@ -128,13 +128,13 @@ def _panels(drawing: Bars) -> list[Panel]:
 
 def _description(drawing: Bars) -> str:
     """The chart for somebody who cannot see it."""
-    shown = [bar for bar in drawing.bars if bar.value is not None]
-    most = max(shown, key=lambda bar: bar.value or 0)
+    with_numbers = [bar for bar in drawing.bars if bar.value is not None]
+    most = max(with_numbers, key=lambda bar: bar.value or 0)
     where = visible(" in ".join(filter(None, (most.label, most.panel))), 1000)
     largest = number(most.value or 0, percent=drawing.percent)
-    if drawing.own_scale or len(shown) == 1:
-        return f"{len(shown):,} published numbers with their intervals. The table below has them."
-    return f"{len(shown):,} numbers; the largest is {largest}, at {where}. The table below has them all."
+    if drawing.own_scale or len(with_numbers) == 1:
+        return f"{len(with_numbers):,} published numbers with their intervals. The table below has them."
+    return f"{len(with_numbers):,} numbers; the largest is {largest}, at {where}. The table below has them all."
 
 
 def _caption(drawing: Drawing) -> list[str]:

@@ -7,7 +7,7 @@ from math import ceil
 from typing import Final
 
 from hubbub.certificate.explanation import meaning
-from hubbub.guarantees.asked import asked_first
+from hubbub.guarantees.asked import requested_first
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.indistinguishability import capped
@@ -28,7 +28,7 @@ def summary(release: Release) -> str:
     lines = {
         "What this shows": sentence(release.spec.describe().published),
         "How exact it is": " ".join(map(sentence, exactness(release))),
-        "What it means for you, if you are in it": sentence(for_a_person(asked_first(release.promises)[0])),
+        "What it means for you, if you are in it": sentence(for_a_person(requested_first(release.promises)[0])),
     }
     rows = "".join(f"<div><dt>{term}</dt><dd>{text}</dd></div>" for term, text in lines.items() if text)
     return f'<dl class="top">{rows}</dl>'

@@ -2,7 +2,8 @@
 
 A frozen dataclass becomes a dict of its fields with its name under "is"; a number that is no int becomes exact text,
 and so does a value that can be made `from_text`. `restored` builds the value again through its constructor, which
-checks it. Every field must be there; one that is not known was written by a later version, and is refused with a
+checks it. Every field must be there, save for one that is `UNSAID` where it has its default (it came later, and what
+was written before reads as ever); one that is not known was written by a later version, and is refused with a
 sentence that says so.
 """
 
@@ -10,17 +11,21 @@ from __future__ import annotations
 
 import datetime
 import types
-from dataclasses import fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import Field, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from hubbub.errors import CheckFailed, HubbubError
 from hubbub.numeric.exact import INFINITY, Infinite, rational, to_text
 from hubbub.serialization.canonical import Plain
 
 T = TypeVar("T")
+
+UNSAID: Final[Mapping[str, bool]] = {"unsaid": True}
+"""Metadata of a field that is left out where it has its default."""
 
 
 class Newer(CheckFailed):
@@ -42,8 +47,13 @@ def plain(value: object) -> Plain:
     if isinstance(value, tuple | list):
         return [part if type(part) is str else plain(part) for part in value]
     if is_dataclass(value):
-        return {"is": type(value).__name__} | {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        told = {field.name: getattr(value, field.name) for field in fields(value) if not _is_unsaid(value, field)}
+        return {"is": type(value).__name__} | {name: plain(each) for name, each in told.items()}
     raise TypeError(f"{type(value).__name__} has no exact JSON")
+
+
+def _is_unsaid(value: object, field: Field[Any]) -> bool:
+    return bool(field.metadata.get("unsaid")) and getattr(value, field.name) == field.default
 
 
 def agrees(given: Any, written: Plain) -> bool:
@@ -107,7 +117,10 @@ def _built(kind: type[Any], value: Any) -> Any:
     unknown = set(value) - {"is", *hints}
     if unknown:
         raise Newer(f"{kind.__name__} has {sorted(unknown)[0][:40]!r}, which this version does not know; update Hubbub")
-    return kind(**{name: _restored(hint, value[name]) for name, hint in hints.items()})
+    later = {field.name for field in fields(kind) if field.metadata.get("unsaid")}
+    return kind(
+        **{name: _restored(hint, value[name]) for name, hint in hints.items() if name in value or name not in later}
+    )
 
 
 @lru_cache(maxsize=64)

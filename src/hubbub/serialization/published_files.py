@@ -19,8 +19,12 @@ from hubbub.errors import CheckFailed
 from hubbub.serialization.csv_safety import restored, safe
 
 
-class NotThere(CheckFailed):
+class FileMissing(CheckFailed):
     """A file that is needed is not beside the others; that is no fault of those that are."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__(f"{file} is not there")
+        self.file = file
 
 
 UNREADABLE: Final = (OSError, ValueError, TypeError, KeyError, OverflowError, csv.Error, pa.ArrowException)
@@ -39,7 +43,7 @@ class Files:
         """The file of a sheet; a NotThere if it is not there."""
         found = self.paths.get(sheet)
         if found is None:
-            raise NotThere(f"{sheet}.{self.form} is not there")
+            raise FileMissing(f"{sheet}.{self.form}")
         return found
 
     def table(self, sheet: str, schema: pa.Schema, columns: Sequence[str] | None = None) -> pa.Table:

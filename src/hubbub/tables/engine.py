@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 from typing import Final, Protocol, Self, TypeAlias
 
 import numpy as np
@@ -16,9 +17,10 @@ from hubbub.noise.source import Source
 from hubbub.tables.bins import Countable
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
+from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import Schema
-from hubbub.tables.sketch import Notice
+from hubbub.tables.sketch import IdObserver
 
 
 class MultiRowPolicy(Enum):
@@ -28,6 +30,7 @@ class MultiRowPolicy(Enum):
     ONE_ROW = "keep one row, chosen secretly and uniformly"
     DISTINCT = "count once in each of at most so many bins, chosen secretly"
     ANY_ROW = "count once, and meet the condition if any row does"
+    BOUNDED = "count several rows, within bounds on what one person contributes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +43,10 @@ class CountQuery:
     the steps 0..W are one more axis, the last and fastest. With `everybody`, all who are in no bin, do not meet the
     condition or have no value come back too, together, under the code -1. With ONE_ROW all of that is about the kept
     rows: a row is chosen among all rows of a person, and then looked at. With ANY_ROW there are no bins and one
-    condition, as `where` or as the measure, which a person meets if any row does. With DISTINCT there are bins alone.
+    condition, as `where` or as the measure, which a person meets if any row does. With DISTINCT there are bins, and
+    perhaps one condition: as `where` it says which rows count at all, and as the measure a person meets it in a bin if
+    any of their rows there does. With BOUNDED rows count, or people with what their rows sum up to, as
+    :mod:`hubbub.tables.contribution` says, within the `bounds`; `bands` are of these sums.
     """
 
     axes: tuple[Countable, ...]
@@ -52,15 +58,23 @@ class CountQuery:
     by_value: bool = False
     everybody: bool = False
     people: int | None = None  # how many there are, as declared: another number is refused before a row is chosen
+    bounds: ContributionBounds | None = None  # with BOUNDED
+    bands: tuple[int, ...] = ()  # with BOUNDED and a measure: people are counted by what their rows sum up to
 
     def __post_init__(self) -> None:
         if self.person is None and self.repeats is not MultiRowPolicy.REFUSE:
             raise WrongUse("without a person column each row is a person; name the column with `person`")
-        if not self.plain and self.repeats is MultiRowPolicy.DISTINCT:
+        if self.repeats is MultiRowPolicy.DISTINCT and (isinstance(self.measure, Measure) or self.everybody):
             raise WrongUse(
-                "a person in several bins goes with bins alone; drop the condition and the measure, or keep one row of "
-                "each person (`one_row_per_person=True`)"
+                "a person in several bins goes with bins and conditions; drop the measure, or keep one row of each "
+                "person (`one_row_per_person=True`)"
             )
+        if (self.bounds is not None) is not (self.repeats is MultiRowPolicy.BOUNDED) or (
+            self.bands and self.bounds is None
+        ):
+            raise WrongUse("bounds and bands go with rows that are bounded; say how, or leave them out")
+        if self.bounds is not None:
+            _check_bounded(self, self.bounds)
         if self.repeats is MultiRowPolicy.ANY_ROW:
             self.rule  # noqa: B018  # refuses what has none
 
@@ -73,9 +87,34 @@ class CountQuery:
         return rules[0]
 
     @property
+    def sums(self) -> bool:
+        """Whether what a person's rows sum up to is looked at, so that people are counted."""
+        return bool(self.bands) or (self.bounds is not None and self.bounds.has_caps)
+
+    @property
+    def first_step(self) -> int:
+        """What the step 0 of the measure stands for, in steps."""
+        assert isinstance(self.measure, Measure)
+        return int(self.measure.low / self.measure.step)
+
+    @property
     def plain(self) -> bool:
         """Whether it is only about bins."""
         return self.where is None and self.measure is None and not self.everybody
+
+
+def _check_bounded(question: CountQuery, bounds: ContributionBounds) -> None:
+    measure = question.measure
+    if question.everybody or question.people is not None:
+        raise WrongUse("where rows of a person are bounded, how many people there are is not looked at; leave it out")
+    if not question.sums:
+        return
+    if not isinstance(measure, Measure) or question.by_value:
+        raise WrongUse("caps are on sums of a measure; say which, or leave out the caps")
+    if (measure.low / measure.step).denominator != 1:
+        raise WrongUse(f"a capped range begins at a multiple of its step; declare {measure.column} so")
+    if any(one >= other for one, other in pairwise(question.bands)):
+        raise WrongUse("bands rise; put them in order")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +124,8 @@ class ExactCounts:
     `codes` numbers the declared part of each bin (mixed radix over the declared axes, the last axis fastest);
     `found[i]` holds the labels of the i-th discovered axis, one for each bin, None where the value is missing.
     `sums[i]` is the sum of the steps of the people in the i-th bin, where a measure was asked for: Python integers, as
-    the sum over very many people may not fit 64 bits.
+    the sum over very many people may not fit 64 bits. Where rows are bounded, `counts` are of kept rows, and of people
+    with caps or bands (:mod:`hubbub.tables.contribution`).
     """
 
     codes: NDArray[np.int64]
@@ -155,7 +195,7 @@ class Engine(Protocol):
         """What the table is, whatever it is called. Private: it stays in the ledger."""
         ...
 
-    def observing_ids(self, notice: Notice) -> Self:
+    def observing_ids(self, observer: IdObserver) -> Self:
         """The same table, which tells `notice` who is in it before it counts by a person column, and before `source` is
         used; what that refuses is not counted."""
         ...

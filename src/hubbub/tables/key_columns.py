@@ -12,9 +12,9 @@ _BESIDE: Final = ("count", "estimate", "low", "high")
 STATUS: Final = "status"
 
 
-def number_columns(estimated: bool) -> tuple[str, ...]:
-    """The names of the columns of numbers, with an estimate or without."""
-    return _BESIDE if estimated else _NUMBERS
+def number_columns(estimated: bool, counted: str = "count") -> tuple[str, ...]:
+    """The names of the columns of numbers, with an estimate or without; the first says what is counted."""
+    return (counted, *(_BESIDE if estimated else _NUMBERS)[1:])
 
 
 def key_columns(axes: Sequence[Countable], ours: Sequence[str] = (*_BESIDE, STATUS)) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final
 
@@ -10,7 +12,17 @@ from hubbub.errors import WrongUse
 from hubbub.guarantees.definitions import BernoulliSample, IndependentSample, RobustSample
 from hubbub.guarantees.derivation import Assumption
 from hubbub.guarantees.people import People, Whose
-from hubbub.numeric.exact import whole
+from hubbub.numeric.exact import Exact, integer
+from hubbub.serialization.exact_json import UNSAID
+from hubbub.tables.bins import Countable, declared_size
+from hubbub.tables.contribution import ContributionBounds
+
+TAKEN: Final = (
+    "count", "estimate", "low", "high", "status", "part", "whole", "sum", "people", "sampled", "kept", "having", "value",
+)  # fmt: skip
+"""Columns of published tables that are ours."""
+
+_LONGEST: Final = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,24 +33,69 @@ class Unit:
     one_row_per_person: bool = False
     distinct: int | None = None
     expected_rows: bool = False  # intervals are for the rows kept on average, not for those kept in this release
+    rows_per_person: int | None = field(default=None, metadata=UNSAID)  # with it, or with the next, rows count
+    rows_per_bin: int | None = field(default=None, metadata=UNSAID)
+    rows_called: str | None = field(default=None, metadata=UNSAID)  # what a row is, in the plural: visits
 
     def __post_init__(self) -> None:
-        if (self.one_row_per_person or self.distinct is not None) and self.person is None:
+        if self.chooses and self.person is None:
             raise WrongUse("choosing among a person's rows needs the person column; add `person=COLUMN`")
         if self.one_row_per_person and self.distinct is not None:
             raise WrongUse("one-row-per-person and distinct exclude each other; choose one of them")
+        if self.bounds is not None:
+            _check_rows(self, self.bounds)
+        if self.rows_called is not None:
+            _check_called(self, self.rows_called)
         if self.expected_rows and not self.chooses:
             raise WrongUse(
                 "expected rows are those of people with several; add `one_row_per_person=True` or `distinct=B`, or "
                 "leave it out"
             )
         if self.distinct is not None:
-            object.__setattr__(self, "distinct", whole(self.distinct, "distinct", least=1))
+            object.__setattr__(self, "distinct", integer(self.distinct, "distinct", least=1))
 
     @property
     def chooses(self) -> bool:
         """Whether it chooses among the rows or bins of a person."""
-        return self.one_row_per_person or self.distinct is not None
+        return self.one_row_per_person or self.distinct is not None or self.counts_rows
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether several rows of a person count."""
+        return self.rows_per_person is not None or self.rows_per_bin is not None
+
+    @property
+    def bounds(self) -> ContributionBounds | None:
+        """What one person contributes at most, where several rows of a person count."""
+        if not self.counts_rows:
+            return None
+        return ContributionBounds(
+            rows_per_person=self.rows_per_person, distinct=self.distinct, rows_per_bin=self.rows_per_bin
+        )
+
+    @property
+    def rows(self) -> str:
+        """What rows are called."""
+        return self.rows_called or "rows"
+
+    @property
+    def rows_column(self) -> str:
+        """The column of a published table that has numbers of them."""
+        return "kept_rows" if self.rows_called is None else self.rows_called.replace(" ", "_")
+
+    def moved(self, bins: int | None) -> int:
+        """By how much one person moves the counts of so many bins, all together (None: it is not known how many).
+
+        Guarantee: the largest there is; never more than the bins make possible.
+        """
+        if self.bounds is not None:
+            return self.bounds.rows(bins).l1
+        return 1 if self.distinct is None else ContributionBounds(distinct=self.distinct).people(bins).l1
+
+    def kept_words(self, bins: int | None, *, which: str = "") -> str:
+        """What the numbers count, where several rows of a person count: visits, at most 5 of a patient."""
+        assert self.bounds is not None
+        return self.bounds.in_words(f"{self.rows}{which}", self.person or "person", bins=bins)
 
     @property
     def people(self) -> People:
@@ -57,20 +114,56 @@ class Unit:
             return Assumption("person.row", "each row is taken to be one person")
         given = (("person", self.person),)
         if self.one_row_per_person:
-            says = "one row for each value of {person}, chosen secretly and uniformly; rows without are left out"
-            return Assumption("person.one-row-kept", says, given)
+            sentence = "one row for each value of {person}, chosen secretly and uniformly; rows without are left out"
+            return Assumption("person.one-row-kept", sentence, given)
+        if self.bounds is not None:
+            return _several_rows(self.bounds, given)
         if self.distinct is not None:
-            says = (
+            sentence = (
                 "each value of {person} counts once in at most {distinct} bins, chosen secretly; rows without are "
                 "left out"
             )
-            return Assumption("person.several-bins", says, (*given, ("distinct", str(self.distinct))))
+            return Assumption("person.several-bins", sentence, (*given, ("distinct", str(self.distinct))))
         return Assumption("person.one-row-each", "{person} identifies people, and each has one row", given)
 
     @property
-    def words(self) -> str:
+    def describe(self) -> str:
         """The same in words."""
         return str(self.assumption)
+
+
+def _several_rows(bounds: ContributionBounds, given: tuple[tuple[str, str], ...]) -> Assumption:
+    says = [
+        "each value of {person} counts by several rows, chosen secretly among all of its own and before they are seen"
+    ]
+    if bounds.rows_per_person is not None:
+        says.append("at most {rows_per_person} in all")
+    if bounds.distinct is not None:
+        says.append("in at most {distinct} bins")
+    if bounds.rows_per_bin is not None:
+        says.append("at most {rows_per_bin} in each bin")
+    told = tuple((name, str(value)) for name, value in bounds.to_json().items() if value is not None)
+    return Assumption("person.several-rows", f"{', '.join(says)}; rows without are left out", (*given, *told))
+
+
+def _check_rows(unit: Unit, bounds: ContributionBounds) -> None:
+    object.__setattr__(unit, "rows_per_person", bounds.rows_per_person)
+    object.__setattr__(unit, "rows_per_bin", bounds.rows_per_bin)
+    if unit.one_row_per_person:
+        raise WrongUse("one row per person and several exclude each other; drop one of the two")
+    if unit.expected_rows:
+        raise WrongUse(
+            "of several rows of a person no interval is known for what is kept on average; leave out `expected_rows`"
+        )
+
+
+def _check_called(unit: Unit, called: str) -> None:
+    if not unit.counts_rows:
+        raise WrongUse("what rows are called is said where rows count; add `rows_per_person=M`, or leave it out")
+    if not re.fullmatch("[a-z][a-z]*( [a-z]+)*", called) or len(called) > _LONGEST:
+        raise WrongUse("rows are called by a word or two in small letters, in the plural; write it like `visits`")
+    if called.replace(" ", "_") in TAKEN:
+        raise WrongUse("rows are called by a word that is no column of the published table; choose one like `visits`")
 
 
 EACH_ROW: Final = Unit()
@@ -82,22 +175,55 @@ def of_numbers(
     one_row_per_person: bool = False,
     any_row: bool = False,
     expected_rows: bool = False,
+    distinct: Exact | None = None,
+    rows_per_person: Exact | None = None,
+    rows_per_bin: Exact | None = None,
+    rows_called: str | None = None,
+    by_bins: bool = False,
 ) -> Unit:
-    """The unit of a count, share, mean or quantile: of several rows one is kept, or any of them is enough."""
+    """The unit of a count, share, mean or quantile: of several rows one is kept, several are, or any is enough."""
     if not all(isinstance(each, bool) for each in (one_row_per_person, any_row, expected_rows)):
         raise WrongUse("`one_row_per_person`, `any_row` and `expected_rows` are True or False; write them so")
-    if any_row and one_row_per_person:
-        raise WrongUse("`any_row` and `one_row_per_person` exclude each other; choose one of them")
+    several = rows_per_person is not None or rows_per_bin is not None
+    if any_row and (one_row_per_person or several):
+        other = "one_row_per_person" if one_row_per_person else "rows_per_person"
+        raise WrongUse(f"`any_row` and `{other}` exclude each other; choose one of them")
     if any_row and person is None:
         raise WrongUse("whether any row of a person counts needs the person column; add `person=COLUMN`")
+    if any_row and by_bins and distinct is None:
+        raise WrongUse(
+            "with rows in two bins somebody is in both; say in how many bins a person counts at most, with `distinct=B`"
+        )
+    if distinct is not None and not any_row and not several:
+        raise WrongUse(
+            "`distinct` is in how many bins a person counts; add `any_row=True`, or `rows_per_person=M` to count rows"
+        )
     if expected_rows and not one_row_per_person:
         raise WrongUse("expected rows are those of people with several; add `one_row_per_person=True`, or leave it out")
     return Unit(
         person=person,
         one_row_per_person=one_row_per_person,
-        distinct=1 if any_row else None,
+        distinct=1 if any_row and distinct is None else distinct,  # type: ignore[arg-type]
         expected_rows=expected_rows,
+        rows_per_person=rows_per_person,  # type: ignore[arg-type]
+        rows_per_bin=rows_per_bin,  # type: ignore[arg-type]
+        rows_called=rows_called,
     )
+
+
+def within_bins(unit: Unit, axes: Sequence[Countable]) -> Unit:
+    """The unit, with a person in no more bins than there are.
+
+    Guarantee: where the bins are declared, a bound above their number is cut to it, and the noise follows; nobody can
+    be in more, so that the promise is the one asked for.
+    """
+    bins = declared_size(axes) if axes else 1
+    if unit.bounds is not None:
+        cut = unit.bounds.within(bins)
+        return replace(unit, distinct=cut.distinct, rows_per_bin=cut.rows_per_bin)
+    if unit.distinct is None or bins is None or unit.distinct <= bins:
+        return unit
+    return replace(unit, distinct=bins)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

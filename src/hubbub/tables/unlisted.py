@@ -22,9 +22,7 @@ from hubbub.tables.bins import Countable, Discovered
 if TYPE_CHECKING:
     from hubbub.tables.engine import Engine
 
-UNLISTED: Final = Option(
-    name="unlisted", metavar="SHARE", help="Refuse if more of the people are in no bin; not looked at unless given."
-)
+UNLISTED: Final = Option("unlisted", "SHARE", "Refuse if more of the people are in no bin; not looked at unless given.")
 
 TOO_MANY_UNLISTED: Final = (
     "more people than `unlisted` allows are in none of the bins; see with hubbub check how values and bins differ, "
@@ -39,10 +37,15 @@ def declared(share: Exact | None, axes: Sequence[Countable]) -> Fraction | None:
     if share is None:
         return None
     most = rational(share, "unlisted")
-    if not is_possible(most, axes):
+    if not 0 <= most < 1:
         raise WrongUse(
             "`unlisted` is a share of people outside of declared bins, at least 0 and below 1, not "
-            f"{to_text(most)[:20]}; choose one like 0.05, and declare the bins of a column, like `by=town=Bath,York`"
+            f"{to_text(most)[:20]}; choose one like 0.05"
+        )
+    if not is_possible(most, axes):
+        raise WrongUse(
+            "`unlisted` is about people outside of declared bins, and no bins are declared here; declare those of a "
+            "column, like `by=town=Bath,York`, or leave it out"
         )
     return most
 
@@ -56,11 +59,11 @@ def assumed(share: Fraction | None) -> tuple[Assumption, ...]:
     """What is taken for granted where a share was declared."""
     if share is None:
         return ()
-    says = (
+    sentence = (
         "at most a share {share} of the people, or one person, is in none of the bins, as was looked at before "
         "anything was drawn; that the release was not refused for it is taken to tell nothing about anybody"
     )
-    return (Assumption("bins.unlisted", says, (("share", to_text(share)),)),)
+    return (Assumption("bins.unlisted", sentence, (("share", to_text(share)),)),)
 
 
 def check(engine: Engine, axes: Sequence[Countable], person: str | None, share: Fraction | None) -> None:

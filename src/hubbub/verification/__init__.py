@@ -8,7 +8,7 @@ such as how people came into the table, is listed and not checked.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,13 +21,15 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.key import ALGORITHM, signed
 from hubbub.ledger.ledger import dataset_name, released
+from hubbub.numeric.exact import rational, to_text
 from hubbub.protocol.capabilities import HasCompanion, MaybeDistributed
 from hubbub.protocol.check import Check
+from hubbub.protocol.release import UNREADABLE
 from hubbub.protocol.spec import Spec
-from hubbub.publication.staging import CERTIFICATE
+from hubbub.publication.staging import CERTIFICATE, REPORT
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import LARGEST, read
-from hubbub.serialization.published_files import Files, NotThere
+from hubbub.serialization.published_files import FileMissing, Files
 from hubbub.verification.checklist import Failed, Notes, printable
 from hubbub.verification.comparing import difference
 from hubbub.verification.promises import check_promises
@@ -37,7 +39,7 @@ _PARTS: Final = 10  # parts of a release whose numbers are looked at
 _LONGEST: Final = 100  # characters of a certificate's own text in a sentence
 _ENTRY: Final = {"id": str, "dataset": str, "hash": str, "nonce": str}
 _BEYOND: Final = (ValueError, ArithmeticError, RecursionError, MemoryError)  # numbers that nobody can work with
-_FIELDS: Final = {"format", "software", "kind", "release", "files", "ledger", "guarantees"}
+_FIELDS: Final = {"format", "software", "kind", "release", "reading", "files", "ledger", "guarantees"}
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,40}\.(csv|parquet|html|json)", re.ASCII)
 _SOFTWARE: Final = re.compile(r"hubbub [0-9][0-9A-Za-z.+-]{0,40}", re.ASCII)
@@ -63,7 +65,7 @@ class Checked(Verdict):
     not_recomputed: str = ""  # why no number was worked out again; empty if all that are there were
 
     @property
-    def whole(self) -> bool:
+    def complete(self) -> bool:
         """Whether it passed, somebody known signed it, and every file was there."""
         return self.passed and self.signer is not None and not self.missing and not self.not_recomputed
 
@@ -80,7 +82,7 @@ class Checked(Verdict):
         """What whoever signed it could write as they liked: no theorem and no other part of it says otherwise."""
         if self.certificate is None or self.spec is None:
             return ()
-        entry = self.certificate["ledger"]
+        entry, files = self.certificate["ledger"], self.certificate["files"]
         unseen = (
             ("the names of columns and bins, and where ranges begin and end: the release file would show them",)
             if any(name.startswith("release") for name in self.missing)
@@ -91,6 +93,11 @@ class Checked(Verdict):
             "publisher's own hubbub ledger check knows them",
             f"the version of the software, {self.certificate['software']}",
             *self.spec.unverified_fields(),
+            *(
+                (f"what {REPORT} says: it is the file that was signed, and was not made again",)
+                if REPORT in files
+                else ()
+            ),
             *unseen,
         )
 
@@ -102,7 +109,13 @@ class Checked(Verdict):
     @property
     def not_checked(self) -> tuple[str, ...]:
         """What was not, and what cannot be, checked."""
-        numbers = (self.not_recomputed,) if self.not_recomputed else ()
+        numbers: tuple[str, ...] = (self.not_recomputed,) if self.not_recomputed else ()
+        share = (self.certificate or {})["reading"].get(UNREADABLE) if self.passed else None
+        if share is not None:
+            numbers += (
+                f"whether this is so: at most a share {share} of the people, or one person, has a row that cannot be read; "
+                "that the release was not refused for it is taken to tell nothing about anybody",
+            )
         return (*CANNOT_KNOW, *numbers, *(f"whether this is so: {text}" for text in self.assumptions))
 
     @property
@@ -115,7 +128,7 @@ class Checked(Verdict):
     def as_json(self) -> dict[str, Any]:
         return self.with_facts(
             self.verdict,
-            whole=self.whole,
+            complete=self.complete,
             files=self.files,
             missing=self.missing,
             not_checked=self.not_checked,
@@ -204,9 +217,15 @@ def _check(
         notes.note("what was released", False, why)
     seen |= {"certificate": body, "spec": spec, "promises": derived}
     notes.note("what was released", True, spec.describe().entry)
-    _numbers(notes, seen, spec, next(iter(released(body))), folder, release)
+    main = next(iter(released(body)))
+    _only_sheets(notes, body["files"], main)
+    _numbers(notes, seen, spec, main, folder, release)
     check_promises(notes, body.get("guarantees"), derived)
-    for check in spec.checks():
+    try:
+        checks = tuple(spec.checks())
+    except (HubbubError, *_BEYOND) as error:
+        notes.note("the mechanism", False, f"{error}" if isinstance(error, HubbubError) else "its numbers are none")
+    for check in checks:
         notes.add(check)
     _rest(notes, body)
 
@@ -232,18 +251,39 @@ def _numbers(
     files = Files(form, {**beside, "release": first})
     try:
         result = spec.present(spec.load(files))
-    except NotThere as error:
+    except FileMissing as error:
+        _check_named(notes, seen["certificate"]["files"], [error.file])
         seen["not_recomputed"] = f"no number was worked out again, because {error}"
         return
     except (HubbubError, *_BEYOND) as error:
         _note_wrong(notes, main, str(error) if isinstance(error, HubbubError) else "its numbers are none")
         return
     sheets = {sheet.name: sheet for sheet in result.sheets()}
+    _check_named(notes, seen["certificate"]["files"], [f"{name}.{form}" for name in sheets])
     for name, path in files.paths.items():
         wrong = difference(sheets[name], path, form) if name in sheets else "this release has no such file"
         if wrong is not None:
             _note_wrong(notes, f"{name}.{form}", wrong)
         notes.note(f"the numbers of {name}.{form}", True, "follow from what was drawn")
+
+
+def _only_sheets(notes: Notes, named: Mapping[str, str], main: str) -> None:
+    """Refuse files that stand beside the release and are none of it: nothing would say what is in them."""
+    form = main.rpartition(".")[2]
+    other = next((name for name in named if name not in (main, REPORT) and not _is_sheet(name, form)), None)
+    if other is not None:
+        _note_wrong(notes, other, "this release has no such file")
+
+
+def _check_named(notes: Notes, named: Mapping[str, str], files: Iterable[str]) -> None:
+    """Refuse a certificate that leaves a file of its release out."""
+    unnamed = next((file for file in files if file not in named), None)
+    if unnamed is not None:
+        _note_wrong(notes, unnamed, "this release has such a file, and the certificate does not name it")
+
+
+def _is_sheet(name: str, form: str) -> bool:
+    return form != "json" and name.endswith(f".{form}")
 
 
 def _note_wrong(notes: Notes, file: str, wrong: str) -> None:
@@ -305,15 +345,15 @@ def check_signature(notes: Notes, body: Mapping[str, Any], signature: Any, key: 
 def _entry(notes: Notes, body: Mapping[str, Any], dataset: str | None) -> None:
     found = body.get("ledger")
     entry: dict[str, Any] = found if isinstance(found, dict) else {}
-    right = {name: type(value) for name, value in entry.items()} == _ENTRY and _is_place(entry)
-    place = f"dataset {entry.get('dataset')}, entry {entry.get('hash')}"
-    notes.note("place in the ledger", right, place, wrong="it names none")
+    right = {name: type(value) for name, value in entry.items()} == _ENTRY and _is_ledger_entry(entry)
+    entry_text = f"dataset {entry.get('dataset')}, entry {entry.get('hash')}"
+    notes.note("place in the ledger", right, entry_text, wrong="it names none")
     if dataset is not None:
         wrong = f"it is {entry['dataset'][:_LONGEST]!r}"
         notes.note("the dataset", entry["dataset"] == dataset, dataset, wrong=wrong)
 
 
-def _is_place(entry: Mapping[str, Any]) -> bool:
+def _is_ledger_entry(entry: Mapping[str, Any]) -> bool:
     """Whether a ledger may have written this."""
     with suppress(WrongUse):
         name = dataset_name(entry["dataset"]) == entry["dataset"]
@@ -346,10 +386,24 @@ def _spec(body: Mapping[str, Any]) -> Spec:
 
 def _rest(notes: Notes, body: Mapping[str, Any]) -> None:
     """Nothing else is said."""
+    notes.note("how the table was read", _is_reading(body.get("reading")), wrong="is missing, or says what nobody can")
     unknown = sorted(set(body) - _FIELDS)
     notes.note("nothing more is said", not unknown, wrong=f"there is no {unknown[0][:40]!r} in it" if unknown else "")
     right = isinstance(body.get("software"), str) and _SOFTWARE.fullmatch(body["software"]) is not None
     notes.note("the software", right, str(body.get("software")), wrong="is missing, or none of Hubbub's")
+
+
+def _is_reading(given: object) -> bool:
+    """Whether it says nothing, or which share of people may have a row that cannot be read."""
+    if not isinstance(given, dict) or not set(given) <= {UNREADABLE}:
+        return False
+    try:
+        return all(
+            isinstance(text, str) and to_text(rational(text)) == text and 0 <= rational(text) <= 1
+            for text in given.values()
+        )
+    except WrongUse:
+        return False
 
 
 def _files(
@@ -359,15 +413,15 @@ def _files(
     compared, missing = [], []
     for name, digest in named.items():
         given = release if release is not None and name.startswith("release.") else None
-        place = Path(given) if given is not None else None if folder is None else Path(folder) / name
-        if place is None or (given is None and not place.is_file()):
+        path = Path(given) if given is not None else None if folder is None else Path(folder) / name
+        if path is None or (given is None and not path.is_file()):
             missing.append(name)
             continue
         what = f"the file {name}"
         try:
-            found = sha256(place)
+            found = sha256(path)
         except OSError:
-            notes.note(what, False, f"{str(place)[:200]!r} cannot be read; check the name")
+            notes.note(what, False, f"{str(path)[:200]!r} cannot be read; check the name")
         wrong = "it is another file than the certificate is about"
         notes.note(what, found == digest, f"SHA-256 {found}", wrong=wrong)
         compared.append(name)

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from hubbub.errors import WrongUse
 from hubbub.voting.ballots import Ballots
 
-_SHOWN: Final = 4  # names in a sentence
+_MOST_LISTED: Final = 4  # names in a sentence
 _FEW: Final = 10  # rows, below which chance may make a column look like another thing
 _SOME: Final = 5  # ballots, from which on a majority of them says something
-_TOGETHER: Final = 1 << 16  # rows that are looked at together
-_VARIED: Final = 3  # different names in a column that shares none with the others
+_BLOCK_ROWS: Final = 1 << 16  # rows that are looked at together
+_VARIED: Final = 2  # different names in a column that shares none with the others
 
 
 def check_names(met: Iterable[str], declared: Collection[str]) -> None:
@@ -30,8 +30,8 @@ def check_names(met: Iterable[str], declared: Collection[str]) -> None:
     """
     numbers = sorted(name for name in met if name not in declared and _is_number(name))
     if numbers:
-        seen = ", ".join(f'"{name}"' for name in numbers[:_SHOWN])
-        more = f" and {len(numbers) - _SHOWN} more" if len(numbers) > _SHOWN else ""
+        seen = ", ".join(f'"{name}"' for name in numbers[:_MOST_LISTED])
+        more = f" and {len(numbers) - _MOST_LISTED} more" if len(numbers) > _MOST_LISTED else ""
         raise WrongUse(
             f"the candidates would be {seen}{more}, which name nobody; if they stand for people, list them with "
             f"`candidates=FILE` or say whom each means with `alias={shlex.quote(numbers[0] + '=NAME')}`; if each "
@@ -49,8 +49,8 @@ def check_rank_columns(
     """Refuse columns that hold something about a ballot and not its ranks. `ranks[code]` says whom a cell names;
     `counted` whether rows stand for several ballots.
 
-    Guarantee: of at least ten rows, no column that is kept names somebody else in each, and none with three names or
-    more shares no name with all the others.
+    Guarantee: no column is called as somebody whom the ballots rank, but by a number. Of at least ten rows, no column that is kept names
+    somebody else in each, and none with two names or more shares no name with the others, if these have two as well.
     """
     filled: list[int] = []
     people: list[frozenset[str]] = []
@@ -59,6 +59,12 @@ def check_rank_columns(
         named = [(int(met[code]), rank) for code, rank in enumerate(ranks) if rank and met[code]]
         filled.append(sum(many for many, _ in named))
         people.append(frozenset[str]().union(*(rank for _, rank in named)))
+    everybody = {_folded(name) for each in people for name in each}
+    if ballot := next((name for name in header if _folded(name) in everybody and not _is_number(name)), None):
+        raise WrongUse(
+            f'line 1: the first line holds "{ballot}", whom ballots rank, so it is a ballot and no header; put a line '
+            "like rank1,rank2,rank3 before it"
+        )
     for j, (many, here) in enumerate(zip(filled, people, strict=True)):
         if many < _FEW:
             continue
@@ -68,12 +74,16 @@ def check_rank_columns(
                 "ballots apart; name the columns of the ranks alone with `columns=ranks=A/B/C`"
             )
         others = frozenset[str]().union(*people[:j], *people[j + 1 :])
-        if len(here) >= _VARIED and others and not here & others:
+        if min(len(here), len(others)) >= _VARIED and not here & others:
             raise WrongUse(
                 f'column "{header[j]}" names nobody whom another rank names, so it is no rank of the same contest; '
                 "name the columns of the ranks alone with `columns=ranks=A/B/C`, or list who stands with "
                 "`candidates=FILE`"
             )
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.split()).casefold()
 
 
 def check_repeats(rows: NDArray[np.integer], ranks: Sequence[frozenset[str] | None], columns: Sequence[str]) -> None:
@@ -84,14 +94,14 @@ def check_repeats(rows: NDArray[np.integer], ranks: Sequence[frozenset[str] | No
     person = {who: i for i, who in enumerate({rank for rank in ranks if rank})}
     codes = np.array([person[rank] if rank else -1 for rank in ranks], dtype=np.int32)
     several = twice = 0
-    for start in range(0, len(rows), _TOGETHER):
-        table = np.sort(codes[rows[start : start + _TOGETHER]], axis=1)
+    for start in range(0, len(rows), _BLOCK_ROWS):
+        table = np.sort(codes[rows[start : start + _BLOCK_ROWS]], axis=1)
         several += int((table[:, -2] >= 0).sum())
         twice += int(((table[:, 1:] == table[:, :-1]) & (table[:, 1:] >= 0)).any(axis=1).sum())
     if several >= _SOME and 2 * twice > several:
-        shown = ", ".join(f'"{name}"' for name in columns[:_SHOWN])
+        listed_columns = ", ".join(f'"{name}"' for name in columns[:_MOST_LISTED])
         raise WrongUse(
-            f"{twice:,} of {several:,} ballots name somebody twice in the columns {shown}, so these are no "
+            f"{twice:,} of {several:,} ballots name somebody twice in the columns {listed_columns}, so these are no "
             "ranks; if each column is a candidate, name them with `columns=grid=A/B/C`, `columns=scores=A/B/C` or "
             "`columns=approvals=A/B/C`"
         )

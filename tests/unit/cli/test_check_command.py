@@ -177,3 +177,30 @@ def test_what_is_proposed_can_be_followed_by_other_releases(tmp_path: Path, rows
         promised = json.loads(made.stdout)["guarantees"]
         assert any("differential" in str(each) and "kept rows" not in str(each) for each in promised)
     assert len(Ledger().account("people").spent) == 2
+
+
+def test_61_the_steward_is_told_of_rows_that_two_stray_marks_made_one_cell(tmp_path: Path) -> None:
+    lines = [f"p{i},Bath,2024-01-{1 + i % 28:02d}" for i in range(60)]
+    lines[10], lines[40] = lines[10].replace(",2024", ',"2024'), f'{lines[40]}"'
+    file = written(tmp_path, "id,town,day\n" + "\n".join(lines) + "\n")
+    told = " ".join(look(file).stdout.split())
+    assert "30 rows are read." in told
+    assert "1 cell runs over several lines" in told
+    assert "the longest over 31 from line 12 on" in told
+    lines[10], lines[40] = lines[10].replace('"', ""), lines[40].replace('"', "")
+    whole = look(written(tmp_path, "id,town,day\n" + "\n".join(lines) + "\n", "whole.csv")).stdout
+    assert "several lines" not in whole
+
+
+def test_no_release_is_proposed_of_bins_with_nobody_in_them(tmp_path: Path) -> None:
+    file = written(tmp_path, "id,town\n" + "".join(f"p{i},Bath\n" for i in range(60)))
+    told = json.loads(look(file, "--by", "town=bath,york", "--json").stdout)
+    assert told["command"] is None
+    assert "You could run" not in look(file, "--by", "town=bath,york").stdout
+    assert json.loads(look(file, "--by", "town=Bath,York", "--json").stdout)["command"] is not None
+
+
+def test_where_rows_are_taken_for_people_the_steward_is_told_of_the_other_way(tmp_path: Path) -> None:
+    file = written(tmp_path, "id,town\n" + "".join(f"p{i % 20},{'Bath' if i % 3 else 'York'}\n" for i in range(60)))
+    assert "--person COLUMN" in look(file).stdout
+    assert "--person COLUMN" not in look(file, "--person", "id").stdout

@@ -10,7 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hubbub.cli.main import commands
-from hubbub.demo import salaries
+from hubbub.demo import millbrook, salaries
+from hubbub.errors import WrongUse
+from hubbub.ledger import Ledger, Policy
 
 
 def run(*args: str) -> Result:
@@ -82,7 +84,7 @@ def test_the_terminal_tells_the_story_without_any_extra(tmp_path: Path, monkeypa
     )
     assert "Open demo/report.html first" in shown.stdout
     assert "Then open demo/salaries.html" in " ".join(shown.stdout.split())
-    assert "Promised, (20, 0)-crowd-blending: Everybody either has at least 20 people" in shown.stdout
+    assert "Promised, (20, 0)-crowd-blending: Everybody in the table either blends" in " ".join(shown.stdout.split())
     assert "k = 20 is the crowd in the sample that this rests on." in shown.stdout
     for mechanism in salaries.MECHANISMS:
         line = next(line for line in shown.stdout.splitlines() if line.startswith(f"{mechanism.title} "))
@@ -101,3 +103,34 @@ def test_a_folder_that_cannot_be_made_is_said_before_anything_else(tmp_path: Pat
     result = run("--out", str(tmp_path / "taken"))
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("hubbub: --out must be a folder")
+
+
+def test_a_ledger_in_the_folder_that_is_no_demos_own_stays(tmp_path: Path) -> None:
+    """A steward's ledger lay in X/ledger, and hubbub demo --out X removed it, and with it what had been spent."""
+    ledger = Ledger(tmp_path / "ledger" / "ledger.db")
+    ledger.set_policy("patients", Policy())
+    before = {path.name: path.read_bytes() for path in (tmp_path / "ledger").iterdir()}
+    refused = run("--out", str(tmp_path))
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert refused.stderr.startswith("hubbub: --out must be a new or an empty folder")
+    (tmp_path / "publisher.key").write_text(ledger.public_key())  # not even beside a key that fits
+    assert run("--out", str(tmp_path)).exit_code == 2
+    assert before == {path.name: path.read_bytes() for path in (tmp_path / "ledger").iterdir()}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ledger", "publisher.key"]
+
+
+@pytest.mark.parametrize("planted", ["friends.csv", "ledger/ledger.db", "ledger/notes.txt", "notes.txt"])
+def test_nothing_that_lies_in_the_folder_is_written_over(tmp_path: Path, planted: str) -> None:
+    (tmp_path / planted).parent.mkdir(exist_ok=True)
+    (tmp_path / planted).write_text("mine")
+    assert run("--out", str(tmp_path)).exit_code == 2
+    assert (tmp_path / planted).read_text() == "mine"
+
+
+def test_a_demo_is_played_again_in_its_own_folder_unless_it_was_used_for_other_people(tmp_path: Path) -> None:
+    millbrook.publish(tmp_path)
+    millbrook.check_place(tmp_path)
+    Ledger(tmp_path / "ledger" / "ledger.db").set_policy("patients", Policy())
+    with pytest.raises(WrongUse, match="used for other data"):
+        millbrook.publish(tmp_path)
+    assert Ledger(tmp_path / "ledger" / "ledger.db").accounts()["millbrook"].records

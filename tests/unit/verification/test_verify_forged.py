@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
+import hubbub
+from hubbub import registry
 from hubbub.channels.mechanisms.added_noise import add_noise
 from hubbub.channels.papers import staircase, staircase_work
 from hubbub.channels.papers.staircase_calibrated import calibrated
+from hubbub.engines.opening import open_source
 from hubbub.errors import WrongUse
 from hubbub.kinds.histogram import wire as histogram_wire
 from hubbub.verification import verify
@@ -20,7 +25,7 @@ from hubbub.verification.checklist import printable
 from tests.fresh import ENTRY, unsigned
 from tests.unit.asked import WORDS
 from tests.unit.forged import BASE, consistent, described, wrong
-from tests.unit.saved import OTHERS, Saved, sign
+from tests.unit.saved import OTHERS, TABLE, Saved, sign
 
 
 def _leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -51,7 +56,7 @@ def _changed(body: dict[str, Any], path: tuple[Any, ...]) -> dict[str, Any]:
 
 # What nothing else in this certificate follows from: with another of these it is that of another release, and whole.
 INSIDE = ("bins", "at_delta", "coverage", "scale_up", "lowered")
-FREE = [("files",), ("software",), ("ledger",), *(("release", name) for name in INSIDE)]
+FREE = [("files",), ("software",), ("ledger",), ("reading",), *(("release", name) for name in INSIDE)]
 
 
 def _is_free(path: tuple[Any, ...]) -> bool:
@@ -335,3 +340,36 @@ def test_words_of_a_certificate_cannot_pass_for_ours(forger: Path) -> None:
     done = verify(described(forger, guarantees=[{said: said}]))
     assert all(check.what.isprintable() and check.found.isprintable() for check in done.checks)
     assert printable("a\nb\x1b\ud800é") == "a\\u000ab\\u001b\\ud800é"
+
+
+def test_the_share_of_unreadable_people_that_would_refuse_is_in_the_certificate(tmp_path: Path, forger: Path) -> None:
+    """A refusal would tell something about the data, so that there was none rests on an assumption, which is stated."""
+    table = pa.table({"id": list(range(40)), "town": ["Bath"] * 40})
+    people = hubbub.open(table, person="id", dataset="town", unreadable="0.2")
+    written = people.histogram(["town=Bath"], epsilon=1).save(tmp_path)
+    body = json.loads(Path(written["certificate"]).read_bytes())
+    del body["signature"]
+    assert body["reading"] == {"unreadable": "0.2"}
+    (said,) = [text for text in verify(sign(forger, body), folder=tmp_path).not_checked if "cannot be read" in text]
+    assert "at most a share 0.2 of the people, or one person" in said
+    wrong_ones: list[object] = [
+        None,
+        [],
+        *({"unreadable": text} for text in (1, "2", "x", "1/0", "-1", "0.20")),
+        {"a": "b"},
+    ]
+    for other in wrong_ones:
+        forged = verify(sign(forger, body | {"reading": other}), folder=tmp_path)
+        assert not forged.passed, other
+        assert forged.as_json()["not_checked"] == []
+
+
+@pytest.mark.parametrize("epsilon", [51, 10**6, 10**26])
+def test_noise_that_nobody_can_draw_fails_and_is_no_error_of_whoever_verifies(forger: Path, epsilon: int) -> None:
+    """Its promises fit, and only the look at its laws refuses it: that was a WrongUse out of verify."""
+    asked = registry.kind("fraction").from_options(where="age >= 40", epsilon="1", person="id")
+    spec = asked.bind(open_source(TABLE).columns())
+    made = unsigned(spec)
+    inner = made["release"] | {"protection": made["release"]["protection"] | {"epsilon": str(epsilon)}}
+    done = verify(sign(forger, unsigned(registry.read(made["kind"], inner))))
+    assert "epsilon must lie between" in wrong(done)

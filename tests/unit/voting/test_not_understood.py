@@ -14,7 +14,7 @@ from hubbub.noise.source import ScriptedSource
 from hubbub.vote import count
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.formats.ballot_file import BallotFile
-from hubbub.voting.formats.csv_columns import asked_columns
+from hubbub.voting.formats.csv_columns import parse_columns
 from hubbub.voting.formats.formats import read, strict
 from hubbub.voting.formats.reading import Reading
 from hubbub.voting.rules import rules
@@ -49,7 +49,7 @@ def made(tmp_path: Path, text: str, ending: str = "csv") -> Path:
 
 def understood(tmp_path: Path, text: str, ending: str = "csv", *, columns: str = "", **rules: str) -> BallotFile:
     reading = Reading(**rules)  # type: ignore[arg-type]
-    return strict(read(made(tmp_path, text, ending), reading, columns=asked_columns(columns) or None))
+    return strict(read(made(tmp_path, text, ending), reading, columns=parse_columns(columns) or None))
 
 
 def refusal(tmp_path: Path, text: str, ending: str = "csv", *, columns: str = "", **rules: str) -> str:
@@ -272,3 +272,30 @@ def test_60_a_repeated_id_is_found_in_a_long_file_too(tmp_path: Path) -> None:
     text = "ballot_id,rank1,rank2\n" + rows
     assert understood(tmp_path, text).ballots.voters == 40_000
     assert "line 40002" in refusal(tmp_path, text + "39,Ann1,Ann2\n")
+
+
+RANKED = "".join(
+    f"{','.join(each)}\n" for each in (("Ann", "Bob", "Cid"), ("Bob", "Cid", "Ann"), ("Cid", "Ann", "Bob")) * 6
+)
+
+
+@pytest.mark.parametrize("header", ["third,first,second", "3rd,1st,2nd", "Least preferred,Most preferred,Middle"])
+def test_60_a_hint_for_ranks_has_the_best_first_and_another_order_is_refused(tmp_path: Path, header: str) -> None:
+    said = refusal(tmp_path, f"{header}\n{RANKED}")
+    right = "/".join(header.split(",")[i] for i in (1, 2, 0))
+    assert f"ranks={right}" in said
+    assert "the best rank first" in said
+    wrong = header.replace(",", "/")
+    assert "say another order" in refusal(tmp_path, f"{header}\n{RANKED}", columns=f"ranks={wrong}")
+    read_right = understood(tmp_path, f"{header}\n{RANKED}", columns=f"ranks={right}")
+    assert read_right.ballots.voters == 18
+
+
+def test_60_the_first_ballot_of_a_file_without_header_is_not_lost(tmp_path: Path) -> None:
+    said = refusal(tmp_path, f"Ann,Bob,Cid\n{RANKED}", columns="ranks=Ann/Bob/Cid")
+    assert 'the first line holds "Ann", whom ballots rank, so it is a ballot and no header' in said
+
+
+def test_60_two_contests_of_two_people_each_are_not_two_ranks(tmp_path: Path) -> None:
+    rows = "Ann,Dee\nBob,Eve\nAnn,Eve\n" * 5
+    assert "no rank of the same contest" in refusal(tmp_path, f"Mayor,Council\n{rows}", columns="ranks=Mayor/Council")

@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from hubbub.cli import confirm_weak, examples, json_option, say, waiting, yes_option
+from hubbub.cli import confirm_weak, examples, json_option, options, print_text, waiting, yes_option
 from hubbub.cli.vote.reading import read_ballots, reading_options
 from hubbub.errors import WrongUse
+from hubbub.kinds.ballots.request import KIND
+from hubbub.protocol.option import Option
 
-_ASKED: Final[tuple[tuple[str, str | None, str, dict[str, Any]], ...]] = (
-    ("--official", "FILE", "The official record: rounds with their totals, and who won.", {}),
-    ("--k", "K", "Ways with fewer ballots are hidden.", {"default": "30", "show_default": True}),
-    ("--sample", "P", "The share of a fresh secret sample; if not given, one half.", {}),
-    ("--full-count", None, "Exact counts of all ballots, which can be subtracted from official totals.", {}),
-    ("--prefix", None, "The first ranks of ballots instead, by a tree that first choices predict.", {}),
-    ("--noisy", None, "The first ranks of ballots instead, with noise on every number.", {}),
-    ("--epsilon", "E", "With --noisy: the privacy loss, all ranks together; if not given, 1.", {}),
-    ("--depth", "D", "With --noisy: how many ranks, 2 to 6; if not given, 3.", {}),
-    ("--at-delta", "D", "The delta of what the sample buys.", {"default": "1e-6", "show_default": True}),
-    ("--coverage", "C", "How often an interval is right.", {"default": "0.95", "show_default": True}),
-    ("--dataset", "NAME", "The voters' name in the ledger; if not given, that of the file.", {}),
-    ("--ledger", "FILE", "Another ledger than your own.", {}),
-    ("--out", "DIR", "The folder for the table, certificate and report.", {"required": True}),
+_OWN: Final = (
+    Option("dataset", "NAME", "The voters' name in the ledger; if not given, that of the file."),
+    Option("ledger", "FILE", "Another ledger than your own."),
+    Option("out", "DIR", "The folder for the table, certificate and report.", required=True),
+    Option("file_format", "csv|parquet", "Of the table.", default="csv"),
 )
-_NAMES: Final = ("official", "k", "sample", "full_count", "prefix", "noisy", "epsilon", "depth", "at_delta", "coverage")
-
-
-def _options(command: Any) -> Any:
-    for flag, takes, text, more in reversed(_ASKED):
-        extra: dict[str, Any] = {"is_flag": True} if takes is None else {"metavar": takes}
-        command = click.option(flag, help=text, **extra, **more)(command)
-    return command
 
 
 @click.command(
@@ -45,12 +31,11 @@ def _options(command: Any) -> Any:
     ),
 )
 @click.argument("file")
-@_options
-@click.option("--file-format", "form", metavar="csv|parquet", default="csv", show_default=True, help="Of the table.")
+@partial(options, declared=(*KIND.options, *_OWN))
 @reading_options
 @yes_option
 @json_option
-def publish(file: str, out: str, form: str, yes: bool, as_json: bool, **words: Any) -> None:
+def publish(file: str, out: str, file_format: str, yes: bool, as_json: bool, **options: Any) -> None:
     """Publish the ballots of FILE beside the official record of a count for one winner.
 
     Each ballot counts for its way through the official rounds: the candidates it sits with until a finalist has it or
@@ -62,27 +47,26 @@ def publish(file: str, out: str, form: str, yes: bool, as_json: bool, **words: A
     """
     from hubbub.cli.release import answer
     from hubbub.demo import council
-    from hubbub.kinds.ballots.request import ask
     from hubbub.opening import publish_ballots
     from hubbub.publication.files import check_format
     from hubbub.publication.staging import prepared
     from hubbub.release import save
 
-    check_format(form)
-    spec = ask(**{name: words[name] for name in _NAMES})
+    check_format(file_format)
+    spec = KIND.ask(**{option.name: options[option.name] for option in KIND.options})
     confirm_weak(spec, yes)
     with waiting("Reading"):
-        read = read_ballots(file, words)
+        read = read_ballots(file, options)
     if len(read.ballots.levels):
         raise WrongUse(
             "some ballots rank candidates equal, and a way leads to one of them; settle them by the rule of the "
             "official count, like --overvotes stop or skip"
         )
     for remark in read.remarks:
-        say(f"Note: {remark}.")
+        print_text(f"Note: {remark}.")
     path = None if file == council.NAME else file
-    dataset = words["dataset"] or (council.NAME if path is None else None)
+    dataset = options["dataset"] or (council.NAME if path is None else None)
     with prepared(Path(out), spec.size_hint()), waiting("Counting"):
-        done = publish_ballots(spec, read, path, dataset=dataset, ledger=words["ledger"], accept_weak=True)
-        written = save(done, out, form=form)
+        done = publish_ballots(spec, read, path, dataset=dataset, ledger=options["ledger"], accept_weak=True)
+        written = save(done, out, form=file_format)
     answer(done, written, as_json=as_json)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from glob import escape, glob
@@ -24,6 +24,7 @@ from hubbub.engines.files.csv_records import (
     has_bare_returns,
     line_of,
     survey,
+    tall_cells,
 )
 from hubbub.engines.files.plain_copy import PACKED, kind, plain
 from hubbub.engines.repaired_copy import mend_parquet
@@ -66,7 +67,7 @@ def open_file(
             "a table is read from .csv, .tsv, .txt (also packed: .gz, .zst), .parquet, .xlsx or .duckdb; convert the "
             "file, or open it as a frame"
         )
-    if form.said and not is_csv:
+    if form.is_declared and not is_csv:
         raise WrongUse(f"a {suffix} file says itself how it is read; drop `delimiter`, `encoding` and `no_header`")
     if table is not None and suffix not in (".duckdb", ".db", ".xlsx"):
         raise WrongUse(f"a {suffix} file holds one table; drop `table`")
@@ -134,17 +135,34 @@ def _trouble(error: OSError) -> str:
 def open_marks(path: str, form: Form = _NO_FORM) -> list[tuple[str, int]]:
     """The files of a CSV that are refused for a quotation mark, and the line of the first one in each; for the steward
     alone."""
+    found = []
+    for file, text, mark in _texts(path, form):
+        place = survey(text, mark, LONGEST).open_mark
+        found += [] if place is None else [(file, line_of(text, place))]
+    return found
+
+
+def tall(path: str, form: Form = _NO_FORM) -> list[tuple[str, int, int, int]]:
+    """The files of a CSV with cells that run over several lines: how many, and the line and the lines of the tallest;
+    for the steward alone."""
+    found = []
+    for file, text, mark in _texts(path, form):
+        many, most, place = tall_cells(text, mark, LONGEST)
+        found += [(file, many, line_of(text, place), most)] if many else []
+    return found
+
+
+def _texts(path: str, form: Form) -> Iterator[tuple[str, str, str]]:
+    """The files of a CSV, each with its text and what separates cells."""
     files = [match for match in (sorted(glob(path)) if _is_glob(path) else [path]) if os.path.isfile(match)]
-    found, scratch = [], Scratch()
+    scratch = Scratch()
     try:
         for i, file in enumerate(files):
             mark = form.delimiter or ("\t" if kind(file) == ".tsv" else ",")
             text, _ = _lines(file, mark, form, scratch, i)
-            place = survey(text, mark, LONGEST).open_mark
-            found += [] if place is None else [(file, line_of(text, place))]
+            yield file, text, mark
     finally:
         scratch.clear()
-    return found
 
 
 def _open_sheet(files: Sequence[str], table: str | None, unreadable: Fraction) -> DuckDB:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
 from hubbub.kinds.ballots.spec import PublishedBallots
-from hubbub.numeric.exact import Exact, positive, rational, whole
+from hubbub.numeric.exact import Exact, integer, positive, rational
 from hubbub.protocol.option import Option
 from hubbub.protocol.spec import BALLOTS, Kind
 from hubbub.serialization.exact_json import restored
@@ -48,11 +48,11 @@ def publish(
     if epsilon is not None:
         extra["epsilon"] = positive(epsilon, "epsilon")
     if depth is not None:
-        extra["depth"] = whole(depth, "depth", least=2)
+        extra["depth"] = integer(depth, "depth", least=2)
     return PublishedBallots(
         official=_record(official),
         method="prefix" if prefix else "noisy" if noisy else "paths",
-        k=whole(k, "k", least=2),
+        k=integer(k, "k", least=2),
         sample=rate,
         at_delta=positive(at_delta, "at-delta"),
         coverage=positive(coverage, "coverage"),
@@ -66,14 +66,9 @@ def _record(given: Official | Mapping[str, Any] | str | os.PathLike[str]) -> Off
     return official_of(given) if isinstance(given, Mapping) else read_official(os.fspath(given))
 
 
-def ask(*, person: str | None = None, official: Any = None, **words: Any) -> PublishedBallots:
+def from_options(*, person: str | None = None, official: Any = None, **options: Any) -> PublishedBallots:
     """The table that the words of a command ask for; each ballot is a voter, whatever a column says."""
-    if official is None:
-        raise WrongUse(
-            "ballots are published beside the official record; add `official=FILE` (hubbub vote tally FILE --record "
-            "writes one, and docs/elections.md has the form)"
-        )
-    return publish(official, **{name: value for name, value in words.items() if value is not None})
+    return publish(official, **{name: value for name, value in options.items() if value is not None})
 
 
 def read(given: Mapping[str, Any]) -> PublishedBallots:
@@ -98,18 +93,25 @@ ballots must give every official total, else nothing is published. Choose k, sam
 once: a table that is drawn again until it looks right promises nothing.""",
     examples=("hubbub vote publish millbrook --official hubbub-demo/council-count.json --out out/",),
     options=(
-        Option(name="official", metavar="FILE", help="The official record: rounds with their totals, and who won."),
-        Option(name="k", metavar="K", default="30", help="Ways with fewer ballots are hidden."),
-        Option(name="sample", metavar="P", help="The share of a fresh secret sample; if not given, one half."),
-        Option(name="full_count", metavar=None, help="Exact counts of all ballots: can be subtracted from totals."),
-        Option(name="prefix", metavar=None, help="The first ranks of ballots, by a tree that first choices predict."),
-        Option(name="noisy", metavar=None, help="The first ranks of ballots, with noise on every number."),
-        Option(name="epsilon", metavar="E", help="With `noisy`: the privacy loss, all ranks together (1)."),
-        Option(name="depth", metavar="D", help="With `noisy`: how many ranks, 2 to 6 (3)."),
-        Option(name="at_delta", metavar="D", default="1e-6", help="The delta of what the sample buys."),
-        Option(name="coverage", metavar="C", default="0.95", help="How often an interval is right."),
+        Option(
+            "official",
+            "FILE",
+            "The official record: rounds with their totals, and who won.",
+            takes="str | PathLike[str]",
+            missing="ballots are published beside the official record; add `official=FILE` (hubbub vote tally FILE "
+            "--record writes one, and docs/elections.md has the form)",
+        ),
+        Option("k", "K", "Ways with fewer ballots are hidden.", default="30"),
+        Option("sample", "P", "The share of a fresh secret sample; if not given, one half."),
+        Option("full_count", None, "Exact counts of all ballots: can be subtracted from totals."),
+        Option("prefix", None, "The first ranks of ballots, by a tree that first choices predict."),
+        Option("noisy", None, "The first ranks of ballots, with noise on every number."),
+        Option("epsilon", "E", "With `noisy`: the privacy loss, all ranks together (1)."),
+        Option("depth", "D", "With `noisy`: how many ranks, 2 to 6 (3)."),
+        Option("at_delta", "D", "The delta of what the sample buys.", default="1e-6"),
+        Option("coverage", "C", "How often an interval is right.", default="0.95"),
     ),
-    from_options=ask,
+    from_options=from_options,
     from_json=read,
     data=BALLOTS,
 )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from hubbub.errors import WrongUse
-from hubbub.kinds.cube.margins import asked
+from hubbub.kinds.cube.margins import parse_margins
 from hubbub.kinds.cube.result import CONSISTENT
 from hubbub.kinds.cube.spec import Cube, read
 from hubbub.kinds.histogram.request import SAMPLING, histogram
@@ -28,15 +28,15 @@ def cube(
     epsilon: Exact | None = None,
     consistent: bool = False,
     unit: Unit | None = None,
-    **words: Any,
+    **options: Any,
 ) -> Cube:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
     if isinstance(by, str) or len(by) < 2:
         raise WrongUse("a cube has at least two columns; add `by=COLUMN`, or publish a histogram")
     if crowd is None and epsilon is None:
         raise WrongUse("say how people are protected: `crowd=20`, `crowd=20` with `epsilon=0.5`, or `epsilon=1`")
-    cells = histogram(tuple(map(axis, by)), crowd=crowd, epsilon=epsilon, unit=unit, **words)
-    found = Cube(cells=cells, margins=asked(margins, columns(cells)), consistent=consistent)
+    cells = histogram(tuple(map(axis, by)), crowd=crowd, epsilon=epsilon, unit=unit, **options)
+    found = Cube(cells=cells, margins=parse_margins(margins, columns(cells)), consistent=consistent)
     if consistent and CONSISTENT in columns(cells):
         raise WrongUse(
             f"with `consistent` the files have a column {CONSISTENT} of their own; rename yours, or leave it out"
@@ -51,9 +51,11 @@ def cube(
     return found
 
 
-def ask(*, person: str | None = None, one_row_per_person: bool = False, by: Sequence[str] = (), **words: Any) -> Cube:
+def from_options(
+    *, person: str | None = None, one_row_per_person: bool = False, by: Sequence[str] = (), **options: Any
+) -> Cube:
     """The release that the words of a command ask for."""
-    return cube(by, unit=Unit(person=person, one_row_per_person=one_row_per_person), **words)
+    return cube(by, unit=Unit(person=person, one_row_per_person=one_row_per_person), **options)
 
 
 KIND: Final = Kind(
@@ -76,16 +78,18 @@ Before, and without the data: hubbub plan cube says which refinements survive.""
         "--by hired:year --crowd 10 --out c/",
     ),
     options=(
-        Option(name="by", metavar="SPEC", many=True, help="A column and its bins; repeat it for every column."),
-        Option(name="margins", metavar="MARGINS", help='Sums by fewer columns, like "A,B; A".'),
-        Option(name="crowd", metavar="K", help="Exact cells of at least K, the others hidden (with `epsilon`: noisy)."),
-        Option(name="epsilon", metavar="EPS", help="The loss: of cells below K, or of all tables together."),
-        Option(name="consistent", metavar=None, help="Also whole numbers of at least 0 that add up."),
+        Option("by", "SPEC", "A column and its bins; repeat it for every column.", many=True),
+        Option(
+            "margins", "MARGINS", 'Sums by fewer columns, like "A,B; A".', takes="str | Sequence[str | Sequence[str]]"
+        ),
+        Option("crowd", "K", "Exact cells of at least K, the others hidden (with `epsilon`: noisy)."),
+        Option("epsilon", "EPS", "The loss: of cells below K, or of all tables together."),
+        Option("consistent", None, "Also whole numbers of at least 0 that add up."),
         *SAMPLING,
-        Option(name="coverage", metavar="C", default="0.95", help="How often an interval is right."),
+        Option("coverage", "C", "How often an interval is right.", default="0.95"),
         UNLISTED,
     ),
-    from_options=ask,
+    from_options=from_options,
     from_json=read,
 )
 Cube.kind = KIND

@@ -19,7 +19,7 @@ MOST: Final = 200  # bars
 def bars(found: Answers) -> Bars:
     """The degree distribution if there is one, else a point for each number, on an axis of its own."""
     degrees = [each for each in found.answers if each.of is Statistic.DEGREE_COUNTS]
-    line = text.interval_words(found.spec)
+    line = text.interval_sentence(found.spec)
     if degrees:
         return _degrees(degrees, line)
     return Bars(
@@ -42,11 +42,15 @@ def _possible(each: Answer) -> Fraction:
 
 
 def _degrees(rows: list[Answer], line: str) -> Bars:
-    """How many have at least 1, 2, ... friends, as far as anybody is left, and of many degrees every so many-th."""
-    last = max((place for place, each in enumerate(rows, 1) if round(each.fitted or 0) > 0), default=1)
+    """How many have at least 1, 2, ... friends, as far as the fitted number is not 0, and of many degrees every so many-th."""
+    last = max((position for position, each in enumerate(rows, 1) if round(each.fitted or 0) > 0), default=1)
     every = ceil(last / MOST)
     drawn = rows[:last:every]
-    note = f"Drawn up to {last:,} friends; beyond, nobody is left." if last < len(rows) else ""
+    note = (
+        f"Drawn up to {last:,} friends; beyond, the fitted number is 0, which noise may hide people behind."
+        if last < len(rows)
+        else ""
+    )
     return Bars(
         bars=tuple(_bar(f"{each.degree:,}", each, round(each.fitted or 0)) for each in drawn),
         by="friends, at least",

@@ -13,7 +13,7 @@ from hubbub.graphs.statistics import Size, Statistic
 from hubbub.kinds.graph.plan import compared
 from hubbub.kinds.graph.spec import GraphSpec
 from hubbub.kinds.graph.wire import read
-from hubbub.numeric.exact import Exact, positive, rational, whole
+from hubbub.numeric.exact import Exact, integer, positive, rational
 from hubbub.protocol.option import Option
 from hubbub.protocol.spec import GRAPH, Kind
 
@@ -36,11 +36,11 @@ def statistics(
     if isinstance(of, str):
         raise WrongUse("of is a list of statistics, even for one of them; put it in brackets, like of=['connectivity']")
     return GraphSpec(
-        size=Size(vertices=whole(vertices, "vertices"), max_degree=whole(max_degree, "max-degree")),
+        size=Size(vertices=integer(vertices, "vertices"), max_degree=integer(max_degree, "max-degree")),
         of=tuple(map(named, of)),
         epsilon=positive(epsilon, "epsilon"),
-        samples=None if samples is None else whole(samples, "samples"),
-        explores=None if explore is None else whole(explore, "explore"),
+        samples=None if samples is None else integer(samples, "samples"),
+        explores=None if explore is None else integer(explore, "explore"),
         average_at_most=None if average_at_most is None else rational(average_at_most, "average-at-most"),
         per_edge=per_edge,
         coverage=rational(coverage, "coverage"),
@@ -63,32 +63,36 @@ def listed(text: str) -> tuple[Statistic, ...]:
     return found
 
 
-def ask(*, of: str, vertices: Exact | None, max_degree: Exact | None, epsilon: Exact | None, **words: Any) -> GraphSpec:
-    """The release that the words of a command ask for."""
-    for value, flag, why in (
-        (vertices, "`vertices=N`", "how many people there are"),
-        (max_degree, "`max_degree=D`", "how many friends nobody exceeds"),
-        (epsilon, "`epsilon=E`", "what each published count may lose"),
-    ):
-        if value is None:
-            raise WrongUse(f"say {why}, from what is public: add {flag}")
-    assert vertices is not None
-    assert max_degree is not None
-    assert epsilon is not None
-    names = [each.value for each in listed(of)]
-    return statistics(names, vertices=vertices, max_degree=max_degree, epsilon=epsilon, **words)
+def from_options(*, of: str | Sequence[str], **options: Any) -> GraphSpec:
+    """The release that the options of a command from_options for."""
+    return statistics([each.value for each in listed(of)] if isinstance(of, str) else of, **options)
 
 
 OPTIONS: Final = (
-    Option(name="of", metavar="A,B,..", default="connectivity,average-degree", help="What is published."),
-    Option(name="vertices", metavar="N", help="How many people there are, those without friends too; public."),
-    Option(name="max_degree", metavar="D", help="How many friends nobody exceeds; public."),
-    Option(name="average_at_most", metavar="L", help="A public bound on the average degree: less noise on the edges."),
-    Option(name="epsilon", metavar="E", help="The loss of each published count."),
-    Option(name="samples", metavar="K", help="Zero-knowledge with respect to K random people."),
-    Option(name="explore", metavar="S", help="How many people a walk from each may see; without it 2 sqrt(K)."),
-    Option(name="per_edge", metavar=None, help="Protect single edges only (degree-histogram, triangles)."),
-    Option(name="coverage", metavar="C", default="0.95", help="How often an interval is right."),
+    Option("of", "A,B,..", "What is published.", takes="Sequence[str]", default="connectivity,average-degree"),
+    Option(
+        "vertices",
+        "N",
+        "How many people there are, those without friends too; public.",
+        missing="say how many people there are, from what is public: add `vertices=N`",
+    ),
+    Option(
+        "max_degree",
+        "D",
+        "How many friends nobody exceeds; public.",
+        missing="say how many friends nobody exceeds, from what is public: add `max_degree=D`",
+    ),
+    Option("average_at_most", "L", "A public bound on the average degree: less noise on the edges."),
+    Option(
+        "epsilon",
+        "E",
+        "The loss of each published count.",
+        missing="say what each published count may lose, from what is public: add `epsilon=E`",
+    ),
+    Option("samples", "K", "Zero-knowledge with respect to K random people."),
+    Option("explore", "S", "How many people a walk from each may see; without it 2 sqrt(K)."),
+    Option("per_edge", None, "Protect single edges only (degree-histogram, triangles)."),
+    Option("coverage", "C", "How often an interval is right.", default="0.95"),
 )
 
 KIND: Final = Kind(
@@ -113,7 +117,7 @@ might be. What is released about the same people under one name adds up in the l
         "hubbub graph release millbrook --of degree-histogram --vertices 6000 --max-degree 40 --epsilon 2 --out out2/",
     ),
     options=OPTIONS,
-    from_options=ask,
+    from_options=from_options,
     from_json=read,
     data=GRAPH,
     compare=compared,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hubbub.kinds.histogram import text as histogram_text
-from hubbub.kinds.histogram.estimands import has_estimates, in_words, of_interval
+from hubbub.kinds.histogram.estimands import describe_estimand, has_estimates, of_interval
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Bar, Bars, Cell, Heat, Mark
 from hubbub.tables.bins import OTHER, Axis, Dates, Discovered, Values, all_labels, size
@@ -59,7 +59,7 @@ def chosen(counts: Counts) -> Chosen:
         fits = counts.bins <= (ALONG_AN_ORDER if ordered[along] else RANKED)
         if fits and (panels is None or (sizes[panels] or 0) <= PANELS):
             return Chosen(np.arange(counts.bins), along, panels, ordered[along], mark_of(axes[along]))
-    shown = np.flatnonzero(counts.shown)
+    shown = np.flatnonzero(counts.visible)
     natural = _in_order(counts, shown)
     if natural is not None:
         return Chosen(natural, 0, None, upright=True, mark=mark_of(axes[0]))
@@ -77,19 +77,19 @@ def mark_of(axis: Axis) -> Mark:
     return Mark.LINE if is_dates(axis) else Mark.BAR
 
 
-def _in_order(counts: Counts, shown: NDArray[Any]) -> NDArray[Any] | None:
+def _in_order(counts: Counts, visible: NDArray[Any]) -> NDArray[Any] | None:
     """The bins of one axis that was found in the data, if they are dates or numbers, in that order."""
     axis = counts.axes[0]
-    if len(counts.axes) > 1 or not isinstance(axis, Discovered) or not 0 < len(shown) <= ALONG_AN_ORDER:
+    if len(counts.axes) > 1 or not isinstance(axis, Discovered) or not 0 < len(visible) <= ALONG_AN_ORDER:
         return None
-    texts = [names[0] for names in labels(counts, shown)]
+    texts = [names[0] for names in labels(counts, visible)]
     if is_ranges(axis):
-        return shown[sorted(range(len(texts)), key=lambda i: (texts[i] is None, _begin(texts[i] or "[0,")))]
+        return visible[sorted(range(len(texts)), key=lambda i: (texts[i] is None, _begin(texts[i] or "[0,")))]
     if axis.unit is None and not all(text is None or _NUMBER.fullmatch(text) for text in texts):
         return None
     if axis.unit is not None:
-        return shown[sorted(range(len(texts)), key=lambda i: (texts[i] is None, texts[i] or ""))]
-    return shown[sorted(range(len(texts)), key=lambda i: (texts[i] is None, Fraction(texts[i] or 0)))]
+        return visible[sorted(range(len(texts)), key=lambda i: (texts[i] is None, texts[i] or ""))]
+    return visible[sorted(range(len(texts)), key=lambda i: (texts[i] is None, Fraction(texts[i] or 0)))]
 
 
 def _begin(label: str) -> int:
@@ -98,12 +98,12 @@ def _begin(label: str) -> int:
 
 def drawing(counts: Counts) -> Bars | Heat | None:
     """The picture, or None where no bin shows a number."""
-    return (_heat(counts) or bars(counts)) if counts.shown.any() else None
+    return (_heat(counts) or bars(counts)) if counts.visible.any() else None
 
 
 def bars(counts: Counts) -> Bars | None:
     """The picture in bars or lines, or None where no bin shows a number."""
-    total = int(counts.shown.sum())
+    total = int(counts.visible.sum())
     if not total:
         return None
     drawn = chosen(counts)
@@ -116,7 +116,7 @@ def bars(counts: Counts) -> Bars | None:
         numbers=_numbers(counts.spec),
         upright=drawn.upright,
         bar=_bar(counts.spec),
-        line=histogram_text.interval_words(counts.spec),
+        line=histogram_text.interval_sentence(counts.spec),
         note=f"Drawn are the {shown:,} largest of {total:,} published numbers." if total > shown else "",
         mark=drawn.mark,
     )
@@ -147,7 +147,7 @@ def _heat(counts: Counts) -> Heat | None:
         cells=tuple(tuple(cells.get((row, column)) for column in columns) for row in rows),
         numbers=_numbers(counts.spec),
         cell=_bar(counts.spec),
-        line=histogram_text.interval_words(counts.spec),
+        line=histogram_text.interval_sentence(counts.spec),
         note="A dash: not listed, so hidden or empty." if unlisted else "",
     )
 
@@ -190,7 +190,9 @@ def is_apart(axis: Axis, label: str | None) -> bool:
 
 def _numbers(spec: Histogram) -> str:
     what = "kept rows" if spec.unit.one_row_per_person else "people"
-    if spec.unit.distinct is not None and not spec.every_bin_kept:
+    if spec.unit.counts_rows:
+        what = f"kept {spec.unit.rows}"
+    elif spec.unit.distinct is not None and not spec.every_bin_kept:
         what = "people in kept bins"
     if has_estimates(spec):
         return f"{what}, estimated"
@@ -199,7 +201,7 @@ def _numbers(spec: Histogram) -> str:
 
 def _bar(spec: Histogram) -> str:
     if spec.sample is not None and spec.scale_up:
-        whom = in_words(spec, of_interval(spec)).removeprefix("the ")
+        whom = describe_estimand(spec, of_interval(spec)).removeprefix("the ")
         return f"Estimated number of {whom}: the published count of the sample, divided by {to_text(spec.sample)}"
     below = ", at least 0" if has_estimates(spec) else ""
     return f"Published number of {histogram_text.counted(spec).removeprefix('the ')}{below}"

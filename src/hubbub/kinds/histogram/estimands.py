@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.protocol import Channel
+from hubbub.tables.bins import declared_size
 from hubbub.tables.estimation.scaling import population_estimate
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def of_interval(spec: Histogram) -> Estimand:
     return Estimand.KEPT_ROWS if spec.unit.chooses else Estimand.EVERYBODY
 
 
-def in_words(spec: Histogram, what: Estimand) -> str:
+def describe_estimand(spec: Histogram, what: Estimand) -> str:
     """The same for people to read."""
     unit = spec.unit
     match what:
@@ -62,6 +63,8 @@ def in_words(spec: Histogram, what: Estimand) -> str:
             return "the people in the secret sample, each by the one row that this release kept"
         case Estimand.SAMPLE:
             return "the people in the secret sample"
+        case Estimand.KEPT_ROWS if unit.counts_rows:
+            return f"the {unit.kept_words(declared_size(spec.axes), which=' that this release kept')}"
         case Estimand.KEPT_ROWS if unit.distinct is not None:
             return f"the people in the table, each in the bins that this release kept, at most {unit.distinct}"
         case Estimand.KEPT_ROWS:
@@ -79,8 +82,8 @@ def has_estimates(spec: Histogram) -> bool:
 
 def may_be_negative(channel: Channel) -> bool:
     """Whether noise can push a number that is shown below 0."""
-    shown = (part for part in channel.law(0).parts if not part.tag.startswith(SUPPRESSED))
-    return any(part.lo is None or part.lo < 0 for part in shown)
+    visible_parts = (part for part in channel.law(0).parts if not part.tag.startswith(SUPPRESSED))
+    return any(part.lo is None or part.lo < 0 for part in visible_parts)
 
 
 def estimates(spec: Histogram, values: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -22,9 +22,9 @@ from hubbub.channels.law import SUPPRESSED, Law
 from hubbub.channels.protocol import Channel
 from hubbub.channels.published import Published
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
-from hubbub.kinds.histogram.mechanism import Bins, in_columns
+from hubbub.kinds.histogram.mechanism import Bins, in_columns, in_order
 from hubbub.kinds.histogram.parts import Block, Found, Listed, Sparse, cut
-from hubbub.kinds.histogram.result import schema
+from hubbub.kinds.histogram.result import counted_column, keys_of, schema
 from hubbub.kinds.histogram.sparse import is_sparse
 from hubbub.kinds.histogram.text import status
 from hubbub.numeric.exact import rational
@@ -32,13 +32,12 @@ from hubbub.protocol.channel_checks import critical
 from hubbub.protocol.measurement import Measurement, loaded
 from hubbub.serialization.published_files import Files
 from hubbub.tables.bins import OTHER, Axis, Declared, Discovered, Steps, all_labels, declared_size, size
-from hubbub.tables.key_columns import STATUS, key_columns
+from hubbub.tables.key_columns import STATUS
 from hubbub.tables.labels import labels_at
 
 if TYPE_CHECKING:
     from hubbub.kinds.histogram.spec import Histogram
 
-_COUNT: Final = "count"
 _LONG: Final = 100_000  # bins of a range whose labels are not all made
 _NARROW, _WIDEST = 20_000, 600_000  # values in the tables of a law: beyond these fewer numbers are looked at, and none
 _WORKED: Final = 200  # different numbers whose laws are worked out, the smallest first
@@ -57,8 +56,8 @@ def load(spec: Histogram, files: Files, more: Columns = ()) -> Measurement:
     being published for some number of people. Otherwise the file is refused.
     """
     described = pa.schema([*schema(spec), *(pa.field(*each) for each in more)])
-    keys = key_columns(spec.axes) if spec.discovered or is_sparse(spec) else []
-    table = files.table("release", described, [*keys, _COUNT, STATUS])
+    keys = keys_of(spec) if spec.discovered or is_sparse(spec) else []
+    table = files.table("release", described, [*keys, counted_column(spec), STATUS])
     total = declared_size(spec.axes)
     if not keys and table.num_rows != total:
         raise CheckFailed("its bins are others")
@@ -84,8 +83,10 @@ def load_parts(spec: Histogram, files: Sequence[Path], rows: Sequence[int]) -> I
     seen: set[tuple[str | None, ...]] = set()
     mechanism = Block(spec) if isinstance(how, Listed) else Bins(spec)
     for part, (file, many) in enumerate(zip(files, rows, strict=True)):
-        keys = [] if isinstance(how, Listed) else key_columns(spec.axes)
-        table = Files("parquet", {"release": file}).table("release", schema(spec), [*keys, _COUNT, STATUS])
+        keys = [] if isinstance(how, Listed) else keys_of(spec)
+        table = Files("parquet", {"release": file}).table(
+            "release", schema(spec), [*keys, counted_column(spec), STATUS]
+        )
         if table.num_rows != many:
             raise CheckFailed("its rows are not as many")
         published = _outcomes(spec, table)
@@ -112,10 +113,10 @@ def _outcomes(spec: Histogram, table: pa.Table) -> Published:
     """The value and the tag of every bin, if this mechanism can show them."""
     if _width(spec.channel) > _WIDEST:
         raise CheckFailed("its numbers are of laws too wide to be worked out again in a while")
-    counts, said = table.column(_COUNT), table.column(STATUS)
-    if said.null_count:
+    counts, status_column = table.column(counted_column(spec)), table.column(STATUS)
+    if status_column.null_count:
         raise CheckFailed("a status is missing")
-    encoded = said.combine_chunks().dictionary_encode()
+    encoded = status_column.combine_chunks().dictionary_encode()
     statuses = encoded.dictionary.to_pylist()
     which = np.frombuffer(encoded.indices.buffers()[1], dtype=np.int32)[: len(encoded)]
     names = _tags(spec.channel, statuses)
@@ -140,17 +141,17 @@ def _tags(channel: Channel, statuses: Sequence[str]) -> list[str]:
     some = [channel.law(count) for count in critical(channel)]
     known = {status(tag): tag for law in (channel.law(0), *some) for tag in law.tags}
     open_ended = any(law.order is not None for law in some)  # a channel with more tags than these laws have
-    for said in statuses:
-        if said not in known and not open_ended:
+    for label in statuses:
+        if label not in known and not open_ended:
             raise CheckFailed("a status is none of this mechanism")
-    return [known.get(said, said) for said in statuses]
+    return [known.get(label, label) for label in statuses]
 
 
 def _check_possible(channel: Channel, values: NDArray[np.int64], which: NDArray[Any], names: Sequence[str]) -> None:
     """Refuse a number that has no chance of being published, the smallest different ones first."""
     some = [channel.law(count) for count in critical(channel)]
-    looked_at = min(_WORKED, _WORKED * _NARROW // max(_width(channel), 1))
-    different = np.unique(np.stack([values, which.astype(np.int64)]), axis=1)[:, :looked_at].T.tolist()
+    checked = min(_WORKED, _WORKED * _NARROW // max(_width(channel), 1))
+    different = np.unique(np.stack([values, which.astype(np.int64)]), axis=1)[:, :checked].T.tolist()
     try:
         for value, tag in different:
             if not any(_has(law, value, names[tag]) for law in chain(some, _laws(channel, value))):
@@ -183,31 +184,36 @@ def _has(law: Law, value: int, tag: str) -> bool:
 def bins_in(
     axes: Sequence[Axis], table: pa.Table, keys: Sequence[str]
 ) -> tuple[NDArray[np.int64], tuple[list[str | None], ...]]:
-    """The codes of the declared part of each bin, and the labels of found axes; each bin is there once."""
+    """The codes of the declared part of each bin, and the labels of found axes.
+
+    Guarantee: each bin is there once, and those that were found stand in the order of what they show.
+    """
     codes, found = np.zeros(table.num_rows, dtype=np.int64), []
     for axis, name in zip(axes, keys, strict=True):
         labels = table.column(name).to_pylist()
         if isinstance(axis, Discovered):
             found.append(labels)
         else:
-            codes = codes * size(axis) + np.array(list(map(_places(axis), labels)), dtype=np.int64)
+            codes = codes * size(axis) + np.array(list(map(_bin_index(axis), labels)), dtype=np.int64)
     if len(set(zip(codes.tolist(), *found, strict=True))) < table.num_rows:
         raise CheckFailed("a bin is there twice")
+    if found and not np.array_equal(in_order(codes, found), np.arange(table.num_rows)):
+        raise CheckFailed("its bins are not in their order")
     return codes, tuple(found)
 
 
-def _places(axis: Declared) -> Callable[[str | None], int]:
+def _bin_index(axis: Declared) -> Callable[[str | None], int]:
     """From a label to its number. Of a long range the labels are not all made."""
     if isinstance(axis, Steps) and len(axis) > _LONG:
         return lambda text: _step(axis, text)
     known: dict[str | None, int] = {label: i for i, label in enumerate(all_labels(axis))}
 
-    def place(text: str | None) -> int:
+    def index_of(text: str | None) -> int:
         if text not in known:
             raise CheckFailed("its bins are others")
         return known[text]
 
-    return place
+    return index_of
 
 
 def _step(axis: Steps, text: str | None) -> int:
@@ -216,10 +222,10 @@ def _step(axis: Steps, text: str | None) -> int:
     if axis.other and text == OTHER:
         return len(axis) + axis.null
     try:
-        place = (rational((text or "")[1:].partition(",")[0], "a bound") - axis.low) / axis.width
+        index = (rational((text or "")[1:].partition(",")[0], "a bound") - axis.low) / axis.width
     except WrongUse:
         raise CheckFailed("its bins are others") from None
-    inside = place.denominator == 1 and 0 <= place < len(axis)
-    if not inside or labels_at(axis, [int(place)]) != [text]:
+    inside = index.denominator == 1 and 0 <= index < len(axis)
+    if not inside or labels_at(axis, [int(index)]) != [text]:
         raise CheckFailed("its bins are others")
-    return int(place)
+    return int(index)

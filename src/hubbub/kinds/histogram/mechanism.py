@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from hubbub.channels.protocol import Published
 from hubbub.errors import WrongUse
 from hubbub.kinds.histogram.intervals import of_published
 from hubbub.kinds.histogram.result import Counts
-from hubbub.kinds.histogram.sparse import is_sparse, shown_bins
+from hubbub.kinds.histogram.sparse import is_sparse, visible_bins
 from hubbub.noise.binomial import binomial
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import LABELS, Drawn, Measurement, release
-from hubbub.serialization.arrow import labelled, whole
+from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.tables.bins import Discovered, declared_size
 from hubbub.tables.engine import CountQuery, Engine, ExactCounts, MultiRowPolicy
 
@@ -39,7 +40,8 @@ class Bins:
     secret sample if there is one.
 
     Guarantee: one person more or less moves the exact count of one bin by one (of at most `distinct` bins, where a
-    person may be in several), and each bin is drawn from the law that the channel has for its count. Which bins are
+    person may be in several; of several bins by as much as the bounds on what a person contributes let it, where rows
+    count), and each bin is drawn from the law that the channel has for its count. Which bins are
     drawn follows from the declared ones, or, where they are found in the data, from those that show a number.
     """
 
@@ -74,22 +76,25 @@ class Bins:
         some = np.flatnonzero(counts)
         published = through(self.spec, counts[some], source)
         # An absent bin looks like a hidden one, so hidden ones are absent too.
-        shown = np.flatnonzero(published.shown)
-        keep = some[shown]
+        visible = np.flatnonzero(published.visible)
+        keep = some[visible]
         found = tuple([labels[i] for i in keep.tolist()] for labels in exact.found)
-        return in_columns(self.schema, published.at(shown), exact.codes[keep], found)
+        # Rows stand in the order of what they show: another one, as that of the table, would tell more than they do.
+        order = in_order(exact.codes[keep], found)
+        found = tuple([labels[i] for i in order.tolist()] for labels in found)
+        return in_columns(self.schema, published.at(visible[order]), exact.codes[keep[order]], found)
 
     def _sparse(self, exact: ExactCounts, total: int, source: Source) -> pa.RecordBatch:
         """Of a domain too big to list, the bins that show a number.
 
-        Guarantee: that of :func:`hubbub.kinds.histogram.sparse.shown_bins`. A bin that the secret sample leaves empty
+        Guarantee: that of :func:`hubbub.kinds.histogram.sparse.visible_bins`. A bin that the secret sample leaves empty
         goes through the channel by itself, like any other.
         """
         empty = self.spec.channel.empty_bins()
         assert empty is not None, "refused before anything was read"
         order = np.argsort(exact.codes)  # noise does not follow the order in which an engine found the bins
         counts = sampled(self.spec, exact.counts[order], source)
-        codes, published = shown_bins(exact.codes[order], through(self.spec, counts, source), empty, total, source)
+        codes, published = visible_bins(exact.codes[order], through(self.spec, counts, source), empty, total, source)
         return in_columns(self.schema, published, codes)
 
 
@@ -100,12 +105,22 @@ def in_columns(
     found: tuple[Sequence[str | None], ...] = (),
 ) -> pa.RecordBatch:
     """What was drawn, under the schema of the mechanism."""
-    arrays = [] if codes is None else [whole(codes)]
+    arrays = [] if codes is None else [integer_array(codes)]
     for labels in found:
         known = {label: i for i, label in enumerate(dict.fromkeys(labels))}
         arrays.append(labelled(np.array([known[label] for label in labels], dtype=np.int64), list(known)))
-    arrays += [whole(published.values), labelled(published.tags, published.names)]
+    arrays += [integer_array(published.values), labelled(published.tags, published.names)]
     return pa.record_batch(arrays, schema=schema)
+
+
+def in_order(codes: NDArray[np.int64], found: Sequence[Sequence[str | None]]) -> NDArray[np.intp]:
+    """Which found bin comes first, second, and so on: by the declared part, then by the bytes of the labels, the
+    missing last."""
+    columns = [pa.array(codes), *(pa.array(labels, pa.string()) for labels in found)]
+    names = [str(i) for i in range(len(columns))]
+    keys = [(name, "ascending") for name in names]
+    order = pc.sort_indices(pa.table(columns, names), sort_keys=keys)  # the missing at the end
+    return np.asarray(order, dtype=np.intp)
 
 
 def found_name(i: int) -> str:
@@ -132,6 +147,9 @@ def question(spec: Histogram) -> CountQuery:
     unit = spec.unit
     if unit.one_row_per_person:
         return CountQuery(axes=spec.axes, person=unit.person, repeats=MultiRowPolicy.ONE_ROW)
+    if unit.bounds is not None:
+        repeats = MultiRowPolicy.BOUNDED
+        return CountQuery(axes=spec.axes, person=unit.person, repeats=repeats, bounds=unit.bounds)
     if unit.distinct is not None:
         return CountQuery(axes=spec.axes, person=unit.person, repeats=MultiRowPolicy.DISTINCT, most_bins=unit.distinct)
     return CountQuery(axes=spec.axes, person=unit.person)

@@ -39,8 +39,8 @@ from hubbub.kinds.histogram import sparse
 from hubbub.kinds.histogram.discovery import discovery_cost
 from hubbub.numeric.exact import Infinite, rounded
 from hubbub.tables import unlisted
-from hubbub.tables.bins import rule
-from hubbub.tables.privacy_unit import Collected
+from hubbub.tables.bins import declared_size, rule
+from hubbub.tables.privacy_unit import Collected, Unit
 
 if TYPE_CHECKING:
     from hubbub.kinds.histogram.spec import Histogram
@@ -57,6 +57,12 @@ KEPT_ROWS: Final = Assumption(
 """One row of several is no crowd-blending for people: who has a row in A and one in B has no equal."""
 
 
+ROWS_OF_A_PERSON: Final = Theorem(
+    "rows.several", "a person with several rows, bounded by a map of that person's rows alone", f"{DMNS}; {HERE}"
+)
+BINS_OF_A_PERSON: Final = Theorem("bins.several", "a person in several bins", f"{DMNS}, composition over bins")
+
+
 def _about_crowds(claim: Guarantee) -> bool:
     return not isinstance(claim, DifferentialPrivacy)
 
@@ -69,6 +75,8 @@ def promises(spec: Histogram) -> tuple[Derivation, ...]:
     """
     sparse.check(spec.axes, spec.channel, spread=True)  # what one machine can list is looked at where it is asked for
     own = _own(spec)
+    if spec.unit.counts_rows:
+        return (_several_rows(_differential(own, spec) or own, spec),)
     if spec.unit.distinct is not None:
         return (_several_bins(_differential(own, spec) or own, spec, spec.unit.distinct),)
     return following(own, _crowds(own), _differential(own, spec), spec)
@@ -167,6 +175,17 @@ def with_found_bins(own: Derivation, cost: arb) -> Derivation:
 
 def _several_bins(own: Derivation, spec: Histogram, most: int) -> Derivation:
     """A person in at most B bins loses at most B times as much, where every count loses the same."""
+    together = spec.channel.several_bins(most)
+    if together is not None:
+        return Derivation(
+            conclusion=together,
+            theorem=Theorem(
+                "bins.several-exact", "a person in several bins, by the exact profile of all of them", HERE
+            ),
+            premises=(own,),
+            numbers=texts(bins=most, epsilon_out=together.epsilon, delta_out=together.delta),
+            assumptions=(spec.unit.assumption,),
+        )
     one = spec.channel.claim
     if not _is_flat(spec.channel) and (not isinstance(one, DifferentialPrivacy) or one.delta):
         raise Refused(
@@ -177,10 +196,50 @@ def _several_bins(own: Derivation, spec: Histogram, most: int) -> Derivation:
     assert isinstance(claim, DifferentialPrivacy) and not isinstance(claim.epsilon, Infinite)
     return Derivation(
         conclusion=replace(claim, epsilon=most * claim.epsilon, delta=min(most * claim.delta, Fraction(1))),
-        theorem=Theorem("bins.several", "a person in several bins", f"{DMNS}, composition over bins"),
+        theorem=BINS_OF_A_PERSON,
         premises=(own,),
         numbers=texts(bins=most, epsilon=claim.epsilon) + (texts(delta=claim.delta) if claim.delta else ()),
         assumptions=(spec.unit.assumption,),
+    )
+
+
+def _several_rows(own: Derivation, spec: Histogram) -> Derivation:
+    """Rows of a person in declared bins, where every count loses the same and there is no delta.
+
+    Guarantee: as :func:`several_rows`, or it is refused.
+    """
+    if spec.sample is not None or spec.collected is not None or spec.discovered or spec.scale_up:
+        raise Refused("several rows of a person go with declared bins and everybody in them; leave out the rest")
+    claim = own.conclusion
+    flat = _is_flat(spec.channel) or isinstance(spec.channel.claim, DifferentialPrivacy)
+    if not flat or not isinstance(claim, DifferentialPrivacy) or claim.delta:
+        raise Refused(
+            "several rows of a person are covered by plain noise only (`epsilon`); for the others keep one row of each "
+            "person (`one_row_per_person=True`)"
+        )
+    return several_rows(own, spec.unit, declared_size(spec.axes))
+
+
+def several_rows(own: Derivation, unit: Unit, bins: int | None) -> Derivation:
+    """Who has L kept rows loses at most L times what one row more or less costs.
+
+    Guarantee: if a mechanism on a table of rows is epsilon-differentially private for one row more or less, then
+    bounding what each person contributes and running it is L epsilon-differentially private for one person more or
+    less, where L is the largest number of rows that the bounds leave of anybody. The map looks at one person's rows and
+    at randomness of its own, so that the tables of kept rows can be coupled to differ in the kept rows of that person
+    alone; these come or go one after the other, and closeness survives averaging over the map.
+    """
+    claim = own.conclusion
+    assert isinstance(claim, DifferentialPrivacy)
+    assert not isinstance(claim.epsilon, Infinite)
+    assert not claim.delta
+    most = unit.moved(bins)
+    return Derivation(
+        conclusion=replace(claim, epsilon=most * claim.epsilon),
+        theorem=ROWS_OF_A_PERSON if unit.counts_rows else BINS_OF_A_PERSON,
+        premises=(own,),
+        numbers=texts(most=most, epsilon=claim.epsilon),
+        assumptions=(unit.assumption,),
     )
 
 

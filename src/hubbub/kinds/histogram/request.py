@@ -6,23 +6,24 @@ Here is also the kind itself: what it is called, what it can be asked.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
 from hubbub.channels.catalogue import Made, make
+from hubbub.channels.noise_choice import NOISES, chosen
+from hubbub.channels.protocol import Channel
 from hubbub.errors import WrongUse
 from hubbub.kinds.histogram.discovery import smallest_threshold
 from hubbub.kinds.histogram.spec import Histogram
 from hubbub.kinds.histogram.wire import read
-from hubbub.numeric.exact import Exact, positive, rational, whole
+from hubbub.numeric.exact import Exact, integer, positive, rational
 from hubbub.protocol.channel_options import CHANNEL, OPTIONS
 from hubbub.protocol.option import Option
 from hubbub.protocol.spec import Kind
 from hubbub.serialization.manifest import MOST_PARTS
 from hubbub.tables.bins import Axis, Discovered, declared_size, parse
 from hubbub.tables.estimation import expected_rows
-from hubbub.tables.privacy_unit import Collected, Unit
+from hubbub.tables.privacy_unit import Collected, Unit, within_bins
 from hubbub.tables.unlisted import UNLISTED, declared
 
 
@@ -45,6 +46,7 @@ def histogram(
     coverage: Exact = "0.95",
     scale_up: bool = False,
     unlisted: Exact | None = None,
+    noise: str | None = None,
     parts: int | str | None = None,
 ) -> Histogram:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
@@ -58,16 +60,33 @@ def histogram(
         raise WrongUse("each column can be used once; combine its bins into one `by`")
     who = within_bins(unit or Unit(), axes)
     if channel is None:  # a channel names its own parameters
-        crowd = None if crowd is None else whole(crowd, "`crowd`", least=2)
+        crowd = None if crowd is None else integer(crowd, "`crowd`", least=2)
         epsilon = None if epsilon is None else rational(epsilon, "`epsilon`")
-    if who.distinct is not None and epsilon is not None:
-        epsilon = rational(epsilon, "epsilon") / who.distinct  # what is said is the total, over all bins of a person
-        delta = None if delta is None else rational(delta, "delta") / who.distinct
-    if delta is not None and channel is None:
-        made = _found(crowd, epsilon, delta, outlier, show_above, any(isinstance(axis, Discovered) for axis in axes))
+    if who.counts_rows:
+        check_rows(axes, sampled=sample is not None or scale_up, in_parts=parts is not None)
+    found = any(isinstance(axis, Discovered) for axis in axes)
+    whole_epsilon, whole_delta = epsilon, delta
+    if (who.distinct is not None or who.counts_rows) and epsilon is not None:
+        moved = who.moved(declared_size(axes))
+        epsilon = rational(epsilon, "epsilon") / moved  # what is said is the total, over all rows or bins of a person
+        delta = None if delta is None else rational(delta, "delta") / moved
+    if noise is not None or (delta is not None and channel is None and not found):
+        _check_noise(noise, crowd, epsilon, outlier, show_above, channel, found)
+        if who.counts_rows:
+            raise WrongUse(
+                "`noise` and `delta` are for people who count once in a bin; leave them out, or count people"
+            )
+        made = Made(_with_noise(noise or "auto", whole_epsilon, whole_delta, who.distinct or 1))
+    elif delta is not None and channel is None:
+        made = _found(crowd, epsilon, delta, outlier, show_above)
     else:
         own = dict(options or {}) | ({} if delta is None else {"delta": delta})
         made = _by_intent(crowd, epsilon, outlier, show_above, channel, own)
+    several = who.distinct is not None or who.counts_rows
+    if channel is not None and several and made.channel.several_bins(1) is not None:
+        raise WrongUse(
+            "with people in several bins, say what noise and not which channel, like `noise=gaussian`; drop `channel`"
+        )
     rate = None if sample is None else _rate(sample, "sample")
     given = _collected(collected, collected_between, exempt)
     if rate is not None and given is not None:
@@ -82,6 +101,8 @@ def histogram(
         raise WrongUse(f"at-delta must be below 1, not {target}; choose one like 1e-9")
     if scale_up and rate is None:
         raise WrongUse("`scale_up` needs the rate at which people are sampled; add `sample=RATE`")
+    if who.counts_rows and given is not None:
+        raise WrongUse("what a sample drawn by somebody else buys is known for people with one row; drop `collected`")
     if who.expected_rows:
         expected_rows.check(made.channel)
         if rate is not None and not scale_up:
@@ -106,20 +127,24 @@ def histogram(
     )
 
 
-def within_bins(unit: Unit, axes: Sequence[Axis]) -> Unit:
-    """The unit, with a person in no more bins than there are.
-
-    Guarantee: where the bins are declared, a bound above their number is cut to it, and the noise follows; nobody can
-    be in more, so that the promise is the one asked for.
-    """
-    bins = declared_size(tuple(axes))
-    if unit.distinct is None or bins is None or unit.distinct <= bins:
-        return unit
-    return replace(unit, distinct=bins)
+def check_rows(axes: Sequence[Axis], *, sampled: bool, in_parts: bool) -> None:
+    """Refuse what is not known to be private, or not built, where several rows of a person count."""
+    if any(isinstance(axis, Discovered) for axis in axes):
+        raise WrongUse(
+            "where several rows of a person count, one person could make a bin appear; declare the bins, like "
+            "ward=A,B,other, or keep one row of each person (`one_row_per_person=True`)"
+        )
+    if sampled:
+        raise WrongUse(
+            "a person with several rows cannot be sampled by thinning the counts; drop `sample`, or use "
+            "`one_row_per_person=True`"
+        )
+    if in_parts:
+        raise WrongUse("a release in parts counts people; leave out `parts`, or the bounds on rows")
 
 
 def _parts(given: int | str) -> int:
-    parts = whole(given, "parts")
+    parts = integer(given, "parts")
     if not 1 <= parts <= MOST_PARTS:
         raise WrongUse(f"`parts` is a number of files, from 1 to {MOST_PARTS:,}, not {parts:,}; choose one like 64")
     return parts
@@ -131,14 +156,34 @@ def _found(
     delta: Exact,
     outlier: str | None,
     show_above: Exact | None,
-    found: bool,
 ) -> Made:
     """Noise that is shown above the smallest threshold for which bins may be found in the data."""
-    if not found:
-        raise WrongUse("delta is what it costs to find bins in the data, and these are declared; leave out `delta`")
     if epsilon is None or crowd is not None or outlier is not None or show_above is not None:
         raise WrongUse("`delta` goes with `epsilon` alone: noise that is shown above a threshold; add `epsilon=E`")
     return make("warped", curve=rational(epsilon, "epsilon"), show_above=smallest_threshold(epsilon, delta))
+
+
+def _check_noise(
+    noise: str | None,
+    crowd: Exact | None,
+    epsilon: Exact | None,
+    outlier: str | None,
+    show_above: Exact | None,
+    channel: str | None,
+    found: bool,
+) -> None:
+    """Refuse a kind of noise where something else is asked for."""
+    if channel is not None:
+        raise WrongUse("`channel` names the mechanism itself; drop `noise`, or drop `channel`")
+    if epsilon is None or crowd is not None or outlier is not None or show_above is not None:
+        raise WrongUse("`delta` and `noise` go with `epsilon` alone: noise on every count; add `epsilon=E`")
+    if found and noise is not None:
+        raise WrongUse("`noise` is for declared bins; declare them, like `by=age:0..100:10`, or leave `noise` out")
+
+
+def _with_noise(noise: str, epsilon: Exact | None, delta: Exact | None, bins: int) -> Channel:
+    assert epsilon is not None
+    return chosen(noise, rational(epsilon, "epsilon"), None if delta is None else positive(delta, "delta"), bins)
 
 
 def _by_intent(
@@ -181,7 +226,7 @@ def _rate(value: Exact, what: str) -> Fraction:
 
 
 def _collected(rate: Exact | None, between: tuple[Exact, Exact] | None, exempt: Exact) -> Collected | None:
-    spared = whole(exempt, "exempt")
+    spared = integer(exempt, "exempt")
     if rate is not None and between is not None:
         raise WrongUse("collected and collected-between exclude each other; use the one you can vouch for")
     if rate is not None:
@@ -199,53 +244,63 @@ def _collected(rate: Exact | None, between: tuple[Exact, Exact] | None, exempt: 
     return None
 
 
-_ONE_ROW: Final = Option(
-    name="one_row_per_person", metavar=None, help="Keep one row of each person, chosen secretly and uniformly."
+_ONE_ROW: Final = Option("one_row_per_person", None, "Keep one row of each person, chosen secretly and uniformly.")
+ROWS: Final = (
+    Option("rows_per_person", "M", "Count rows: at most M of each person, chosen secretly; EPS is for all."),
+    Option("rows_per_bin", "C", "Count rows: at most C of each person in each bin."),
+    Option("rows_called", "NOUN", "What a row is, in the plural, like visits: it names the column.", takes="str"),
 )
-_SAMPLE: Final = Option(name="sample", metavar="P", help="Use a fresh secret sample: each person with probability P.")
+"""Asked of whatever counts several rows of a person."""
+
+_SAMPLE: Final = Option("sample", "P", "Use a fresh secret sample: each person with probability P.")
 _COLLECTED: Final = (
-    Option(name="collected", metavar="P", help="Declare that people came into the table with probability P."),
-    Option(name="collected_between", metavar="LOW HIGH", parts=2, help="The same with rates between LOW and HIGH."),
-    Option(name="exempt", metavar="N", default="0", help="How many people may have been collected in any other way."),
-    Option(name="at_delta", metavar="D", default="1e-9", help="The delta of what sampling buys."),
+    Option("collected", "P", "Declare that people came into the table with probability P."),
+    Option("collected_between", "LOW HIGH", "The same with rates between LOW and HIGH.", parts=2),
+    Option("exempt", "N", "How many people may have been collected in any other way.", default="0"),
+    Option("at_delta", "D", "The delta of what sampling buys.", default="1e-9"),
 )
 SAMPLING: Final = (_ONE_ROW, _SAMPLE, *_COLLECTED)
 """Whom a release counts: asked of everything that is counted once, by bins."""
 
 _OWN: Final = (
-    Option(name="by", metavar="SPEC", many=True, help="A column and its bins; repeat it for several columns."),
-    Option(name="crowd", metavar="K", help="Exact counts of at least K, the others hidden (with `epsilon`: noisy)."),
-    Option(name="outlier", metavar="CURVE", help="A loss for each crowd size, like 1:0.01,101:1 (warped noise)."),
+    Option("by", "SPEC", "A column and its bins; repeat it for several columns.", many=True),
+    Option("crowd", "K", "Exact counts of at least K, the others hidden (with `epsilon`: noisy)."),
+    Option(
+        "noise",
+        "KIND",
+        f"With `epsilon` and declared bins: {', '.join(NOISES)}; auto, with `delta`: what has less error.",
+        choices=NOISES,
+        takes="str",
+    ),
+    Option("outlier", "CURVE", "A loss for each crowd size, like 1:0.01,101:1 (warped noise).", takes="str"),
     _ONE_ROW,
-    Option(
-        name="distinct",
-        metavar="B",
-        help="Count each person in at most B bins, chosen secretly; EPS is for all.",
-    ),
-    Option(
-        name="expected_rows", metavar=None, help="Intervals for what is kept on average, not for what was kept now."
-    ),
+    Option("distinct", "B", "Count each person in at most B bins, chosen secretly; EPS is for all."),
+    Option("expected_rows", None, "Intervals for what is kept on average, not for what was kept now."),
+    *ROWS,
     _SAMPLE,
-    Option(name="scale_up", metavar=None, help="With `sample`: estimates and intervals for everybody."),
+    Option("scale_up", None, "With `sample`: estimates and intervals for everybody."),
     *_COLLECTED,
-    Option(name="coverage", metavar="C", default="0.95", help="How often an interval is right."),
+    Option("coverage", "C", "How often an interval is right.", default="0.95"),
     UNLISTED,
     Option(
-        name="parts",
-        metavar="N",
-        help="With Spark: its executors draw the noise and write N Parquet files, for bins by the billion.",
+        "parts",
+        "N",
+        "With Spark: its executors draw the noise and write N Parquet files, for bins by the billion.",
         for_cluster=True,
     ),
 )
 
 
-def ask(
+def from_options(
     *,
     person: str | None = None,
     one_row_per_person: bool = False,
     distinct: Exact | None = None,
     expected_rows: bool = False,
-    **words: Any,
+    rows_per_person: Exact | None = None,
+    rows_per_bin: Exact | None = None,
+    rows_called: str | None = None,
+    **options: Any,
 ) -> Histogram:
     """The release that the words of a command ask for; what belongs to a channel goes into its options."""
     unit = Unit(
@@ -253,11 +308,13 @@ def ask(
         one_row_per_person=one_row_per_person,
         distinct=distinct,  # type: ignore[arg-type]
         expected_rows=expected_rows,
+        rows_per_person=rows_per_person,  # type: ignore[arg-type]
+        rows_per_bin=rows_per_bin,  # type: ignore[arg-type]
+        rows_called=rows_called,
     )
     own = {option.name for option in _OWN} | {"epsilon", "delta", "show_above", "channel"}
-    rest = {name: value for name, value in words.items() if name not in own}
-    asked = {name: value for name, value in words.items() if name in own}
-    return histogram(unit=unit, options=rest, **asked)
+    rest = {name: options.pop(name) for name in list(options) if name not in own}
+    return histogram(unit=unit, options=rest, **options)
 
 
 KIND: Final = Kind(
@@ -268,8 +325,13 @@ KIND: Final = Kind(
 SPEC is a column alone (its values are found in the data, where hidden bins may be absent), column=a,b,null,other
 (these values), column:0..100:10 (a range in steps), column:[0,20000,50000,inf) (edges) or
 column:month:2024-01..2024-12 (dates). Say how people are protected: `crowd=K`; `crowd=K` `epsilon=E`; `epsilon=E`;
-`epsilon=E` `delta=D` (bins found in the data: noise, shown above the smallest threshold that D allows);
+`epsilon=E` `delta=D` (declared bins: geometric or Gaussian noise, whichever has less error for people in `distinct`
+bins; bins found in the data: noise, shown above the smallest threshold that D allows);
 `outlier=CURVE`; or `channel=NAME` with its own options.
+
+Of people with several rows one is kept (`one_row_per_person=True`), each person counts once in at most B bins
+(`distinct=B`), or rows count, at most M of each person (`rows_per_person=M`, perhaps with `distinct=B` and
+`rows_per_bin=C`): the promise is to people, and more of what one person adds is more noise.
 
 Of more than 100,000,000 declared bins only those that show a number are listed, and not listed means hidden.
 With `parts=N`, for a table in Spark, neither counts nor rows come together in this process: the executors write N
@@ -279,13 +341,14 @@ release.json lists them. Promises, ledger and certificate are the same.
 Exit code 3 and the sentence about several rows for one person tell something about the data: they are for you
 alone. What is released about the same people under one name adds up in the ledger (hubbub ledger show).""",
     examples=(
-        "hubbub release histogram hubbub-demo/millbrook.parquet --person resident --by department --crowd 20 --out o/",
-        "hubbub release histogram hubbub-demo/millbrook.parquet --rows-are-people --by age:0..90:5 --epsilon 1 --out p",
+        "hubbub release histogram hubbub-demo/millbrook.parquet --person resident --by age:0..90:10 --epsilon 1 --out o",
+        "hubbub release histogram hubbub-demo/millbrook.parquet --person resident --by department --epsilon 1 "
+        "--delta 1e-9 --out p",
         "hubbub release histogram spark://master:7077 --table people --rows-are-people --dataset town "
         "--by cell:0..10000000:1 --by age:0..100:1 --epsilon 1 --parts 256 --out /shared/release",
     ),
     options=(*_OWN, CHANNEL, *OPTIONS),
-    from_options=ask,
+    from_options=from_options,
     from_json=read,
 )
 Histogram.kind = KIND

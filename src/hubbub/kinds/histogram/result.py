@@ -24,7 +24,7 @@ from hubbub.kinds.histogram.sparse import is_sparse
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.result import DisplayTable, Result, Sheet
-from hubbub.serialization.arrow import labelled, whole
+from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.tables.bins import Axis, Discovered, all_labels, declared_size, size
 from hubbub.tables.key_columns import STATUS, key_columns, number_columns
 from hubbub.tables.labels import is_ranges, labels, labels_at
@@ -69,9 +69,9 @@ class Counts(Result):
         return np.arange(self.bins) if self.some is None else self.some
 
     @property
-    def shown(self) -> NDArray[np.bool_]:
+    def visible(self) -> NDArray[np.bool_]:
         """Which of them show a number."""
-        return self.published.shown
+        return self.published.visible
 
     def keys(self, start: int, stop: int) -> Iterator[tuple[NDArray[np.int64], Sequence[str | None]]]:
         """Bins start..stop-1, one axis after the other: which label each has, and the labels."""
@@ -84,11 +84,11 @@ class Counts(Result):
                 known = {text: at for at, text in enumerate(dict.fromkeys(texts))}
                 yield np.array([known[text] for text in texts], dtype=np.int64), list(known)
             else:
-                places = codes // prod(steps[i + 1 :]) % steps[i]
-                if places.size >= steps[i]:
-                    yield places, all_labels(axis)
+                positions = codes // prod(steps[i + 1 :]) % steps[i]
+                if positions.size >= steps[i]:
+                    yield positions, all_labels(axis)
                 else:  # of a long axis only those that are met
-                    met, which = np.unique(places, return_inverse=True)
+                    met, which = np.unique(positions, return_inverse=True)
                     yield which, labels_at(axis, met.tolist())
 
     def estimate(self, i: int) -> int | None:
@@ -113,25 +113,27 @@ class Counts(Result):
     def batches(self) -> Iterator[pa.RecordBatch]:
         """A million bins at a time: keys, published value (null if hidden), perhaps an estimate, interval, status."""
         beside = has_estimates(self.spec)
-        names = [*key_columns(self.axes), *number_columns(beside), STATUS]
-        shown, bins = self.shown, self.bins
+        names = schema(self.spec).names
+        visible, bins = self.visible, self.bins
         statuses = [histogram_text.status(name) for name in self.published.names]
         for start in range(0, bins, _BATCH) or [0]:
             stop = min(start + _BATCH, bins)
             arrays = [labelled(which, texts) for which, texts in self.keys(start, stop)]
-            arrays.append(whole(self.published.values[start:stop], shown[start:stop]))
+            arrays.append(integer_array(self.published.values[start:stop], visible[start:stop]))
             if beside:
-                arrays.append(whole(estimates(self.spec, self.published.values[start:stop]), shown[start:stop]))
-            arrays.append(whole(self.low[start:stop]))
-            arrays.append(whole(self.high[start:stop], self.high[start:stop] >= 0))
+                arrays.append(
+                    integer_array(estimates(self.spec, self.published.values[start:stop]), visible[start:stop])
+                )
+            arrays.append(integer_array(self.low[start:stop]))
+            arrays.append(integer_array(self.high[start:stop], self.high[start:stop] >= 0))
             arrays.append(labelled(self.published.tags[start:stop], statuses))
             yield pa.record_batch(arrays, names=names)
 
     def facts(self) -> Mapping[str, Any]:
-        return facts(self.spec, int(self.shown.sum()))
+        return facts(self.spec, int(self.visible.sum()))
 
     def sentences(self) -> tuple[str, ...]:
-        return (hidden_words(self.spec, int(self.shown.sum())),)
+        return (hidden_sentence(self.spec, int(self.visible.sum())),)
 
     def display(self, first: int) -> DisplayTable:
         rows = []
@@ -149,7 +151,7 @@ class Counts(Result):
 
 def disjoint_counts(spec: Histogram) -> str | None:
     """Its counts, unless a person may be in several bins."""
-    return "count" if spec.unit.distinct is None else None
+    return "count" if spec.unit.distinct is None and not spec.unit.counts_rows else None
 
 
 class Line(NamedTuple):
@@ -165,9 +167,19 @@ class Line(NamedTuple):
 
 def schema(spec: Histogram) -> pa.Schema:
     """The columns of the file."""
-    keys = ((name, _LABELS) for name in key_columns(spec.axes))
-    numbers = ((name, pa.int64()) for name in number_columns(has_estimates(spec)))
+    keys = ((name, _LABELS) for name in keys_of(spec))
+    numbers = ((name, pa.int64()) for name in number_columns(has_estimates(spec), counted_column(spec)))
     return pa.schema([*keys, *numbers, (STATUS, _LABELS)])
+
+
+def counted_column(spec: Histogram) -> str:
+    """The column of the published numbers: it names what they count where that is rows."""
+    return spec.unit.rows_column if spec.unit.counts_rows else "count"
+
+
+def keys_of(spec: Histogram) -> list[str]:
+    """The columns of the labels."""
+    return key_columns(spec.axes, (*number_columns(True, counted_column(spec)), STATUS))
 
 
 def is_exact(spec: Histogram) -> bool:
@@ -182,29 +194,37 @@ def hidden_span(spec: Histogram) -> tuple[int, int | None]:
     return int(low[0]), None if high[0] < 0 else int(high[0])
 
 
-def facts(spec: Histogram, shown: int) -> dict[str, Any]:
+def _per_bin(spec: Histogram) -> dict[str, str]:
+    """The rate of the noise of each bin, where a person may be in several and losses add up."""
+    if (spec.unit.distinct is None and not spec.unit.counts_rows) or spec.channel.several_bins(1) is not None:
+        return {}
+    return {"rate_per_bin": to_text(histogram_text.bin_rate(spec))}
+
+
+def facts(spec: Histogram, visible: int) -> dict[str, Any]:
     """What is told about a release of which so many bins show a number."""
     declared, about = declared_size(spec.axes), of_interval(spec).value
     beside = {"estimate": about} if has_estimates(spec) else {}
     return {
-        "rows_published": shown,
-        "rows_suppressed": None if declared is None else declared - shown,
+        "rows_published": visible,
+        "rows_suppressed": None if declared is None else declared - visible,
         "bins": declared,
         "counts": {"number": of_number(spec).value, **beside, "interval": about},
-        **({} if spec.unit.distinct is None else {"rate_per_bin": to_text(histogram_text.bin_rate(spec))}),
+        **({} if spec.unit.bounds is None else {"bounds": spec.unit.bounds.to_json()}),
+        **_per_bin(spec),
         "channel": {"name": spec.channel.name, **parameters(spec.channel)},
     }
 
 
-def hidden_words(spec: Histogram, shown: int) -> str:
+def hidden_sentence(spec: Histogram, visible: int) -> str:
     """What is said about the bins that are hidden."""
     declared = declared_size(spec.axes)
     if declared is None:
         return FOUND
-    if shown == declared:
+    if visible == declared:
         empty = "; an empty one would be hidden" if hides(spec.channel) else ", empty ones too"
         return f"All {declared:,} bins show a number{empty}."
-    sentence = f"{declared - shown:,} of {declared:,} bins are hidden; {shown:,} show a number."
+    sentence = f"{declared - visible:,} of {declared:,} bins are hidden; {visible:,} show a number."
     if is_sparse(spec):
         return f"{sentence} Not listed means hidden, and may well be empty: {_span(*hidden_span(spec))} people."
     return f"{sentence} A hidden bin may well be empty: its interval says how many people there can be."
@@ -236,6 +256,8 @@ def lined(spec: Histogram, rows: Sequence[Line], statuses: Iterable[str]) -> Dis
 
 def _head(spec: Histogram) -> str:
     """What the column `count` of the file is called where it is read."""
+    if spec.unit.counts_rows:
+        return f"count of kept {spec.unit.rows}"
     if spec.unit.distinct is None:
         return _HEADS[of_number(spec)]
     return "count of people" if spec.every_bin_kept else "count in kept bins"

@@ -12,7 +12,7 @@ from hubbub.channels.protocol import Channel
 from hubbub.channels.visibility import hides
 from hubbub.guarantees.curve import Reading
 from hubbub.guarantees.definitions import DifferentialPrivacy
-from hubbub.kinds.histogram.estimands import in_words, of_interval, of_number
+from hubbub.kinds.histogram.estimands import describe_estimand, of_interval, of_number
 from hubbub.numeric.exact import Infinite, to_text
 from hubbub.protocol.spec import Description
 from hubbub.tables.bins import declared_size, rule
@@ -27,24 +27,31 @@ def describe(spec: Histogram) -> Description:
     columns = listed([axis.column for axis in spec.axes])
     sampled = "" if spec.sample is None else f", on a fresh secret sample at rate {to_text(spec.sample)}"
     about = of_interval(spec)
-    scaled = "" if about is of_number(spec) else f"; estimates and intervals are for {in_words(spec, about)}"
+    scaled = "" if about is of_number(spec) else f"; estimates and intervals are for {describe_estimand(spec, about)}"
     return Description(
-        title=f"People by {columns}",
+        title=f"{_title(spec)} by {columns}",
         published=f"Counts of {_whose(spec)}, by {columns}: {method(spec)}{scaled}",
         entry=f"histogram by {', '.join(axis.column for axis in spec.axes)}{sampled}",
-        person=spec.unit.words,
+        person=spec.unit.describe,
         sampling=sampling(spec),
         counts=counted(spec),
-        intervals=interval_words(spec),
+        intervals=interval_sentence(spec),
         public=tuple((axis.column, str(rule(axis)).removeprefix(f"{axis.column}: ")) for axis in spec.axes),
         remarks=_remarks(spec),
     )
 
 
+def _title(spec: Histogram) -> str:
+    if not spec.unit.counts_rows:
+        return "People"
+    words = spec.unit.kept_words(declared_size(spec.axes))
+    return f"{words[:1].upper()}{words[1:]},"
+
+
 def _whose(spec: Histogram) -> str:
     if spec.sample is not None:
         return "people in a secret sample of the table"
-    return in_words(spec, of_number(spec))
+    return describe_estimand(spec, of_number(spec))
 
 
 def method(spec: Histogram) -> str:
@@ -75,13 +82,13 @@ def sampling(spec: Histogram) -> str:
 
 def counted(spec: Histogram) -> str:
     """Whom the published numbers count."""
-    return in_words(spec, of_number(spec))
+    return describe_estimand(spec, of_number(spec))
 
 
-def interval_words(spec: Histogram) -> str:
+def interval_sentence(spec: Histogram) -> str:
     """What an interval means, and what it is for."""
     percent, rest = to_text(100 * spec.coverage), to_text(100 * (1 - spec.coverage))
-    what = f"the true number of {in_words(spec, of_interval(spec)).removeprefix('the ')}"
+    what = f"the true number of {describe_estimand(spec, of_interval(spec)).removeprefix('the ')}"
     if not hides(spec.channel):
         return f"The interval of a bin holds {what}, with a chance of at least {percent} %"
     sentence = f"Of a bin that shows a number, the interval holds {what}, with a chance of at least {percent} %"
@@ -99,14 +106,13 @@ def notes(spec: Histogram, *, exact: bool) -> tuple[str, ...]:
     if exact:
         sentences.append("Where one is shown, it is exact.")
     if not exact or spec.unit.expected_rows:
-        sentences.append(f"{interval_words(spec)}.")
-    if spec.unit.distinct is not None:
-        rate, total = bin_rate(spec), bin_rate(spec) * spec.unit.distinct
-        sentences.append(
-            f"Epsilon {to_text(total)} is for all bins of a person together: each has noise of rate {to_text(rate)}."
-        )
-    if spec.unit.distinct is not None and not spec.every_bin_kept:
-        sentences.append(_left_out(spec, spec.unit.distinct))
+        sentences.append(f"{interval_sentence(spec)}.")
+    if spec.unit.counts_rows:
+        sentences += _of_rows(spec)
+    elif spec.unit.distinct is not None:
+        sentences.append(_shared(spec, spec.unit.distinct))
+        if not spec.every_bin_kept:
+            sentences.append(_left_out(spec, spec.unit.distinct))
     if spec.unit.chooses and not spec.every_bin_kept:
         sentences.append("How many people have at least one row in a bin is not told, and no number here estimates it.")
     if _below_nothing(spec.channel):
@@ -114,6 +120,31 @@ def notes(spec: Histogram, *, exact: bool) -> tuple[str, ...]:
     if any(map(is_ranges, spec.axes)):
         sentences.append("[a,b) is from a up to, and not including, b.")
     return tuple(sentences)
+
+
+def _shared(spec: Histogram, most: int) -> str:
+    """What all bins of a person lose together, and what noise each has for that."""
+    together = spec.channel.several_bins(most)
+    if together is not None:
+        return (
+            f"Epsilon {to_text(together.epsilon)} and delta {to_text(together.delta)} are for all bins of a person "
+            f"together: each number has {spec.channel.how}."
+        )
+    rate = bin_rate(spec)
+    return (
+        f"Epsilon {to_text(rate * most)} is for all bins of a person together: each has noise of rate {to_text(rate)}."
+    )
+
+
+def _of_rows(spec: Histogram) -> list[str]:
+    """What has to be said where several rows of a person count."""
+    rate, unit, bins = bin_rate(spec), spec.unit, declared_size(spec.axes)
+    return [
+        f"Epsilon {to_text(rate * unit.moved(bins))} is for all {unit.rows} of a person together, at most "
+        f"{unit.moved(bins):,}: each bin has noise of rate {to_text(rate)}.",
+        f"Whoever has more {unit.rows} than that is counted by some of them, chosen secretly, so that counts may be too "
+        "low; by how much is not told.",
+    ]
 
 
 def _left_out(spec: Histogram, most: int) -> str:
@@ -157,7 +188,9 @@ def _below_nothing(channel: Channel) -> bool:
 
 
 def _remarks(spec: Histogram) -> tuple[str, ...]:
-    return () if spec.lowered_to is None else (Reading(spec.lowered_to, lowered=True).remark,)
+    lowered = () if spec.lowered_to is None else (Reading(spec.lowered_to, lowered=True).remark,)
+    why = spec.channel.why_this_noise(spec.unit.distinct or 1)
+    return lowered if why is None else (*lowered, why)
 
 
 def listed(texts: list[str]) -> str:

@@ -122,6 +122,6 @@ def partition(spec: Histogram) -> str | None:
     Equal names mean equal bins of the same columns; whether the columns held the same is for the ledger to know. One
     row of several, or several bins, are chosen anew for each release.
     """
-    if spec.unit.one_row_per_person or spec.unit.distinct is not None:
+    if spec.unit.chooses:
         return None
     return digest({"bins": [plain(axis) for axis in spec.axes], "person": spec.unit.person})

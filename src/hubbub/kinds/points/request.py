@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.kinds.points.geojson import regions_in
@@ -16,7 +16,7 @@ from hubbub.kinds.points.quadtree import Quadtree
 from hubbub.kinds.points.space import Space, space, space_of_areas
 from hubbub.kinds.points.spec import NoisyPoints
 from hubbub.kinds.points.wire import read
-from hubbub.numeric.exact import Exact, positive, rational, whole
+from hubbub.numeric.exact import Exact, integer, positive, rational
 from hubbub.protocol.option import Option
 from hubbub.protocol.spec import Kind
 from hubbub.tables.privacy_unit import Unit
@@ -37,16 +37,16 @@ def points(
     quadtree: str | Sequence[str] | None = None,
     unit: Unit | None = None,
     within: Exact | None = None,
-    clamp: bool = True,
+    leave_outside: bool = False,
 ) -> NoisyPoints:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
     return NoisyPoints(
         space=_space(_names(columns), _box(box), grid, lattice, regions, quadtree),
-        crowd=whole(crowd, "crowd"),
+        crowd=integer(crowd, "crowd"),
         epsilon=positive(epsilon, "epsilon"),
         unit=unit or Unit(),
         within=None if within is None else positive(within, "within"),
-        clamp=clamp,
+        clamp=not leave_outside,
     )
 
 
@@ -60,7 +60,8 @@ def _space(
 ) -> Space:
     if sum(each is not None for each in (grid, regions, quadtree)) != 1:
         raise WrongUse(
-            "cells are those of a `grid`, of a `quadtree`, or the polygons of a file of `regions`; give one of these"
+            "cells are those of a `grid`, of a `quadtree`, or the polygons of a file of `regions`; give one of these, "
+            "like `grid=0.01,0.01`"
         )
     steps = None if lattice is None else _numbers(lattice, "a step of the lattice")
     if grid is None:
@@ -101,62 +102,56 @@ def _box(given: str | Sequence[tuple[Exact, Exact]]) -> list[tuple[Fraction, Fra
     return found
 
 
-def ask(
-    *,
-    columns: str | None,
-    grid: str | None,
-    box: str | None,
-    crowd: Exact | None,
-    epsilon: Exact | None,
-    lattice: str | None = None,
-    regions: str | None = None,
-    quadtree: str | None = None,
-    within: Exact | None = None,
-    leave_outside: bool = False,
-    one_row_per_person: bool = False,
-    person: str | None = None,
-) -> NoisyPoints:
+def from_options(*, person: str | None = None, one_row_per_person: bool = False, **words: Any) -> NoisyPoints:
     """The release that the words of a command ask for."""
-    for value, flag, why in (
-        (columns, "`columns=lon,lat`", "which columns are the coordinates of a point"),
-        (box, "`box=-74.3..-73.7,40.5..41.0`", "from where to where points are published, by public knowledge"),
-        (grid or regions or quadtree, "`grid=0.01,0.01`", "how wide a cell is along each column"),
-        (crowd, "`crowd=K`", "how many people a cell must have"),
-        (epsilon, "`epsilon=E`", "how much people of one cell may differ"),
-    ):
-        if value is None:
-            raise WrongUse(f"say {why}: add {flag}")
-    assert columns is not None and box is not None
-    assert crowd is not None and epsilon is not None
-    return points(
-        columns,
-        grid=grid,
-        box=box,
-        crowd=crowd,
-        epsilon=epsilon,
-        lattice=lattice,
-        regions=regions,
-        quadtree=quadtree,
-        unit=Unit(person=person, one_row_per_person=one_row_per_person),
-        within=within,
-        clamp=not leave_outside,
-    )
+    return points(unit=Unit(person=person, one_row_per_person=one_row_per_person), **words)
 
 
+_SIDES: Final = "str | Sequence[Exact]"
 OPTIONS: Final = (
-    Option(name="columns", metavar="A,B", help="The columns of a point's coordinates, 1 to 10 of them."),
-    Option(name="box", metavar="L..H,..", help="From where to where along each column; public. Beyond is left out."),
-    Option(name="grid", metavar="W,..", help="How wide a cell is along each column; public."),
     Option(
-        name="regions", metavar="FILE", help="In place of a grid: the polygons of a GeoJSON file, public, as cells."
+        "columns",
+        "A,B",
+        "The columns of a point's coordinates, 1 to 10 of them.",
+        takes="str | Sequence[str]",
+        missing="say which columns are the coordinates of a point: add `columns=lon,lat`",
     ),
-    Option(name="quadtree", metavar="Q,..", help="In place of a grid: quarters of the box, and which are cut again."),
-    Option(name="lattice", metavar="S,..", help="Steps that points move by; if not given, a hundredth of a cell."),
-    Option(name="crowd", metavar="K", help="Delete points in cells with fewer than K people."),
-    Option(name="epsilon", metavar="E", help="The others move by noise as wide as a cell divided by E."),
-    Option(name="one_row_per_person", metavar=None, help="Keep one row of each person, chosen secretly and uniformly."),
-    Option(name="within", metavar="M", help="Say how often no point is further than M from its own, in L1."),
-    Option(name="leave_outside", metavar=None, help="Leave points outside that noise moved out of the box."),
+    Option(
+        "box",
+        "L..H,..",
+        "From where to where along each column; public. Beyond is left out.",
+        takes="str | Sequence[tuple[Exact, Exact]]",
+        missing="say from where to where points are published, by public knowledge: add `box=-74.3..-73.7,40.5..41.0`",
+    ),
+    Option("grid", "W,..", "How wide a cell is along each column; public.", takes=_SIDES),
+    Option(
+        "regions",
+        "FILE",
+        "In place of a grid: the polygons of a GeoJSON file, public, as cells.",
+        takes="str | PathLike[str]",
+    ),
+    Option(
+        "quadtree",
+        "Q,..",
+        "In place of a grid: quarters of the box, and which are cut again.",
+        takes="str | Sequence[str]",
+    ),
+    Option("lattice", "S,..", "Steps that points move by; if not given, a hundredth of a cell.", takes=_SIDES),
+    Option(
+        "crowd",
+        "K",
+        "Delete points in cells with fewer than K people.",
+        missing="say how many people a cell must have: add `crowd=K`",
+    ),
+    Option(
+        "epsilon",
+        "E",
+        "The others move by noise as wide as a cell divided by E.",
+        missing="say how much people of one cell may differ: add `epsilon=E`",
+    ),
+    Option("one_row_per_person", None, "Keep one row of each person, chosen secretly and uniformly."),
+    Option("within", "M", "Say how often no point is further than M from its own, in L1."),
+    Option("leave_outside", None, "Leave points outside that noise moved out of the box."),
 )
 
 KIND: Final = Kind(
@@ -181,7 +176,7 @@ alone.""",
         "--box 0..100,0..250000 --grid 10,10000 --crowd 20 --epsilon 1 --out places/",
     ),
     options=OPTIONS,
-    from_options=ask,
+    from_options=from_options,
     from_json=read,
 )
 NoisyPoints.kind = KIND

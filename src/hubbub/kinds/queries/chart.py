@@ -45,7 +45,7 @@ def _table(found: Synopsis, queries: ColumnCells) -> Bars | None:
         panel = "" if panels is None else _label(found, panels, at[panels])
         drawn.append(_bar(found, _label(found, along, at[along]), box, panel))
     others = len(queries.sets) - 1
-    names = [found.spec.asked.axes[i].column for i in columns]
+    names = [found.spec.request.axes[i].column for i in columns]
     note = f"Drawn is the table by {text.listed(names)}, one of {others + 1}." if others else ""
     return _bars(found, drawn, along, note)
 
@@ -70,7 +70,7 @@ def _pieces(found: Synopsis) -> Bars:
 
 
 def _bars(found: Synopsis, drawn: list[Bar], along: int, note: str) -> Bars:
-    axis = found.spec.asked.axes[along]
+    axis = found.spec.request.axes[along]
     return Bars(
         bars=tuple(drawn),
         by=axis.column,
@@ -78,13 +78,13 @@ def _bars(found: Synopsis, drawn: list[Bar], along: int, note: str) -> Bars:
         upright=not isinstance(axis, Values),
         mark=Mark.LINE if isinstance(axis, Dates) else Mark.BAR,
         bar="Estimated number of people, worked out from the published synopsis",
-        line=text.interval_words(found.spec),
+        line=text.interval_sentence(found.spec),
         note=note,
     )
 
 
 def _label(found: Synopsis, column: int, place: int) -> str:
-    axis = found.spec.asked.axes[column]
+    axis = found.spec.request.axes[column]
     assert place < size(axis)
     return label_in_words(axis, label_at(axis, place))
 

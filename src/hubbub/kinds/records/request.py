@@ -16,22 +16,23 @@ from hubbub.tables.columns import axis
 from hubbub.tables.generalization import split
 from hubbub.tables.privacy_unit import Unit
 
+_HOW_MANY: Final = "records are published if a crowd shares them; say how many people that is, like `crowd=20`"
 _WHICH: Final = "say which columns the records have; add `columns=age:10,zip/3,diagnosis`"
 
 
 def records(
-    columns: str | Sequence[str], *, crowd: Exact | None = None, unit: Unit | None = None, **words: Any
+    columns: str | Sequence[str] | None = None, *, crowd: Exact | None = None, unit: Unit | None = None, **options: Any
 ) -> Records:
     """The release that these words ask for, or one sentence that says what is wrong with them."""
-    parts = split(columns) if isinstance(columns, str) else list(columns)
-    if crowd is None:
-        raise WrongUse("records are published if a crowd shares them; say how many people that is, like `crowd=20`")
+    parts = split(columns) if isinstance(columns, str) else list(columns or ())
+    if parts and crowd is None:
+        raise WrongUse(_HOW_MANY)
     axes = tuple(map(axis, parts))
     if not axes:
         raise WrongUse(_WHICH)
     if len({each.column for each in axes}) < len(axes):
         raise WrongUse("each column of a record is named once, with one function; drop the others from `columns`")
-    cells = histogram(axes, crowd=crowd, unit=unit, **words)
+    cells = histogram(axes, crowd=crowd, unit=unit, **options)
     return checked(
         cells,
         WrongUse(
@@ -41,13 +42,9 @@ def records(
     )
 
 
-def ask(
-    *, person: str | None = None, one_row_per_person: bool = False, columns: str | None = None, **words: Any
-) -> Records:
-    """The release that the words of a command ask for."""
-    if not columns:
-        raise WrongUse(_WHICH)
-    return records(columns, unit=Unit(person=person, one_row_per_person=one_row_per_person), **words)
+def from_options(*, person: str | None = None, one_row_per_person: bool = False, **options: Any) -> Records:
+    """The release that the options of a command from_options for."""
+    return records(unit=Unit(person=person, one_row_per_person=one_row_per_person), **options)
 
 
 KIND: Final = Kind(
@@ -68,11 +65,17 @@ is released about the same people under one name adds up in the ledger (hubbub l
         "--out r/",
     ),
     options=(
-        Option(name="columns", metavar="LIST", help="The columns of a record, each with its function."),
-        Option(name="crowd", metavar="K", help="Records that at least K people share; the others are left out."),
+        Option(
+            "columns",
+            "LIST",
+            "The columns of a record, each with its function.",
+            takes="str | Sequence[str]",
+            missing=_WHICH,
+        ),
+        Option("crowd", "K", "Records that at least K people share; the others are left out.", missing=_HOW_MANY),
         *SAMPLING,
     ),
-    from_options=ask,
+    from_options=from_options,
     from_json=read,
     compare=compare,
 )

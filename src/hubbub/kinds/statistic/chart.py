@@ -52,7 +52,7 @@ def bars(found: Answers) -> Bars | None:
         numbers=statistic_text.heading(spec),
         upright=upright,
         bar=f"Estimated {statistic_text.estimand(spec)} of {statistic_text.whom(spec)}",
-        line=statistic_text.interval_words(spec),
+        line=statistic_text.interval_sentence(spec),
         note=some,
         mark=Mark.LINE if dates else _MARKS.get(spec.kind.name, Mark.POINT),
         percent=spec.kind.name == "fraction",
@@ -79,7 +79,7 @@ def _span(spec: Statistic) -> tuple[float, float] | None:
     """From where to where an answer can lie: of shares 0 to 1, of means and quantiles the declared range."""
     if spec.kind.name == "fraction":
         return 0.0, 1.0
-    measured = spec.measured
+    measured = spec.measured if spec.kind.name in ("mean", "quantile") else None
     return (float(measured.low), float(measured.high)) if isinstance(measured, Measure) else None
 
 

@@ -24,7 +24,7 @@ from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import LABELS, Drawn, Measurement, release
 from hubbub.sampling.ranks import choose
-from hubbub.serialization.arrow import labelled, whole
+from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.tables.bins import Discovered
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
@@ -60,8 +60,8 @@ def present(spec: Statistic, drawn: Drawn) -> Answers:
         return answers
     if any(answer.status == HIDDEN for answer in answers.answers):
         raise CheckFailed("a bin is listed that is hidden")
-    places = zip(drawn.integers(CODE).tolist(), *(drawn.texts(name) for name in _found_names(spec)), strict=True)
-    return Answers(spec, answers.answers, [key_of(spec.axes, code, found) for code, *found in places])
+    cells = zip(drawn.integers(CODE).tolist(), *(drawn.texts(name) for name in found_names(spec)), strict=True)
+    return Answers(spec, answers.answers, [key_of(spec.axes, code, found) for code, *found in cells])
 
 
 def answers_of(spec: Statistic, rows: Sequence[Row]) -> Answers:
@@ -83,6 +83,8 @@ def question(spec: Statistic, *, by_value: bool) -> CountQuery:
         axes=spec.axes,
         person=spec.unit.person,
         repeats=_repeats(spec),
+        most_bins=spec.unit.distinct or 1,
+        bounds=spec.unit.bounds,
         where=None if isinstance(spec, Share) else spec.where,
         measure=spec.measured,
         by_value=by_value,
@@ -97,8 +99,10 @@ def _by_value(spec: Statistic) -> bool:
 
 
 def _repeats(spec: Statistic) -> MultiRowPolicy:
+    if spec.unit.counts_rows:
+        return MultiRowPolicy.BOUNDED
     if spec.any_row:
-        return MultiRowPolicy.ANY_ROW
+        return MultiRowPolicy.DISTINCT if spec.axes else MultiRowPolicy.ANY_ROW
     return MultiRowPolicy.ONE_ROW if spec.unit.one_row_per_person else MultiRowPolicy.REFUSE
 
 
@@ -110,7 +114,8 @@ class Sums:
     """The mechanism of a statistic: of every bin its count, its sums or three points of it, drawn from exact counts
     after the secret sample if there is one.
 
-    One person more or less moves the count of one bin by one, and the sums of x and of W - x of that bin by W, both
+    Where several rows of a person count, what follows is of one row more or less, of which a person has as many as
+    `Statistic.moved` says. One person more or less moves the count of one bin by one, and the sums of x and of W - x of that bin by W, both
     together; one who is another, where their number is public, moves twice as much. The distances of the points of a
     quantile move as :mod:`hubbub.kinds.statistic.quantile` says.
 
@@ -126,7 +131,7 @@ class Sums:
         """Every declared bin in order; found bins with the code of their declared part and their labels. Where some are
         hidden it says which, and their numbers are 0."""
         found = [(CODE, pa.int64())] if self.spec.discovered else []
-        found += [(name, LABELS) for name in _found_names(self.spec)]
+        found += [(name, LABELS) for name in found_names(self.spec)]
         numbers = [(name, pa.int64()) for name in drawn_columns(self.spec)]
         return pa.schema([*found, *numbers, *([(STATUS, LABELS)] if _may_hide(self.spec) else [])])
 
@@ -135,13 +140,13 @@ class Sums:
         counted, by_value = exact, _by_value(self.spec)
         if isinstance(self.spec.measured, Condition) and self.spec.sampled:
             counted, by_value = _by_answer(exact), True
-        cells = _cells(self.spec, _sampled(self.spec, counted, source), by_value)
+        cells = _cells(self.spec, sampled(self.spec, counted, source), by_value)
         rows = _integers(self.spec, cells, source)
         if cells.found is None:
             return in_columns(self.spec, rows)
         # An absent bin looks like a hidden one, so hidden ones are absent too.
-        shown = [i for i, row in enumerate(rows) if None not in row]
-        return in_columns(self.spec, [rows[i] for i in shown], [cells.found[i] for i in shown])
+        visible = [i for i, row in enumerate(rows) if None not in row]
+        return in_columns(self.spec, [rows[i] for i in visible], [cells.found[i] for i in visible])
 
 
 def check_size(spec: Statistic, people: int) -> None:
@@ -163,10 +168,10 @@ def in_columns(spec: Statistic, rows: Sequence[Row], found: Sequence[Place] | No
     """The rows under the schema of the mechanism."""
     arrays: list[pa.Array] = []
     if found is not None:
-        arrays.append(whole(np.array([code for code, _ in found], dtype=np.int64)))
-        arrays += [_labels([labels[i] for _, labels in found]) for i in range(len(_found_names(spec)))]
+        arrays.append(integer_array(np.array([code for code, _ in found], dtype=np.int64)))
+        arrays += [label_column([labels[i] for _, labels in found]) for i in range(len(found_names(spec)))]
     for i in range(len(drawn_columns(spec))):
-        arrays.append(whole(np.array([row[i] or 0 for row in rows], dtype=np.int64)))
+        arrays.append(integer_array(np.array([row[i] or 0 for row in rows], dtype=np.int64)))
     if _may_hide(spec):
         arrays.append(labelled(np.array([row[0] is None for row in rows], dtype=np.int64), (SHOWN, HIDDEN)))
     return pa.record_batch(arrays, schema=Sums(spec).schema)
@@ -178,18 +183,18 @@ def rows_of(spec: Statistic, drawn: Drawn) -> list[Row]:
     if not _may_hide(spec):
         return rows
     hidden = (None,) * len(drawn_columns(spec))
-    return [hidden if said == HIDDEN else row for row, said in zip(rows, drawn.texts(STATUS), strict=True)]
+    return [hidden if status == HIDDEN else row for row, status in zip(rows, drawn.texts(STATUS), strict=True)]
 
 
 def _may_hide(spec: Statistic) -> bool:
     return isinstance(spec.protection, Crowd)
 
 
-def _found_names(spec: Statistic) -> list[str]:
+def found_names(spec: Statistic) -> list[str]:
     return [found_name(i) for i in range(sum(isinstance(axis, Discovered) for axis in spec.axes))]
 
 
-def _labels(labels: Sequence[str | None]) -> pa.Array:
+def label_column(labels: Sequence[str | None]) -> pa.Array:
     known = {label: i for i, label in enumerate(dict.fromkeys(labels))}
     return labelled(np.array([known[label] for label in labels], dtype=np.int64), list(known))
 
@@ -201,7 +206,7 @@ def _integers(spec: Statistic, cells: _Cells, source: Source) -> list[Row]:
     people, sums = _added(spec, cells)
     if spec.channel is not None:
         return _through_channel(spec, people, source)
-    if sums is None or (spec.alone_known and isinstance(spec.protection, Knowledge)):
+    if sums is None or (spec.has_single_unknown and isinstance(spec.protection, Knowledge)):
         return _counts(spec, people if sums is None else sums, source)
     if isinstance(spec.protection, Crowd):
         return _of_crowds(spec, spec.protection, people, sums, source)
@@ -231,18 +236,18 @@ def _cells(spec: Statistic, counted: ExactCounts, by_value: bool) -> _Cells:
     if not spec.discovered:
         return _Cells(spec.bins, [(codes[i] // width, counts[i], values[i]) for i in inside], by_value)
     keys = [(codes[i] // width, tuple(labels[i] for labels in counted.found)) for i in range(len(codes))]
-    ordered = sorted({keys[i] for i in inside if counts[i]}, key=lambda key: (key[0], *map(_last, key[1])))
-    place = {key: at for at, key in enumerate(ordered)}
-    rows = [(place[keys[i]], counts[i], values[i]) for i in inside if counts[i]]
+    ordered = sorted({keys[i] for i in inside if counts[i]}, key=lambda key: (key[0], *map(last, key[1])))
+    order = {key: at for at, key in enumerate(ordered)}
+    rows = [(order[keys[i]], counts[i], values[i]) for i in inside if counts[i]]
     return _Cells(len(ordered), rows, by_value, ordered)
 
 
-def _last(label: str | None) -> tuple[bool, str]:
+def last(label: str | None) -> tuple[bool, str]:
     """Where a label stands among others: by its signs, the missing last."""
     return label is None, label or ""
 
 
-def _sampled(spec: Statistic, counted: ExactCounts, source: Source) -> ExactCounts:
+def sampled(spec: Statistic, counted: ExactCounts, source: Source) -> ExactCounts:
     """Those who are drawn, if there is to be a sample; whoever is in no bin takes part in the draw."""
     match spec.protection:
         case Knowledge(route=Route.SAMPLE) as knowledge:
@@ -252,7 +257,7 @@ def _sampled(spec: Statistic, counted: ExactCounts, source: Source) -> ExactCoun
             order = np.argsort(counted.codes, kind="stable").tolist()
             if counted.found:
                 codes, labels = counted.codes.tolist(), counted.found
-                order = sorted(order, key=lambda i: (codes[i], *(_last(each[i]) for each in labels)))
+                order = sorted(order, key=lambda i: (codes[i], *(last(each[i]) for each in labels)))
             found = tuple([each[i] for i in order] for each in counted.found)
             return ExactCounts(counted.codes[order], binomial(counted.counts[order], rate, source), found)
         case _:
@@ -276,19 +281,19 @@ def _added(spec: Statistic, cells: _Cells) -> tuple[list[int], list[int] | None]
     """People, and the sum of their steps, of every bin; empty bins are bins."""
     people = [0] * cells.bins
     sums = None if spec.measured is None else [0] * cells.bins
-    for place, count, steps in cells.rows:
-        people[place] += count
+    for position, count, steps in cells.rows:
+        people[position] += count
         if sums is not None:
-            sums[place] += count * steps if cells.by_value else steps
+            sums[position] += count * steps if cells.by_value else steps
     return people, sums
 
 
 def _tables(cells: _Cells) -> list[list[tuple[int, int]]]:
     """(step, people) of every bin, in rising order."""
     tables: list[list[tuple[int, int]]] = [[] for _ in range(cells.bins)]
-    for place, count, step in sorted(cells.rows, key=lambda row: (row[0], row[2])):
+    for position, count, step in sorted(cells.rows, key=lambda row: (row[0], row[2])):
         if count:
-            tables[place].append((step, count))
+            tables[position].append((step, count))
     return tables
 
 

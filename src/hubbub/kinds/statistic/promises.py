@@ -34,7 +34,7 @@ from hubbub.guarantees.implications import PUBLIC_SIZES, SECRET, SYMMETRIC
 from hubbub.guarantees.indistinguishability import mixed
 from hubbub.guarantees.thinned_curve import SAMPLED, on_a_sample
 from hubbub.kinds.histogram.discovery import discovery_cost
-from hubbub.kinds.histogram.promises import EVERY_BIN, KEPT_ROWS, PARTITION, of_people, with_found_bins
+from hubbub.kinds.histogram.promises import EVERY_BIN, KEPT_ROWS, PARTITION, of_people, several_rows, with_found_bins
 from hubbub.kinds.statistic.intervals import targets
 from hubbub.kinds.statistic.quantile import Target, shares, weights
 from hubbub.numeric.exact import Infinite, ball, exp, precision, to_text, upper
@@ -57,7 +57,9 @@ RANKS: Final = Theorem("statistic.ranks", "the exponential mechanism on ranks", 
 CROWDS: Final = Theorem("statistic.crowds", "sums and ranks of crowds, small ones hidden", HERE)
 SAMPLED_CROWDS: Final = Theorem("statistic.crowds-sampled", "sums and ranks of crowds of a secret sample", HERE)
 HALF_WAY: Final = Theorem("statistic.blank-in-no-bin", "Theorem A1' (K people in secret; a blank is in no bin)", HERE)
-COIN: Final = Theorem("statistic.blank-a-coin", "Theorem A1' (K people in secret; a blank is a fair coin)", HERE)
+BLANK_IS_A_COIN: Final = Theorem(
+    "statistic.blank-a-coin", "Theorem A1' (K people in secret; a blank is a fair coin)", HERE
+)
 EXACT: Final = Theorem("statistic.exact-count", exact_count.THEOREM, f"{GLP}, Proposition 12; {HERE}")
 REPLACED: Final = Theorem("statistic.sample-replaced", "amplification by sampling without replacement", BBG)
 SHIFT: Final = Theorem("statistic.geometric", "two-sided geometric noise, one row replaced", DMNS)
@@ -66,6 +68,12 @@ HIDDEN: Final = Assumption("statistic.small-hidden", "a bin of fewer than {k} pe
 ANY_ROW: Final = Assumption(
     "person.any-row",
     "each value of {person} counts once, and meets the condition if any of its rows does; rows without are left out",
+)
+
+ANY_ROW_IN_BINS: Final = Assumption(
+    "person.any-row-in-bins",
+    "each value of {person} counts once in each of at most {distinct} bins, chosen secretly, and meets the condition "
+    "there if any of its rows there does; rows without are left out",
 )
 
 
@@ -80,13 +88,26 @@ def promises(spec: Statistic) -> tuple[Derivation, ...]:
     check_found(spec)
     match spec.protection:
         case Noise(epsilon=epsilon):
-            return (differential(spec, epsilon, Neighbours.ADD_REMOVE),)
+            return (_of_noise(spec, epsilon),)
         case Crowd():
             return _crowds(spec, spec.protection)
         case Knowledge(route=Route.EXACT):
             return _of_exact(spec, spec.protection)
         case Knowledge():
             return _of_sample(spec, spec.protection)
+
+
+def _of_noise(spec: Statistic, epsilon: Fraction) -> Derivation:
+    """Noise on everything.
+
+    Guarantee: of one row of each person, as :func:`differential`; of several, or of several bins of a person, each of
+    which loses `epsilon` over as many as one person has at most, as
+    :func:`hubbub.kinds.histogram.promises.several_rows`.
+    """
+    if not spec.unit.counts_rows and spec.moved == 1:
+        return differential(spec, epsilon, Neighbours.ADD_REMOVE)
+    own = differential(spec, epsilon / spec.moved, Neighbours.ADD_REMOVE)
+    return several_rows(own, spec.unit, spec.bins)
 
 
 def granted(spec: Statistic) -> tuple[Assumption, ...]:
@@ -96,8 +117,8 @@ def granted(spec: Statistic) -> tuple[Assumption, ...]:
     if isinstance(spec.measured, Measure):
         assumptions.append(spec.measured.rule)
     if spec.where is not None:
-        says = "who counts is decided by a public rule that looks at one person alone: {condition}"
-        assumptions.append(Assumption("condition", says, (("condition", str(spec.where)),)))
+        sentence = "who counts is decided by a public rule that looks at one person alone: {condition}"
+        assumptions.append(Assumption("condition", sentence, (("condition", str(spec.where)),)))
     crowds = isinstance(spec.protection, Crowd) and spec.unit.one_row_per_person
     return (*assumptions, who(spec), *((KEPT_ROWS,) if crowds else ()))
 
@@ -106,7 +127,14 @@ def who(spec: Statistic) -> Assumption:
     """Who counts as a person, and how somebody with several rows does."""
     if not spec.any_row:
         return spec.unit.assumption
-    return Assumption(ANY_ROW.id, ANY_ROW.says, (("person", str(spec.unit.person)),))
+    if spec.axes:
+        return _any_row_in_bins(spec)
+    return Assumption(ANY_ROW.id, ANY_ROW.sentence, (("person", str(spec.unit.person)),))
+
+
+def _any_row_in_bins(spec: Statistic) -> Assumption:
+    given = (("person", str(spec.unit.person)), ("distinct", str(spec.unit.distinct)))
+    return Assumption(ANY_ROW_IN_BINS.id, ANY_ROW_IN_BINS.sentence, given)
 
 
 def differential(spec: Statistic, epsilon: Fraction, neighbours: Neighbours) -> Derivation:
@@ -122,7 +150,7 @@ def differential(spec: Statistic, epsilon: Fraction, neighbours: Neighbours) -> 
     assert inner is not None
     if spec.channel is not None:
         theorem = spec.channel.card.statement
-    elif spec.measured is None or (spec.alone_known and spec.steps == 1 and neighbours is Neighbours.REPLACE):
+    elif spec.measured is None or (spec.has_single_unknown and spec.steps == 1 and neighbours is Neighbours.REPLACE):
         theorem, numbers = SHIFT, (*numbers, *texts(rate=inner))
     elif spec.ranked is not None:
         theorem, numbers = RANKS, (*numbers, *_ranked(spec.ranked, inner))
@@ -172,7 +200,7 @@ def _crowds(spec: Statistic, crowd: Crowd) -> tuple[Derivation, ...]:
         return (on_a_sample(own, crowd.sample), *map(of_people, both))
     assert crowd.epsilon is not None
     claim = CrowdBlending(k=crowd.k, epsilon=crowd.epsilon)
-    hidden = Assumption(HIDDEN.id, HIDDEN.says, texts(k=crowd.k))
+    hidden = Assumption(HIDDEN.id, HIDDEN.sentence, texts(k=crowd.k))
     numbers = texts(k=crowd.k, epsilon=crowd.epsilon)
     if spec.ranked is not None:
         numbers = (*numbers, *_ranked(spec.ranked, crowd.epsilon))
@@ -212,7 +240,7 @@ def _of_sample(spec: Statistic, knowledge: Knowledge) -> tuple[Derivation, ...]:
     used = (SYMMETRIC, SECRET, declared(knowledge))
     knows = Derivation(
         conclusion=ZeroKnowledge(epsilon=knowledge.epsilon, aggregate=RandomSample(k=k, n=n)),
-        theorem=COIN if spec.blank is Blank.COIN else HALF_WAY,
+        theorem=BLANK_IS_A_COIN if spec.blank is Blank.COIN else HALF_WAY,
         premises=(inner,),
         numbers=(*names, *texts(epsilon_out=knowledge.epsilon)),
         assumptions=used,
@@ -257,8 +285,8 @@ def _of_exact(spec: Statistic, knowledge: Knowledge) -> tuple[Derivation, ...]:
 
 def declared(knowledge: Knowledge) -> Assumption:
     """How many people there are, and how many of them may be known."""
-    says = "it is public and true that the table is of {people} people, and that {rows} of them may be known"
-    return Assumption(f"{PUBLIC_SIZES.id}.declared", says, texts(people=knowledge.people, rows=knowledge.rows))
+    sentence = "it is public and true that the table is of {people} people, and that {rows} of them may be known"
+    return Assumption(f"{PUBLIC_SIZES.id}.declared", sentence, texts(people=knowledge.people, rows=knowledge.rows))
 
 
 # --- worked out again ---------------------------------------------------------------------------------------------
@@ -302,8 +330,10 @@ def _sums_hold(spec: Statistic, loss: Fraction) -> Check:
         return one + other
 
     right = max(lost(0), lost(steps // 2), lost(steps)) <= loss
-    alone = isinstance(spec.protection, Crowd) or (isinstance(spec.protection, Knowledge) and spec.alone_known)
-    moved = f"the one sum by at most {steps:,}" if alone else f"both sums together by {steps:,}"
+    single_known = isinstance(spec.protection, Crowd) or (
+        isinstance(spec.protection, Knowledge) and spec.has_single_unknown
+    )
+    moved = f"the one sum by at most {steps:,}" if single_known else f"both sums together by {steps:,}"
     found = f"one person moves {moved}, and noise of rate {to_text(rate)} hides that"
     return Check("the noise of the sums", right, found)
 
@@ -346,8 +376,8 @@ def _apart(one: tuple[int, ...], other: tuple[int, ...], aim: Target, share: Fra
     for table in (one, other):
         runs = weights([(step, table.count(step)) for step in range(3) if step in table], 2, aim, share)
         masses = [exp(-run.exponent) for run in runs for _ in range(run.points)]
-        whole = sum(masses, arb(0))
-        laws.append([mass / whole for mass in masses])
+        total_mass = sum(masses, arb(0))
+        laws.append([mass / total_mass for mass in masses])
     worst = arb(0)
     for mass, beside in zip(*laws, strict=True):
         worst = worst.max(abs((mass / beside).log()))

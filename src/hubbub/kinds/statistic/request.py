@@ -8,9 +8,10 @@ from functools import partial
 from typing import Any, Final
 
 from hubbub.errors import WrongUse
+from hubbub.kinds.histogram.request import ROWS
 from hubbub.kinds.statistic.routes import better, by_bins
 from hubbub.kinds.statistic.spec import Count, Mean, Quantile, Share, Statistic, read
-from hubbub.numeric.exact import Exact, positive, rational, whole
+from hubbub.numeric.exact import Exact, integer, positive, rational
 from hubbub.protocol.option import Option
 from hubbub.protocol.spec import Kind
 from hubbub.sampling.ranks import LARGEST
@@ -18,7 +19,7 @@ from hubbub.tables.bins import Declared, Discovered, parse
 from hubbub.tables.bounded_column import measured
 from hubbub.tables.condition import Condition
 from hubbub.tables.condition import parse as parse_condition
-from hubbub.tables.privacy_unit import Unit, of_numbers
+from hubbub.tables.privacy_unit import Unit, of_numbers, within_bins
 from hubbub.tables.protection import Crowd, Knowledge, Noise, Protection
 from hubbub.tables.unlisted import UNLISTED
 from hubbub.tables.unlisted import declared as of_bins
@@ -61,11 +62,12 @@ def statistic(
     if of is not None and name in ("count", "fraction"):
         raise WrongUse(f"a {name} is of people and measures nothing; drop `of`, or ask for a mean")
     one = not axes and name in ("count", "fraction")
-    protection = _protection(
+    protection = protected(
         one, 1 - level, zero_knowledge, rows, people, crowd, epsilon, sample, positive(at_delta, "at-delta")
     )
     common: dict[str, Any] = {
-        "axes": axes, "where": rule, "protection": protection, "unit": unit or Unit(), "coverage": level,
+        "axes": axes, "where": rule, "protection": protection, "coverage": level,
+        "unit": within_bins(unit or Unit(), axes),
         "unlisted": of_bins(unlisted, axes),
     }  # fmt: skip
     match name:
@@ -90,7 +92,7 @@ def declared(spec: str) -> Declared:
     return axis
 
 
-def _protection(
+def protected(
     one: bool,
     miss: Fraction,
     zero_knowledge: Exact | None,
@@ -109,7 +111,7 @@ def _protection(
         raise WrongUse("`rows` and `people` go with zero-knowledge; add `zero_knowledge=EPS`, or drop them")
     if crowd is not None:
         return Crowd(
-            k=whole(crowd, "crowd", least=2),
+            k=integer(crowd, "crowd", least=2),
             epsilon=None if epsilon is None else positive(epsilon, "epsilon"),
             sample=None if sample is None else _rate(sample),
             at_delta=at_delta,
@@ -126,7 +128,7 @@ def _knowledge(one: bool, miss: Fraction, epsilon: Exact, rows: Exact | None, pe
         raise WrongUse(
             "zero-knowledge is with respect to `rows=K` random people out of `people=N`, who are public; say both"
         )
-    loss, k, n = positive(epsilon, "zero-knowledge"), whole(rows, "rows", least=1), whole(people, "people", least=1)
+    loss, k, n = positive(epsilon, "zero-knowledge"), integer(rows, "rows", least=1), integer(people, "people", least=1)
     if k > n:
         raise WrongUse(f"`rows` is how many of all people may be known, at most {n}, not {k}; lower it")
     if n > MOST_PEOPLE or min(k, n - k) > LARGEST:
@@ -143,49 +145,65 @@ def _rate(value: Exact) -> Fraction:
 
 # --- the kinds ----------------------------------------------------------------------------------------------------
 
-_BY: Final = Option(name="by", metavar="SPEC", many=True, help="A column and its bins; repeat it for several columns.")
-_OF: Final = Option(
-    name="of", metavar="RANGE", help="What is measured: column:LOW..HIGH:STEP, like salary:0..300000:100."
-)
-_WHERE: Final = Option(name="where", metavar="CONDITION", help='Of whom, like "age >= 65 and sex = F".')
-_Q: Final = Option(name="q", metavar="Q", default="0.5", help="Which quantile: 0.5 is the median.")
+BY: Final = Option("by", "SPEC", "A column and its bins; repeat it for several columns.", many=True)
+OF: Final = Option("of", "RANGE", "What is measured: column:LOW..HIGH:STEP, like salary:0..300000:100.", takes="str")
+WHERE: Final = Option("where", "CONDITION", 'Of whom, like "age >= 65 and sex = F".', takes="str")
+_Q: Final = Option("q", "Q", "Which quantile: 0.5 is the median.", default="0.5")
 ONE_ROW: Final = Option(
-    name="one_row_per_person",
-    metavar=None,
-    help="Of people with several rows keep one, chosen secretly among all of theirs.",
+    "one_row_per_person", None, "Of people with several rows keep one, chosen secretly among all of theirs."
 )
-EXPECTED: Final = Option(
-    name="expected_rows", metavar=None, help="Intervals for what is kept on average, not for what was kept now."
+EXPECTED: Final = Option("expected_rows", None, "Intervals for what is kept on average, not for what was kept now.")
+_ANY_ROW: Final = Option("any_row", None, "A person of several rows counts if any of them meets the condition.")
+_COUNT_ROWS: Final = Option(
+    "count_rows", None, "Count rows and not people, at most M of each person (`rows_per_person`)."
 )
-_ANY_ROW: Final = Option(
-    name="any_row", metavar=None, help="A person of several rows counts if any of them meets the condition."
+DISTINCT: Final = Option(
+    "distinct", "B", "Each person, or their rows, in at most B bins, chosen secretly; EPS is for all."
 )
-_PROTECTED: Final = (
-    Option(name="zero_knowledge", metavar="EPS", help="Tell no more than K random people do, up to EPS."),
-    Option(name="rows", metavar="K", help="With zero-knowledge: how many random people may be known."),
-    Option(name="people", metavar="N", help="With zero-knowledge: how many people the table is of; public."),
-    Option(name="crowd", metavar="K", help="Show bins of at least K people, the others hidden."),
-    Option(name="epsilon", metavar="E", help="The privacy loss: of the noise in crowds, or of everything."),
-    Option(name="sample", metavar="P", help="With `crowd`: a fresh secret sample, each person with probability P."),
-    Option(name="at_delta", metavar="D", default="1e-9", help="The delta of what that sample buys."),
-    Option(name="coverage", metavar="C", default="0.95", help="How often an interval is right."),
+PROTECTED: Final = (
+    Option("zero_knowledge", "EPS", "Tell no more than K random people do, up to EPS."),
+    Option("rows", "K", "With zero-knowledge: how many random people may be known."),
+    Option("people", "N", "With zero-knowledge: how many people the table is of; public."),
+    Option("crowd", "K", "Show bins of at least K people, the others hidden."),
+    Option("epsilon", "E", "The privacy loss: of the noise in crowds, or of everything."),
+    Option("sample", "P", "With `crowd`: a fresh secret sample, each person with probability P."),
+    Option("at_delta", "D", "The delta of what that sample buys.", default="1e-9"),
+    Option("coverage", "C", "How often an interval is right.", default="0.95"),
     UNLISTED,
 )
 
 
-def ask(
+def from_options(
     name: str,
     *,
     person: str | None = None,
     one_row_per_person: bool = False,
     any_row: bool = False,
     expected_rows: bool = False,
+    count_rows: bool = False,
+    distinct: Exact | None = None,
+    rows_per_person: Exact | None = None,
+    rows_per_bin: Exact | None = None,
+    rows_called: str | None = None,
     **words: Any,
 ) -> Statistic:
-    """The release that the words of a command ask for."""
+    """The release that the words of a command from_options for."""
     unit = of_numbers(
-        person, one_row_per_person=one_row_per_person, any_row=any_row, expected_rows=expected_rows
-    )  # fmt: skip
+        person,
+        one_row_per_person=one_row_per_person,
+        any_row=any_row,
+        expected_rows=expected_rows,
+        distinct=distinct,
+        rows_per_person=rows_per_person,
+        rows_per_bin=rows_per_bin,
+        rows_called=rows_called,
+        by_bins=bool(words.get("by")),
+    )
+    if count_rows and not unit.counts_rows:
+        raise WrongUse(
+            "rows are counted where it is said how many of a person count at most; add `rows_per_person=M`, or drop "
+            "`count_rows`"
+        )
     return statistic(name, unit=unit, **words)
 
 
@@ -205,11 +223,13 @@ anything is spent; that it was refused is information, and for you alone. What i
 one name adds up in the ledger (hubbub ledger show).
 
 A person with several rows counts by one of them (`one_row_per_person=True`): whoever has many counts as much as whoever
-has one, and crowds are then crowds of kept rows.{any_row} Without such a word a table where somebody has several rows
-is refused, and that is for you alone."""
+has one, and crowds are then crowds of kept rows. Or by at most M rows (`rows_per_person=M`, perhaps with `distinct=B`
+bins and `rows_per_bin=C`), with `epsilon=E`: the numbers are then of rows, and the promise is to people.{any_row}
+Without such a word a table where somebody has several rows is refused, and that is for you alone."""
 
-_ANY: Final = """ Or, without bins, by whether any of their rows meets the condition
-(`any_row=True`): how many people ever did."""
+_ANY: Final = """ Or by
+whether any of their rows meets the condition (`any_row=True`): how many people ever did; by bins, in each of at most B
+(`distinct=B`)."""
 
 _TOWN: Final = "hubbub-demo/millbrook.parquet --person resident"
 
@@ -220,8 +240,8 @@ def _kind(name: str, made: type[Statistic], about: str, options: Sequence[Option
         wire=f"{name}/1",
         help=f"{about}\n{_REST.format(any_row=_ANY if _ANY_ROW in options else '')}",
         examples=tuple(f"hubbub release {name} {each}" for each in examples),
-        options=(*options, *_PROTECTED),
-        from_options=partial(ask, name),
+        options=(*options, *PROTECTED),
+        from_options=partial(from_options, name),
         from_json=partial(read, made),
     )
     made.kind = found
@@ -232,7 +252,7 @@ COUNT: Final = _kind(
     "count",
     Count,
     "Count people who meet a condition, in all or by bins.",
-    (_BY, _WHERE, ONE_ROW, EXPECTED, _ANY_ROW),
+    (BY, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, _COUNT_ROWS, DISTINCT, *ROWS),
     f'{_TOWN} --where "age >= 65" --zero-knowledge 0.5 --rows 1000 --people 40000 --out count/',
     f'{_TOWN} --where "salary >= 200000" --any-row --epsilon 1 --out ever/',
 )
@@ -240,7 +260,7 @@ FRACTION: Final = _kind(
     "fraction",
     Share,
     "Publish the share of people who meet a condition, of all or of each bin.",
-    (_BY, _WHERE, ONE_ROW, EXPECTED, _ANY_ROW),
+    (BY, WHERE, ONE_ROW, EXPECTED, _ANY_ROW, DISTINCT, *ROWS),
     f'{_TOWN} --where "age >= 65" --by department --crowd 20 --epsilon 1 --out fraction/',
 )
 MEAN: Final = _kind(
@@ -251,7 +271,7 @@ MEAN: Final = _kind(
 RANGE is declared, because nothing about it may be found in the data: values below LOW count as LOW, those above HIGH
 as HIGH, all to the nearest STEP; people without a value are left out.
 """,
-    (_OF, _BY, _WHERE, ONE_ROW, EXPECTED),
+    (OF, BY, WHERE, ONE_ROW, EXPECTED, DISTINCT, *ROWS),
     f"{_TOWN} --of salary:0..300000:1000 --epsilon 1 --out mean/",
     f"{_TOWN} --of salary:0..300000:1000 --by department=Police,Fire --one-row-per-person --epsilon 1 --out kept/",
 )
@@ -263,6 +283,6 @@ QUANTILE: Final = _kind(
 RANGE is declared: the value comes out as one of its steps; what lies outside counts as the nearer end, and people
 without a value are left out.
 """,
-    (_OF, _Q, _BY, _WHERE, ONE_ROW),
+    (OF, _Q, BY, WHERE, ONE_ROW, DISTINCT, *ROWS),
     f"{_TOWN} --of salary:0..300000:1000 --q 0.5 --epsilon 1 --out quantile/",
 )

@@ -18,7 +18,7 @@ from hubbub.numeric.exact import to_float, to_text
 from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Result, Sheet
-from hubbub.serialization.arrow import floats, labelled, texts, whole
+from hubbub.serialization.arrow import floats, integer_array, labelled, texts
 from hubbub.tables.bins import Axis, Discovered, all_labels, size
 from hubbub.tables.key_columns import STATUS, key_columns
 from hubbub.tables.labels import is_ranges
@@ -33,7 +33,7 @@ UNTOLD: Final = "too few people for the noise"
 STATUSES: Final = (SHOWN, HIDDEN, UNTOLD)
 ENDS: Final = ("estimate", "low", "high")
 POINTS: Final = ("value", "low", "high")
-_LAST_PLACE: Final = 10**6
+_SMALLEST_SHARE: Final = 10**6
 SIGNIFICANT: Final = 6
 
 
@@ -73,9 +73,11 @@ def published_columns(spec: Statistic) -> tuple[str, ...]:
     people = "sampled" if spec.sampled else "kept" if spec.unit.one_row_per_person else "people"
     if spec.kind.name == "quantile":
         return (people,) if isinstance(spec.protection, Crowd) else ()
+    if spec.measured is None and spec.unit.counts_rows:
+        return (spec.unit.rows_column,)
     if spec.measured is None:
         return ("sampled" if spec.sampled else "count",)
-    if spec.alone_known and isinstance(spec.protection, Knowledge):
+    if spec.has_single_unknown and isinstance(spec.protection, Knowledge):
         return ("sampled" if spec.sampled else "having",)
     return (people, "sum") if isinstance(spec.protection, Crowd) else ("part", "whole")
 
@@ -103,10 +105,10 @@ def slack(spec: Statistic) -> Fraction:
     """How far an end may be from one that is worked out elsewhere: the laws of samples are sums of floats, which
     machines round differently. One person in a million."""
     knowledge = spec.protection
-    exact = spec.measured is None or spec.alone_known
+    exact = spec.measured is None or spec.has_single_unknown
     if not exact or not isinstance(knowledge, Knowledge) or knowledge.route is Route.EXACT:
         return Fraction(0)
-    people = Fraction(knowledge.people // _LAST_PLACE)
+    people = Fraction(knowledge.people // _SMALLEST_SHARE)
     return people if spec.measured is None else people / knowledge.people
 
 
@@ -178,6 +180,7 @@ class Answers(Result):
             "unit": statistic_text.unit(spec),
             **({"values": statistic_text.cut(spec)} if statistic_text.cut(spec) else {}),
             "coverage": to_text(spec.coverage),
+            **({} if spec.unit.bounds is None else {"bounds": spec.unit.bounds.to_json()}),
             **more,
         }
 
@@ -198,7 +201,11 @@ class Answers(Result):
         rows = []
         for key, answer in zip(self.keys(), self.answers[:first], strict=False):
             value = (
-                "hidden" if answer.status == HIDDEN else "-" if answer.estimate is None else self.said(answer.estimate)
+                "hidden"
+                if answer.status == HIDDEN
+                else "-"
+                if answer.estimate is None
+                else self.number_text(answer.estimate)
             )
             rows.append((key, (value, self.interval(answer)), answer.estimate is None))
         heads = (statistic_text.heading(self.spec), "interval")
@@ -212,9 +219,9 @@ class Answers(Result):
         low, high = answer.low, answer.high
         if self.spec.kind.name == "fraction":
             low, high = Fraction(floor(1000 * low), 1000), None if high is None else Fraction(ceil(1000 * high), 1000)
-        return f"{self.said(low)} {'or more' if high is None else f'to {self.said(high)}'}"
+        return f"{self.number_text(low)} {'or more' if high is None else f'to {self.number_text(high)}'}"
 
-    def said(self, value: Fraction) -> str:
+    def number_text(self, value: Fraction) -> str:
         """A number as it is read."""
         if self.spec.kind.name == "count":
             return f"{_nearest(value):,}"
@@ -225,6 +232,8 @@ class Answers(Result):
 
     def disjoint_counts(self) -> str | None:
         """The numbers of a count by bins."""
+        if self.spec.moved > 1:  # the same person may be in several
+            return None
         return "count" if self.spec.axes and "count" in published_columns(self.spec) else None
 
     def drawing(self) -> Drawing | None:
@@ -246,4 +255,4 @@ def _up(value: Fraction | None) -> float | None:
 def _integers(numbers: list[int | None]) -> pa.Array:
     """Whole numbers, null where None."""
     known = np.array([number is not None for number in numbers], dtype=bool)
-    return whole(np.array([number or 0 for number in numbers], dtype=np.int64), None if known.all() else known)
+    return integer_array(np.array([number or 0 for number in numbers], dtype=np.int64), None if known.all() else known)

@@ -7,8 +7,9 @@ range, W = 1 for a share: A is the sum of the steps x of the people of a bin, B 
 A/(A + B) is the mean, between 0 and 1. Whoever comes or goes moves A and B together by W: noise of rate epsilon/W on
 both costs epsilon, and no part of it is spent on how many people there are.
 
-People with several rows either count by one of them, chosen secretly among all of theirs before any is looked at, or,
-without bins, by whether any of them meets the condition (`Unit.distinct` is 1: there is one bin to be in).
+People with several rows either count by one of them, chosen secretly among all of theirs before any is looked at; or by
+several, within bounds (:mod:`hubbub.tables.contribution`); or by whether any of them meets the condition, in each of at
+most `Unit.distinct` bins.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from hubbub.tables.bins import Axis, Discovered, declared_size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
 from hubbub.tables.estimation import expected_rows
-from hubbub.tables.privacy_unit import EACH_ROW, Unit
+from hubbub.tables.privacy_unit import EACH_ROW, Unit, within_bins
 from hubbub.tables.protection import Crowd, Knowledge, Noise, Protection, Route
 from hubbub.tables.schema import Schema, column, resolved
 
@@ -77,13 +78,19 @@ class Statistic(Spec):
             raise WrongUse(
                 "the bins of a statistic are declared, or every value that occurs; leave out what is coarser"
             )
-        if self.unit.distinct is not None:
+        if self.unit.counts_rows or self.moved > 1:
+            _check_several(self)
+        if self.any_row:
             _check_any_row(self)
         if self.unit.expected_rows:
             _check_expected(self)
         if self.sum_rate is not None and self.sum_rate < SMALLEST_EPSILON:
             raise WrongUse("noise wider than a million steps is not drawn; declare a coarser step, or raise epsilon")
-        if isinstance(self.protection, Knowledge) and self.protection.route is Route.EXACT and not self.alone_known:
+        if (
+            isinstance(self.protection, Knowledge)
+            and self.protection.route is Route.EXACT
+            and not self.has_single_unknown
+        ):
             raise WrongUse("noise on the exact number is for one share of all people; draw a sample instead")
 
     # --- what is public -------------------------------------------------------------------------------------------
@@ -96,7 +103,13 @@ class Statistic(Spec):
     @property
     def any_row(self) -> bool:
         """Whether a person of several rows counts if any of them meets the condition."""
-        return self.unit.distinct is not None
+        return self.unit.distinct is not None and not self.unit.counts_rows
+
+    @property
+    def moved(self) -> int:
+        """By how many rows (or, where any row of a person counts, by how many bins) one person moves the table of what
+        counts."""
+        return self.unit.moved(self.bins or None)
 
     @property
     def bins(self) -> int:
@@ -123,18 +136,19 @@ class Statistic(Spec):
         return share
 
     @property
-    def alone_known(self) -> bool:
+    def has_single_unknown(self) -> bool:
         """Whether it is one count of all people, each of whom has it or not."""
         return False
 
     @property
     def unit_loss(self) -> Fraction | None:
-        """What one person more or less may cost inside: the epsilon of the noise. None where there is none."""
+        """What one person more or less may cost inside: the epsilon of the noise; where several rows of a person count,
+        what one of them may cost. None where there is none."""
         match self.protection:
             case Crowd(epsilon=epsilon):
                 return epsilon
             case Noise(epsilon=epsilon):
-                return epsilon
+                return epsilon / self.moved
             case Knowledge() as knowledge if self.blank is Blank.HALF_WAY:
                 return knowledge.rate / 2  # a row that is replaced costs twice what one costs that comes or goes
             case Knowledge(rate=rate):
@@ -148,7 +162,7 @@ class Statistic(Spec):
     @property
     def blank(self) -> Blank:
         """What stands for a person whom the simulator does not see: nobody, or a coin where rows have two values."""
-        return Blank.COIN if self.alone_known else Blank.HALF_WAY
+        return Blank.COIN if self.has_single_unknown else Blank.HALF_WAY
 
     @property
     def channel(self) -> Channel | None:
@@ -181,7 +195,8 @@ class Statistic(Spec):
             condition.resolved(self.where, schema)
         if isinstance(self.measured, Measure):
             self.measured.resolved(schema)
-        known = replace(self, axes=resolved(self.axes, schema))  # a boolean column declares its own
+        axes = resolved(self.axes, schema)  # a boolean column declares its own
+        known = replace(self, axes=axes, unit=within_bins(self.unit, axes))
         check_found(known)
         return known
 
@@ -243,14 +258,14 @@ class Count(Statistic):
             )
 
     @property
-    def alone_known(self) -> bool:
+    def has_single_unknown(self) -> bool:
         return not self.axes
 
     @property
     def channel(self) -> Channel | None:
         match self.protection:
             case Noise(epsilon=epsilon):
-                return make("geometric", epsilon=epsilon).channel
+                return make("geometric", epsilon=epsilon / self.moved).channel
             case Crowd(k=k, epsilon=None):
                 return make("exact-or-suppressed", k=k).channel
             case Crowd(k=k, epsilon=epsilon):
@@ -274,7 +289,7 @@ class Share(Statistic):
         return self.where
 
     @property
-    def alone_known(self) -> bool:
+    def has_single_unknown(self) -> bool:
         return not self.axes
 
 
@@ -342,7 +357,7 @@ def check_found(spec: Statistic) -> None:
 
 
 def _check_any_row(spec: Statistic) -> None:
-    if (spec.measured is not None and spec.measured is not spec.where) or spec.unit.distinct != 1:
+    if spec.measured is not None and spec.measured is not spec.where:
         raise WrongUse(
             "`any_row` is for counts and fractions of people; keep one row of each (`one_row_per_person=True`)"
         )
@@ -351,14 +366,30 @@ def _check_any_row(spec: Statistic) -> None:
             "`any_row` counts people of whom any row meets a condition; say it, like `where='age >= 65'`, or count all "
             "people by one row of each (`one_row_per_person=True`)"
         )
-    if spec.axes:
+    if spec.axes and not isinstance(spec.protection, Noise):
         raise WrongUse(
-            "with rows in two bins somebody would be in both, so `any_row` goes without `by`; publish a histogram, "
-            "which counts a person in at most B bins (`distinct=B`), or keep one row of each person "
-            "(`one_row_per_person=True`)"
+            "with rows in two bins somebody is in both, and stands in no one crowd; use `epsilon=E` alone, or keep one row "
+            "of each person (`one_row_per_person=True`)"
         )
+    if spec.axes and (spec.discovered or (spec.unit.distinct or 0) > spec.bins):
+        raise WrongUse("`any_row` by bins goes with declared bins, of which a person is in no more than there are")
+    if not spec.axes and spec.unit.distinct != 1:
+        raise WrongUse("without `by` there is one bin to be in; leave out `distinct`")
     if spec.unit.expected_rows:
         raise WrongUse("whether any row counts is no choice, and nothing is kept; leave out `expected_rows`")
+
+
+def _check_several(spec: Statistic) -> None:
+    """Refuse what is not known to be private where several rows or bins of a person count."""
+    if not isinstance(spec.protection, Noise):
+        raise WrongUse(
+            "several rows of a person are covered by plain noise only; use `epsilon=E` alone, or keep one row of each "
+            "person (`one_row_per_person=True`)"
+        )
+    if spec.discovered:
+        raise WrongUse("where several rows of a person count, bins are declared; list them, like ward=A,B,other")
+    if spec.unit != within_bins(spec.unit, spec.axes):
+        raise WrongUse("a bound on bins, or on rows in them, is more than there can be; lower it, for less noise")
 
 
 def _check_expected(spec: Statistic) -> None:

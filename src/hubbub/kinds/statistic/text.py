@@ -34,10 +34,10 @@ def describe(spec: Statistic) -> Description:
         title=f"{capital(heading(spec))}{by}",
         published=f"{capital(estimand(spec))} of {_whom(spec)}{by}: {method(spec)}",
         entry=f"{spec.kind.name}{_of(spec)}{by}{_protected(spec)}",
-        person=spec.unit.words,
+        person=spec.unit.describe,
         sampling=sampling(spec),
         counts=whom(spec),
-        intervals=interval_words(spec),
+        intervals=interval_sentence(spec),
         public=tuple(public),
     )
 
@@ -54,8 +54,12 @@ def _of(spec: Statistic) -> str:
 def heading(spec: Statistic) -> str:
     """What each number is, in a few words."""
     match spec.kind.name:
+        case "count" if spec.unit.counts_rows:
+            return f"number of {spec.unit.kept_words(spec.bins)}"
         case "count":
             return f"number of {many(spec)}"
+        case "fraction" if spec.unit.counts_rows:
+            return f"share of {spec.unit.rows} with {spec.where}"
         case "fraction":
             return f"share with {'any row with ' if spec.any_row else ''}{spec.where}"
         case "mean":
@@ -77,6 +81,8 @@ def estimand(spec: Statistic) -> str:
 
 def many(spec: Statistic) -> str:
     """What is counted, in two words at most."""
+    if spec.unit.counts_rows:
+        return f"kept {spec.unit.rows}"
     return "kept rows" if spec.unit.one_row_per_person else "people"
 
 
@@ -98,6 +104,10 @@ def _whom(spec: Statistic) -> str:
     people = "the people in the table"
     if spec.unit.expected_rows:
         people = "the rows kept on average (each row of a person counts for one over how many rows the person has)"
+    elif spec.unit.counts_rows:
+        people = f"the {spec.unit.kept_words(spec.bins, which=' that this release kept')},"
+    elif spec.any_row and spec.axes and spec.moved < spec.bins:
+        people = f"the people in the table, each in the bins that this release kept, at most {spec.moved:,},"
     elif spec.unit.one_row_per_person:
         people = "the rows that this release kept, one of each person,"
     if spec.kind.name != "fraction" and spec.where is not None:
@@ -117,7 +127,8 @@ def whom(spec: Statistic) -> str:
 
 def counted(spec: Statistic) -> dict[str, str]:
     """The same for JSON: what was counted, whom the estimate and its interval are about."""
-    kept = Estimand.KEPT_ROWS if spec.unit.one_row_per_person else Estimand.TABLE
+    chosen = spec.unit.one_row_per_person or spec.unit.counts_rows or (spec.any_row and spec.moved < spec.bins)
+    kept = Estimand.KEPT_ROWS if chosen else Estimand.TABLE
     estimand = Estimand.EVERYBODY if spec.sampled and kept is Estimand.TABLE else kept
     everybody = (Estimand.EXPECTED_ROWS if spec.unit.expected_rows else estimand).value
     return {
@@ -192,7 +203,7 @@ def _knowledge_route(spec: Statistic, knowledge: Knowledge) -> str:
         sentence = f"{k:,} of {n:,} people were drawn in secret and what they tell got noise"
     else:
         sentence = f"Everybody was counted, and the noise hides what {k:,} of {n:,} random people would not tell"
-    if not spec.alone_known:
+    if not spec.has_single_unknown:
         return f"{sentence}; for more than one share of all people no better way is known"
     mine, other = errors(spec, knowledge)
     if other is None:
@@ -225,12 +236,14 @@ def split(spec: Statistic) -> str:
     loss = spec.unit_loss
     if loss is None:
         return "nothing is spent: counts of crowds are exact"
+    if spec.moved > 1:
+        return _split_of_rows(spec)
     match spec.kind.name:
         case "count":
             return f"all of epsilon = {short(loss, 6)} is spent on the count of the one bin that a person is in"
         case "fraction" | "mean" if isinstance(spec.protection, Crowd):
             return f"all of epsilon = {short(loss, 6)} is spent on the sum; how many they are is exact"
-        case "fraction" | "mean" if spec.alone_known and isinstance(spec.protection, Knowledge):
+        case "fraction" | "mean" if spec.has_single_unknown and isinstance(spec.protection, Knowledge):
             return f"all of epsilon = {short(loss, 6)} is spent on the one count"
         case "fraction" | "mean":
             return (
@@ -245,7 +258,19 @@ def split(spec: Statistic) -> str:
             )
 
 
-def interval_words(spec: Statistic) -> str:
+def _split_of_rows(spec: Statistic) -> str:
+    """Where epsilon goes, where several rows or bins of a person count."""
+    assert isinstance(spec.protection, Noise)
+    loss = spec.unit_loss
+    assert loss is not None
+    what = f"{spec.unit.rows} of a person" if spec.unit.counts_rows else "bins of a person"
+    return (
+        f"epsilon = {short(spec.protection.epsilon, 6)} is for all {what} together, at most {spec.moved:,}, and "
+        f"{short(loss, 6)} for each of them"
+    )
+
+
+def interval_sentence(spec: Statistic) -> str:
     """What an interval means, and what it is for."""
     percent = to_text(100 * spec.coverage)
     what = "a value that is the" if spec.kind.name == "quantile" else "the" if cut(spec) else "the true"
@@ -261,7 +286,9 @@ def interval_words(spec: Statistic) -> str:
 
 
 def chosen(spec: Statistic) -> list[str]:
-    """What has to be said where a row of each person was chosen."""
+    """What has to be said where a row of each person was chosen, or several."""
+    if spec.unit.counts_rows:
+        return _chosen_rows(spec)
     if not spec.unit.one_row_per_person:
         return []
     first = "A row was chosen among all rows of a person, and then it was looked at whether it meets the condition."
@@ -272,9 +299,22 @@ def chosen(spec: Statistic) -> list[str]:
     return [*rules, "How many people have at least one such row is not told, and no number here estimates it."]
 
 
+def _chosen_rows(spec: Statistic) -> list[str]:
+    rows = spec.unit.rows
+    sentences = [
+        f"Whoever has more {rows} counts by some of them, chosen secretly: this is not of all {rows}, and how far it is "
+        "from that is not told."
+    ]
+    if spec.where is not None:
+        sentences.insert(
+            0, f"The {rows} were chosen among all of a person, and then it was looked at which meet the condition."
+        )
+    return sentences
+
+
 def notes(spec: Statistic) -> tuple[str, ...]:
     """What has to be said beside the numbers."""
-    sentences = [f"The numbers are about {whom(spec)}.", f"{interval_words(spec)}."]
+    sentences = [f"The numbers are about {whom(spec)}.", f"{interval_sentence(spec)}."]
     if isinstance(spec.protection, Knowledge):
         sentences.append(
             f"K = {spec.protection.rows:,} random people is what may be known; epsilon = "

@@ -21,26 +21,22 @@ _LONGEST: Final = 10_000  # signs in a field
 _FROM_FILE: Final = re.compile(r'^\s*(?:"(?:[^"]|"")*"|[^=:]+)=\s*@')
 
 WHO: Final = (
-    Option(name="person", metavar="COLUMN", help="The column that says who a row is about."),
-    Option(name="rows_are_people", metavar=None, help="Each row is another person (then leave out person)."),
+    Option("person", "COLUMN", "The column that says who a row is about."),
+    Option("rows_are_people", None, "Each row is another person (then leave out person)."),
 )
 READING: Final = (
-    Option(name="table", metavar="NAME", help="The table of a DuckDB database, or the sheet of an Excel file."),
-    Option(name="delimiter", metavar="SIGN", help="What separates the cells of a CSV: comma, semicolon, tab or pipe."),
-    Option(name="encoding", metavar="NAME", help="How a CSV is encoded, if not in UTF-8: latin-1, cp1252, utf-16."),
-    Option(name="no_header", metavar="NAMES", help="The columns of a CSV whose first line is data, like id,town,age."),
+    Option("table", "NAME", "The table of a DuckDB database, or the sheet of an Excel file."),
+    Option("delimiter", "SIGN", "What separates the cells of a CSV: comma, semicolon, tab or pipe."),
+    Option("encoding", "NAME", "How a CSV is encoded, if not in UTF-8: latin-1, cp1252, utf-16."),
+    Option("no_header", "NAMES", "The columns of a CSV whose first line is data, like id,town,age."),
 )
 _STRICT: Final = (
-    Option(
-        name="unreadable", metavar="SHARE", default="0.01", help="Refuse if a row of more of the people cannot be read."
-    ),
-    Option(
-        name="other_people", metavar=None, help="Declare that these are not the people of a dataset of the same ids."
-    ),
+    Option("unreadable", "SHARE", "Refuse if a row of more of the people cannot be read.", default="0.01"),
+    Option("other_people", None, "Declare that these are not the people of a dataset of the same ids."),
 )
 _LINKS: Final = (
-    Option(name="columns", metavar="A,B", help="The columns with the two ends of a link."),
-    Option(name="vertex_file", metavar=FILE, help="A list of all people, so that those without links count too."),
+    Option("columns", "A,B", "The columns with the two ends of a link."),
+    Option("vertex_file", FILE, "A list of all people, so that those without links count too."),
 )
 OPENING: Final[Mapping[str, tuple[Option, ...]]] = {
     TABLE: (*WHO, *READING, *_STRICT),
@@ -49,9 +45,7 @@ OPENING: Final[Mapping[str, tuple[Option, ...]]] = {
 }
 """What is said about opening, by what a release is of."""
 
-NAMED: Final = (
-    Option(name="dataset", metavar="NAME", help="The people's name in the ledger; if left empty, that of the file."),
-)
+NAMED: Final = (Option("dataset", "NAME", "The people's name in the ledger; if left empty, that of the file."),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +75,11 @@ def _field(option: Option, given: Mapping[str, Any]) -> Field:
     if value is None:
         value = option.default or ""
     joined = "\n".join(value) if option.many and not isinstance(value, str) else value
-    shown = " ".join(joined) if isinstance(joined, list | tuple) else str(joined)
-    return Field(option.name, label, form, option.metavar, help_text, shown)
+    text = " ".join(joined) if isinstance(joined, list | tuple) else str(joined)
+    return Field(option.name, label, form, option.metavar, help_text, text)
 
 
-def words(options: Sequence[Option], form: Mapping[str, str], folder: Folder) -> dict[str, Any]:
+def options_of(options: Sequence[Option], form: Mapping[str, str], folder: Folder) -> dict[str, Any]:
     """What was filled in, as a command would hand it on: None where nothing was said."""
     return {option.name: _word(option, form.get(option.name, ""), folder) for option in options}
 
@@ -96,10 +90,10 @@ def _word(option: Option, text: str, folder: Folder) -> Any:
     if option.metavar is None:
         return text not in ("", "off")
     if option.many:
-        said = tuple(line.strip() for line in text.splitlines() if line.strip())
-        for each in said:
+        lines = tuple(line.strip() for line in text.splitlines() if line.strip())
+        for each in lines:
             no_file(each)
-        return said
+        return lines
     stripped = text.strip()
     if option.metavar == FILE:
         return str(folder.file(stripped)) if stripped else None

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from hubbub.cli.account.command import account
+from hubbub.cli.account import account
 from hubbub.cli.main import commands
 from hubbub.numeric.exact import INFINITY, Loss, loss
 from tests.unit.sampling.printed import AT_DELTA, AT_EPSILON_ZK, DIGIT, LOOSE, near, same

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hubbub.cli import Commands
-from hubbub.cli.vote.gain import gain
+from hubbub.cli.vote.questions import gain
 from hubbub.numeric.exact import rational
 from tests.unit.cli.answers import one_object, one_sentence
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hubbub.cli import Commands
-from hubbub.cli.vote.guarantee import guarantee
+from hubbub.cli.vote.questions import guarantee
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import rational
 from hubbub.voting.rules.threshold import margin, share, threshold

@@ -10,8 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hubbub.cli.main import commands
-from hubbub.cli.vote.map import RULES, gain_map
+from hubbub.cli.vote.questions import gain_map
 from hubbub.numeric.exact import rational
+from hubbub.vote import LIED_TO as RULES
 from hubbub.voting.manipulation.gain_winners import CONTESTS
 from tests.unit.cli.answers import one_object, one_sentence
 

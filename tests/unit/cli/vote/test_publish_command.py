@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from hubbub.cli.main import commands
-from hubbub.cli.vote import publish
+from hubbub.cli.vote.publish import publish
 from hubbub.kinds.ballots.request import KIND
 
 
@@ -25,9 +25,9 @@ def record(tmp_path: Path) -> Path:
 
 
 def test_the_options_are_those_of_the_kind() -> None:
-    assert tuple(option.name for option in KIND.options) == publish._NAMES
-    flags = {flag.removeprefix("--").replace("-", "_"): text for flag, _, text, _ in publish._ASKED}
-    assert set(publish._NAMES) <= set(flags)
+    taken = {param.name: param for param in publish.params}
+    for option in KIND.options:
+        assert taken[option.name].default == (False if option.metavar is None else option.default)
 
 
 def test_what_is_written_verifies_and_stands_beside_the_record(record: Path, tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ import pytest
 from hubbub.channels.catalogue import CATALOGUE
 from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.profile import checkable, decide, loss_curve
-from hubbub.channels.subsample import Thinned
-from hubbub.errors import Refused
+from hubbub.channels.subsample import Subsampled
+from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.definitions import (
     BernoulliSample,
     CrowdBlending,
@@ -36,6 +36,7 @@ WORDS: dict[str, dict[str, Any]] = {
     "exact-or-suppressed": {"crowd": 20},
     "noisy-below": {"crowd": 20, "epsilon": "0.5"},
     "geometric": {"epsilon": 1},
+    "gaussian": {"channel": "gaussian", "epsilon": 1, "options": {"variance": 18}},
     "group": {"channel": "group", "epsilon": 1, "options": {"k": 100}},
     "simple-suppressed": {"channel": "simple-suppressed", "options": {"k": 100}},
     "simple-noisy": {"channel": "simple-noisy", "epsilon": 4, "options": {"k": 20}},
@@ -135,7 +136,7 @@ def test_a_secret_sample_buys_zero_knowledge_and_privacy_for_the_population(name
     assert knowledge.aggregate == BernoulliSample(p=P)
     assert (knowledge.epsilon, knowledge.delta) == (population.epsilon, population.delta)
     if name in CROWDS:
-        theorem_a = Thinned(P, spec.channel).claim
+        theorem_a = Subsampled(P, spec.channel).claim
         assert population.delta == Fraction(1, 10**9)
         assert population.epsilon <= theorem_a.epsilon
         assert (population == theorem_a) == name.endswith("suppressed")  # noise that is not marked is more private
@@ -146,7 +147,7 @@ def test_a_secret_sample_buys_zero_knowledge_and_privacy_for_the_population(name
         assert (population.epsilon, population.delta) == (mixed(bounded.epsilon, P), P * bounded.delta)
 
 
-@pytest.mark.parametrize("name", sorted({*WORDS} - {"geometric", "group"}))
+@pytest.mark.parametrize("name", sorted({*WORDS} - {"geometric", "group", "gaussian"}))
 def test_the_own_promise_of_a_sampled_release_is_that_of_the_sample(name: str) -> None:
     spec, (own, *_) = asked(name, sample="0.05")
     assert own.theorem == THINNED
@@ -192,6 +193,10 @@ def test_a_sample_by_somebody_else_buys_something_for_crowds_and_at_one_rate_for
 @pytest.mark.parametrize("name", WORDS)
 def test_a_person_in_several_bins_costs_so_many_times_as_much(name: str) -> None:
     unit = Unit(person="id", distinct=2)
+    if name == "gaussian":
+        with pytest.raises(WrongUse, match="like noise=gaussian"):
+            asked(name, unit=unit)
+        return
     if name not in ("geometric", "group"):
         with pytest.raises(Refused, match="one_row_per_person=True"):
             asked(name, unit=unit)

@@ -18,7 +18,7 @@ from hubbub.kinds.statistic.estimates import estimated_answers
 from hubbub.kinds.statistic.request import statistic
 from hubbub.kinds.statistic.result import Answer, Answers
 from hubbub.protocol.release import Release
-from hubbub.serialization.published_files import Files, NotThere
+from hubbub.serialization.published_files import FileMissing, Files
 from tests.fresh import enter
 from tests.fresh import open as open_table
 from tests.unit.presented import written, wrong
@@ -150,7 +150,9 @@ def test_a_found_bin_is_there_once_and_a_hidden_one_not_at_all(kind: str, form: 
         (("Wells",), hidden, "a bin is listed that is hidden"),
         (result.found[0], result.answers[0], "a bin is there twice"),
     ):
-        more = replace(result, answers=[*result.answers, answer], found=[*result.found, key])
+        rows = [*zip(result.found, result.answers, strict=True), (key, answer)]
+        rows.sort(key=lambda row: (row[0][0] is None, row[0][0] or ""))
+        more = replace(result, answers=[row[1] for row in rows], found=[row[0] for row in rows])
         written(replace(release, result=more), tmp_path, form)
         assert wrong(release.spec, tmp_path, form) == said
 
@@ -241,7 +243,7 @@ def test_answers_to_questions_are_those_of_their_own_files(tmp_path: Path) -> No
         assert wrong(spec, tmp_path) == f"its column {cell} does not follow from what was drawn"
     written(people.release, tmp_path)
     (tmp_path / "question-ages.csv").unlink()
-    with pytest.raises(NotThere, match=r"question-ages\.csv is not there"):
+    with pytest.raises(FileMissing, match=r"question-ages\.csv is not there"):
         spec.load(Files("csv", {path.stem: path for path in tmp_path.glob("*.csv")}))
 
 

@@ -271,7 +271,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     (
         "count",
         {"where": "pay > 1", "any_row": True, "by": ["town=Bath"], "epsilon": 1},
-        "so any_row goes without by; publish a histogram",
+        "say in how many bins a person counts at most, with distinct=B",
     ),
     (
         "count",

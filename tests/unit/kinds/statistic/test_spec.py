@@ -110,6 +110,13 @@ def test_every_front_end_says_what_values_are_cut_and_rounded_to(tmp_path: Path,
     assert CliRunner().invoke(commands, ["verify", certificate]).exit_code == 0
 
 
+def test_a_notebook_says_what_values_are_cut_and_rounded_to() -> None:
+    made = open_table(pa.table({"v": [0.4] * 500 + [14.0] * 100})).mean("v:0..10:1", epsilon="1")
+    for text in (str(made), made._repr_html_()):
+        assert "An interval holds the mean of v, of values cut to 0..10 and rounded to 1" in text
+    assert repr(made).startswith("<mean of v: 1 row; promised")
+
+
 def test_questions_say_what_values_are_cut_and_rounded_to() -> None:
     spec = questions(
         [{"name": "pay", "kind": "mean", "of": "pay:0..50000:1000"}], zero_knowledge="1", rows=200, people=N

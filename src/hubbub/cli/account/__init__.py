@@ -1,1 +1,0 @@
-"""``hubbub account``: the theorems as a calculator."""

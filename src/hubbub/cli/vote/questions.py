@@ -1,0 +1,164 @@
+"""``hubbub vote guarantee``, ``gain`` and ``map``: what a margin promises, and what a lie pays.
+
+Each is a function of :mod:`hubbub.vote`: its parameters are the options, its docstring is the help.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hubbub import vote
+from hubbub.cli import page, print_json, print_text, question, watched
+from hubbub.demo import council
+from hubbub.protocol.option import Option
+from hubbub.voting.guarantees.assurance import Assurance
+from hubbub.voting.manipulation.gain_answer import GainAnswer
+from hubbub.voting.manipulation.gain_map import GainMap
+
+
+def _print_assurance(answer: Assurance, *, as_json: bool) -> None:
+    if as_json:
+        print_json(answer.as_json())
+        return
+    from rich.table import Table
+
+    from hubbub.voting.figures import approximately
+
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for row in answer.rows():
+        table.add_row(*row)
+    console = page()
+    console.print(f"{answer.rule}, {answer.voters:,} voters, {answer.candidates:,} candidates", style="bold")
+    console.print(table)
+    for parts, bound in answer.curve:
+        console.print(f"coarseness {f'1/{parts}':>6}: gain at most {approximately(bound)}")
+    for sentence in answer.sentences():
+        print_text(sentence)
+
+
+def _print_gain(found: GainAnswer, *, as_json: bool) -> None:
+    if as_json:
+        print_json(found.as_json())
+        return
+    console = page()
+    console.print(found.title(), style="bold")
+    for sentence in found.sentences():
+        console.print(sentence)
+    print_text(found.decided())
+
+
+def _millbrook(words: dict[str, Any]) -> None:
+    """The invented election in the place of a file."""
+    if words["ballots"] == council.NAME:
+        words["ballots"] = council.ballots()
+
+
+def _watched(words: dict[str, Any]) -> None:
+    if words["chart"] is not None:
+        from hubbub import charts
+
+        charts.ready(words["chart"])
+    words["watch"] = lambda tasks: watched(tasks, "Cells")
+
+
+def _print_map(found: GainMap, *, chart: str | None, as_json: bool) -> None:
+    if chart is not None:
+        _draw(found, chart)
+    if as_json:
+        print_json(found.as_json() if chart is None else {**found.as_json(), "chart": chart})
+        return
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("rule", "margin", "gain at most", "where others are", "mean gain", "Condorcet"):
+        left = heading in ("rule", "where others are")
+        table.add_column(heading, justify="left" if left else "right", no_wrap=heading == "rule", overflow="fold")
+    for row in found.rows():
+        table.add_row(*row)
+    console = page()
+    cells = len(found.rules[0].cells)
+    console.print(f"{found.voters:,} voters, 3 candidates, {cells:,} beliefs", style="bold")
+    console.print(table)
+    for sentence in found.sentences():
+        print_text(sentence)
+    if chart is not None:
+        print_text(f"Chart: {chart}")
+
+
+def _draw(found: GainMap, path: str) -> None:
+    from hubbub import charts
+    from hubbub.voting.figures import approximately, float_up
+
+    cells = []
+    for each in found.rules:
+        for cell in each.cells:
+            said = cell.as_json()
+            elects = said["condorcet_efficiency"]
+            shares = ", ".join(f"{name} {part}" for name, part in zip(found.labels, said["weights"], strict=True))
+            sentence = (
+                f"{shares}: {approximately(cell.gain.high)}, truth {said['truth']}, lie {said['lie'] or 'none known'}"
+            )
+            if elects is not None:
+                sentence += f", Condorcet efficiency {100 * elects:.1f} %"
+            cells.append(
+                {
+                    "rule": each.contest.kind,
+                    "weights": list(cell.weights),
+                    "gain": float_up(cell.gain.high),
+                    "told": sentence,
+                    "efficiency": elects,
+                }
+            )
+    headings = []
+    for each in found.rules:
+        margin = "" if each.contest.margin is None else f", margin {each.contest.margin:,}"
+        headings.append([f"{each.contest.kind}{margin}", f"{approximately(each.worst.gain.high)} at most"])
+    polls = [
+        {
+            "weights": list(weights),
+            "label": "poll: " + ", ".join(f"{name} {n - 1:,}" for name, n in zip(found.labels, weights, strict=True)),
+        }
+        for weights in found.polls
+    ]
+    chart = charts.gain_triangles(
+        cells,
+        polls,
+        rules=[each.contest.kind for each in found.rules],
+        headings=headings,
+        labels=found.labels,
+        steps=found.steps,
+        title="What the best lie gains, by what a voter believes of the others",
+        subtitle=[
+            f"{found.voters:,} voters, three candidates; corners: all others vote so"
+            f"{', second choices even' if found.labels == ('a', 'b', 'c') else ''}; cells: mixtures of the three",
+            *(["diamonds: where a poll puts a voter (uniform prior and its ballots)"] if polls else []),
+        ],
+    )
+    chart.save(path)
+
+
+guarantee = question(
+    vote.guarantee,
+    _print_assurance,
+    "vote guarantee --voters 10000 --candidates 3 --eta 1e-12 --json",
+    "vote guarantee --ask voters --candidates 3 --dirichlet 10",
+    "vote guarantee --voters 100000 --candidates 4 --margin n^0.75 --coarseness 1/6",
+)
+gain = question(
+    vote.gain,
+    _print_gain,
+    "vote gain --belief abc:1/2,bac:1/2 --truth cab --voters 1001 --rule plurality --json",
+    "vote gain --belief abc:1/2,bac:1/4,cab:1/4 --truth cab --voters 10001 --margin 1249",
+    "vote gain --observed abc:3,bac:2 --dirichlet --truth cab --voters 501 --rule instant-runoff",
+    prepare=_millbrook,
+)
+gain_map = question(
+    vote.gain_map,
+    _print_map,
+    "vote map --rules plurality,borda --voters 101 --steps 6",
+    "vote map --rules plurality,instant-runoff --voters 101 --steps 6 --corners abc,bca,cab --json",
+    "vote map --rules plurality --voters 101 --steps 6 --poll a:30,b:25,c:15",
+    name="map",
+    also=(Option("chart", "PATH", "Draw the triangles: .html, .png or .svg."),),
+    prepare=_watched,
+)

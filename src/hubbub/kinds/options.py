@@ -1,0 +1,268 @@
+"""What the methods of a table and a network take, from the options of each kind: written by ``make options``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Required, TypedDict
+
+from hubbub.numeric.exact import Exact
+
+
+class Confirmed(TypedDict, total=False):
+    """What every release takes."""
+
+    accept_weak: bool
+
+
+class HistogramOptions(Confirmed, total=False):
+    """The options of ``hubbub release histogram``, but for what the method takes first."""
+
+    crowd: Exact | None
+    noise: str | None
+    outlier: str | None
+    one_row_per_person: bool
+    distinct: Exact | None
+    expected_rows: bool
+    rows_per_person: Exact | None
+    rows_per_bin: Exact | None
+    rows_called: str | None
+    sample: Exact | None
+    scale_up: bool
+    collected: Exact | None
+    collected_between: tuple[Exact, Exact] | None
+    exempt: Exact
+    at_delta: Exact
+    coverage: Exact
+    unlisted: Exact | None
+    parts: Exact | None
+    channel: str | None
+    k: Exact | None
+    epsilon: Exact | None
+    tagged: bool
+    alpha: Exact | None
+    offset: Exact | None
+    delta: Exact | None
+    variance: Exact | None
+    thresholds: str | Sequence[Exact] | None
+    epsilons: str | Sequence[Exact] | None
+    offsets: str | Sequence[Exact] | None
+    as_printed: bool
+    curve: str | None
+    estimator: str | None
+    epsilon_a: Exact | None
+    delta_a: Exact | None
+    grid: Exact | None
+    t: Exact | None
+    K: Exact | None
+    factor: Exact | None
+    show_above: Exact | None
+
+
+class RecordsOptions(Confirmed, total=False):
+    """The options of ``hubbub release records``, but for what the method takes first."""
+
+    crowd: Required[Exact]
+    one_row_per_person: bool
+    sample: Exact | None
+    collected: Exact | None
+    collected_between: tuple[Exact, Exact] | None
+    exempt: Exact
+    at_delta: Exact
+
+
+class CubeOptions(Confirmed, total=False):
+    """The options of ``hubbub release cube``, but for what the method takes first."""
+
+    margins: str | Sequence[str | Sequence[str]] | None
+    crowd: Exact | None
+    epsilon: Exact | None
+    consistent: bool
+    one_row_per_person: bool
+    sample: Exact | None
+    collected: Exact | None
+    collected_between: tuple[Exact, Exact] | None
+    exempt: Exact
+    at_delta: Exact
+    coverage: Exact
+    unlisted: Exact | None
+
+
+class PointsOptions(Confirmed, total=False):
+    """The options of ``hubbub release points``, but for what the method takes first."""
+
+    box: Required[str | Sequence[tuple[Exact, Exact]]]
+    grid: str | Sequence[Exact] | None
+    regions: str | PathLike[str] | None
+    quadtree: str | Sequence[str] | None
+    lattice: str | Sequence[Exact] | None
+    crowd: Required[Exact]
+    epsilon: Required[Exact]
+    one_row_per_person: bool
+    within: Exact | None
+    leave_outside: bool
+
+
+class QueriesOptions(Confirmed, total=False):
+    """The options of ``hubbub release queries``, but for what the method takes first."""
+
+    epsilon: Exact | None
+    zero_knowledge: Exact | None
+    rows: Exact | None
+    people: Exact | None
+    method: str | None
+    coverage: Exact
+
+
+class CountOptions(Confirmed, total=False):
+    """The options of ``hubbub release count``, but for what the method takes first."""
+
+    where: str | None
+    one_row_per_person: bool
+    expected_rows: bool
+    any_row: bool
+    count_rows: bool
+    distinct: Exact | None
+    rows_per_person: Exact | None
+    rows_per_bin: Exact | None
+    rows_called: str | None
+    zero_knowledge: Exact | None
+    rows: Exact | None
+    people: Exact | None
+    crowd: Exact | None
+    epsilon: Exact | None
+    sample: Exact | None
+    at_delta: Exact
+    coverage: Exact
+    unlisted: Exact | None
+
+
+class FractionOptions(Confirmed, total=False):
+    """The options of ``hubbub release fraction``, but for what the method takes first."""
+
+    where: str | None
+    one_row_per_person: bool
+    expected_rows: bool
+    any_row: bool
+    distinct: Exact | None
+    rows_per_person: Exact | None
+    rows_per_bin: Exact | None
+    rows_called: str | None
+    zero_knowledge: Exact | None
+    rows: Exact | None
+    people: Exact | None
+    crowd: Exact | None
+    epsilon: Exact | None
+    sample: Exact | None
+    at_delta: Exact
+    coverage: Exact
+    unlisted: Exact | None
+
+
+class MeanOptions(Confirmed, total=False):
+    """The options of ``hubbub release mean``, but for what the method takes first."""
+
+    where: str | None
+    one_row_per_person: bool
+    expected_rows: bool
+    distinct: Exact | None
+    rows_per_person: Exact | None
+    rows_per_bin: Exact | None
+    rows_called: str | None
+    zero_knowledge: Exact | None
+    rows: Exact | None
+    people: Exact | None
+    crowd: Exact | None
+    epsilon: Exact | None
+    sample: Exact | None
+    at_delta: Exact
+    coverage: Exact
+    unlisted: Exact | None
+
+
+class QuantileOptions(Confirmed, total=False):
+    """The options of ``hubbub release quantile``, but for what the method takes first."""
+
+    q: Exact
+    where: str | None
+    one_row_per_person: bool
+    distinct: Exact | None
+    rows_per_person: Exact | None
+    rows_per_bin: Exact | None
+    rows_called: str | None
+    zero_knowledge: Exact | None
+    rows: Exact | None
+    people: Exact | None
+    crowd: Exact | None
+    epsilon: Exact | None
+    sample: Exact | None
+    at_delta: Exact
+    coverage: Exact
+    unlisted: Exact | None
+
+
+class SumOptions(Confirmed, total=False):
+    """The options of ``hubbub release sum``, but for what the method takes first."""
+
+    where: str | None
+    cap: Exact | None
+    cap_per_bin: Exact | None
+    cap_share: Exact | None
+    lost: Exact | None
+    one_row_per_person: bool
+    distinct: Exact | None
+    rows_per_person: Exact | None
+    rows_per_bin: Exact | None
+    rows_called: str | None
+    zero_knowledge: Exact | None
+    rows: Exact | None
+    people: Exact | None
+    crowd: Exact | None
+    epsilon: Exact | None
+    coverage: Exact
+    unlisted: Exact | None
+
+
+class VarianceOptions(Confirmed, total=False):
+    """The options of ``hubbub release variance``, but for what the method takes first."""
+
+    where: str | None
+    one_row_per_person: bool
+    zero_knowledge: Exact | None
+    rows: Exact | None
+    people: Exact | None
+    crowd: Exact | None
+    epsilon: Exact | None
+    sample: Exact | None
+    at_delta: Exact
+    coverage: Exact
+    unlisted: Exact | None
+
+
+class StdOptions(Confirmed, total=False):
+    """The options of ``hubbub release std``, but for what the method takes first."""
+
+    where: str | None
+    one_row_per_person: bool
+    zero_knowledge: Exact | None
+    rows: Exact | None
+    people: Exact | None
+    crowd: Exact | None
+    epsilon: Exact | None
+    sample: Exact | None
+    at_delta: Exact
+    coverage: Exact
+    unlisted: Exact | None
+
+
+class GraphOptions(Confirmed, total=False):
+    """The options of ``hubbub release graph``, but for what the method takes first."""
+
+    vertices: Required[Exact]
+    max_degree: Required[Exact]
+    average_at_most: Exact | None
+    epsilon: Required[Exact]
+    samples: Exact | None
+    explore: Exact | None
+    per_edge: bool
+    coverage: Exact

@@ -1,0 +1,40 @@
+"""Numbers of a statistic as columns of a file: ends rounded outwards, whole numbers that may be missing, labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+
+from hubbub.kinds.statistic.result import Key
+from hubbub.numeric.exact import to_float
+from hubbub.protocol.result import Sheet
+from hubbub.serialization.arrow import integer_array, texts
+
+
+def down(value: Fraction) -> float:
+    """As a float that is not above it."""
+    return to_float(value, round_up=False)
+
+
+def up(value: Fraction | None) -> float | None:
+    """As a float that is not below it."""
+    return None if value is None else to_float(value, round_up=True)
+
+
+def integers(numbers: Sequence[int | None]) -> pa.Array:
+    """Whole numbers, null where None."""
+    known = np.array([number is not None for number in numbers], dtype=bool)
+    return integer_array(np.array([number or 0 for number in numbers], dtype=np.int64), None if known.all() else known)
+
+
+def label_arrays(axes: int, keys: Sequence[Key]) -> list[pa.Array]:
+    """The labels of bins, a column for each axis."""
+    return [texts([key[i] for key in keys]) for i in range(axes)]
+
+
+def one_batch(name: str, batch: pa.RecordBatch) -> Sheet:
+    """A sheet of one batch."""
+    return Sheet(name, batch.schema, lambda: iter((batch,)), batch.num_rows)

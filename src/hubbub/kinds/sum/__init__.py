@@ -1,0 +1,1 @@
+"""Sums of a column, by bins or of all: capped, or in layers."""

@@ -1,0 +1,218 @@
+"""What the published integers of a sum say: an estimate, and intervals that are right at their rate.
+
+**A cap.** The interval is for the total of what people count with, at most the cap each.
+
+**Layers.** Let T_k be the total of values cut to t_k, the sum of the first k layers, and a_j the j-th layer's sum by
+its width. Two things are known of the layers but for a chance of 1 - coverage, all of them at once: T_k lies within the
+reach of the noise of its k layers, and a_j is at most what the noise of its own layer allows. As everybody who is above
+t_(j-1) fills layer j - 1, a_j never rises in j: all that lies above t_k adds up to at most (M - t_k) a_k. So the total
+of values cut to the declared range lies between the largest lower end of a T_k that is told and the smallest of
+
+    upper end of T_k + (M - t_k) min(upper ends of a_1..a_k),
+
+and no lower than the upper end of what is told (where it would be, some noise was beyond its reach). The upper end is far away on purpose: one person at M more or less cannot be seen, nor can about J/epsilon of them. The
+estimate is T_k for the k layers below the first whose published sum is under four times the scale of its noise, and it
+has an interval of its own, for the total of values cut to t_k; that one is as narrow as the noise is.
+
+Of K people drawn from N without replacement, values of a length l average within l sqrt(f ln(1/b)/(2 K)) of everybody's
+on one side but for a chance b, f = min{1 - (K - 1)/N, (1 - K/N)(1 + 1/K)} (Serfling; Bardenet and Maillard). Half of
+the chance to be wrong is for the noise and half for the sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from hubbub.kinds.statistic.result import HIDDEN, SHOWN, UNTOLD
+from hubbub.kinds.sum.tails import reach
+from hubbub.numeric.exact import ball, log, precision, rounded
+from hubbub.tables.protection import Crowd, Knowledge
+
+if TYPE_CHECKING:
+    from hubbub.kinds.sum.spec import Sum
+
+DROWNED: Final = 4  # scales of the noise under which a layer is not told
+_DIGITS: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What was drawn for a bin: of a crowd how many they are, and the sum of every layer, in steps; None: hidden."""
+
+    sums: tuple[int, ...] | None
+    people: int | None = None
+    cap: int | None = None  # in steps, where it is drawn
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The total of values cut to `at`, and its interval."""
+
+    at: Fraction
+    low: Fraction
+    high: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One bin: what was drawn, what it says, and where the total lies."""
+
+    row: Row
+    value: Fraction | None
+    estimate: Fraction | None
+    low: Fraction
+    high: Fraction | None  # None: no upper end
+    cut: Cut | None
+    status: str
+
+
+def told(spec: Sum, rows: Sequence[Row]) -> list[Answer]:
+    """The answers that follow from what was drawn for every bin.
+
+    Guarantee: whatever is true, each interval holds it with the coverage of the release, by the law of the noise and of
+    the sample: with a cap the total of what people count with; with layers both the total of values cut to the declared
+    range and that of values cut to where the estimate ends. Integers that such a release cannot publish are refused
+    with a ValueError.
+    """
+    found = []
+    for row in rows:
+        if isinstance(spec.protection, Crowd):
+            _check_crowd(spec.protection, row)
+        elif row.sums is None:
+            raise ValueError("a number is missing")
+        found.append(_hidden(spec, row) if row.sums is None else _answer(spec, row, row.sums))
+    return found
+
+
+def _check_crowd(crowd: Crowd, row: Row) -> None:
+    if (row.people is None) != (row.sums is None) or (row.people is not None and row.people < crowd.k):
+        raise ValueError("so small a crowd is hidden")
+
+
+def _hidden(spec: Sum, row: Row) -> Answer:
+    """Of a bin that is hidden it is known that it has fewer than k people."""
+    assert isinstance(spec.protection, Crowd)
+    few = spec.protection.k - 1
+    low, high = few * min(spec.bottom, 0), few * max(spec.top, 0)
+    return Answer(row, None, None, spec.amount(low), spec.amount(high), None, HIDDEN)
+
+
+def _answer(spec: Sum, row: Row, sums: tuple[int, ...]) -> Answer:
+    return _of_layers(spec, row, sums) if spec.layered else _of_cap(spec, row, *sums)
+
+
+# --- a cap --------------------------------------------------------------------------------------------------------
+
+
+def _of_cap(spec: Sum, row: Row, total: int) -> Answer:
+    bottom, top = spec.bottom, spec.top if row.cap is None else min(spec.top, row.cap)
+    miss, scale = _noise_miss(spec), _scale(spec)
+    off = reach((cap_rate(spec, row.cap),), miss / 2)
+    away = _sampled(spec, miss / 2) * (max(top, 0) - min(bottom, 0))
+    least, most = _surely(spec, row, bottom, top)
+    low, high = scale * (total - off) - away, scale * (total + off) + away
+    low, high = max(low, least), high if most is None else min(high, most)
+    if low > high:  # the noise was beyond its reach: nothing is told
+        low, far = least, most
+    else:
+        far = high
+    about = scale * total
+    kept = max(about, low) if far is None else min(max(about, low), far)
+    end = None if far is None else spec.amount(far)
+    return Answer(row, spec.amount(about), spec.amount(kept), spec.amount(low), end, None, SHOWN)
+
+
+def cap_rate(spec: Sum, cap: int | None) -> Fraction:
+    """The rate of the noise of the one layer, up to a cap of so many steps if it was drawn.
+
+    Guarantee: one person moves the sum by at most the cap, or in a crowd by what lies between the least value and it.
+    """
+    if cap is None:
+        (rate,) = spec.rates
+        return rate
+    width = cap - spec.bottom if isinstance(spec.protection, Crowd) else cap
+    return spec.shares[0] / max(width, 1)
+
+
+def _surely(spec: Sum, row: Row, bottom: int, top: int) -> tuple[Fraction, Fraction | None]:
+    """Between what the total lies for certain."""
+    match spec.protection:
+        case Crowd():
+            assert row.people is not None
+            return Fraction(row.people * bottom), Fraction(row.people * top)
+        case Knowledge(people=people):
+            return Fraction(people * min(bottom, 0)), Fraction(people * max(top, 0))
+        case _ if bottom >= 0:
+            return Fraction(0), None
+        case _:
+            return Fraction(-(10**30)), None
+
+
+# --- layers -------------------------------------------------------------------------------------------------------
+
+
+def _of_layers(spec: Sum, row: Row, sums: tuple[int, ...]) -> Answer:
+    layers, rates, scale = spec.layers, spec.rates, _scale(spec)
+    if len(sums) != len(layers):
+        raise ValueError("its layers are not as many")
+    up, down, alone = _reaches(rates, _noise_miss(spec))
+    away = _sampled(spec, _noise_miss(spec) / (4 * len(layers)))
+    least, most = _surely(spec, row, spec.bottom, spec.top)
+    filled = most if most is None else most / spec.top  # a_j is at most how many people there are
+    told = next(
+        (j for j, (value, rate) in enumerate(zip(sums, rates, strict=True)) if value < DROWNED / rate), len(sums)
+    )
+    total, low, high, cut = 0, least, most, (Fraction(0), Fraction(0), Fraction(0))
+    for k, (value, top, width) in enumerate(zip(sums, layers.tops, layers.widths, strict=True)):
+        total += value
+        lowest, highest = scale * (total - up[k]) - away * top, scale * (total + down[k]) + away * top
+        fill = max(scale * Fraction(value + alone[k], width) + away, Fraction(0))
+        filled = fill if filled is None else min(filled, fill)
+        above = highest + (spec.top - top) * filled
+        low, high = max(low, lowest) if k < told else low, above if high is None else min(high, above)
+        if k + 1 == told:
+            cut = Fraction(top), max(lowest, Fraction(0)), highest
+    assert high is not None
+    at, *ends = map(spec.amount, (*cut, low, max(high, cut[2], low)))  # where noise is beyond its reach, not empty
+    if not told:
+        return Answer(row, None, None, ends[2], ends[3], None, UNTOLD)
+    about = spec.amount(scale * sum(sums[:told]))
+    return Answer(row, about, min(max(about, ends[2]), ends[3]), ends[2], ends[3], Cut(at, ends[0], ends[1]), SHOWN)
+
+
+@lru_cache(maxsize=256)
+def _reaches(rates: tuple[Fraction, ...], miss: Fraction) -> tuple[list[int], list[int], list[int]]:
+    """How far the noise of the first k layers goes up and down, and down that of each alone: all but for `miss`."""
+    n = len(rates)
+    firsts = [rates[: k + 1] for k in range(n)]
+    up = [reach(first, miss / (2 * n)) for first in firsts]
+    down = [reach(first, miss / (4 * n)) for first in firsts]
+    return up, down, [reach((rate,), miss / (4 * n)) for rate in rates]
+
+
+# --- of a sample --------------------------------------------------------------------------------------------------
+
+
+def _noise_miss(spec: Sum) -> Fraction:
+    """The chance that is kept for the noise; as much is kept for the sample, if there is one."""
+    return (1 - spec.coverage) / (2 if spec.sampled else 1)
+
+
+def _scale(spec: Sum) -> Fraction:
+    return 1 / spec.protection.share if isinstance(spec.protection, Knowledge) else Fraction(1)
+
+
+def _sampled(spec: Sum, miss: Fraction) -> Fraction:
+    """By how much, for each step of the length of the values, the total of a sample scaled up is off on one side."""
+    if not isinstance(spec.protection, Knowledge):
+        return Fraction(0)
+    k, n = spec.protection.rows, spec.protection.people
+    factor = min(1 - Fraction(k - 1, n), (1 - Fraction(k, n)) * (1 + Fraction(1, k)))
+    if factor <= 0:
+        return Fraction(0)
+    with precision():
+        return n * rounded((ball(factor) * log(1 / miss) / (2 * k)).sqrt(), up=True, digits=_DIGITS)

@@ -1,0 +1,264 @@
+"""The published numbers of a sum: for each bin an estimate and its intervals, the layers that they follow from, and what
+a cap cut off. Holds nothing of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from hubbub.kinds.histogram.discovery import FOUND
+from hubbub.kinds.statistic.arrays import down, integers, label_arrays, one_batch, up
+from hubbub.kinds.statistic.result import ENDS, HIDDEN, STATUSES, UNTOLD, Key, key_of
+from hubbub.kinds.sum import text as sum_text
+from hubbub.kinds.sum.estimates import Answer
+from hubbub.kinds.sum.lost import Lost
+from hubbub.numeric.exact import to_text
+from hubbub.protocol.drawing import Bar, Bars, Drawing
+from hubbub.protocol.measurement import LABELS
+from hubbub.protocol.result import DisplayTable, Result, Sheet
+from hubbub.serialization.arrow import floats, labelled
+from hubbub.tables.key_columns import STATUS, key_columns
+from hubbub.tables.protection import Crowd, Knowledge
+
+if TYPE_CHECKING:
+    from hubbub.kinds.sum.spec import Sum
+
+CUT: Final = ("cut", "cut_low", "cut_high")
+LAYER: Final = ("over", "up_to", "sum")
+_DRAWN: Final = 60  # bars
+_SIGNIFICANT: Final = 6
+
+
+def layer_columns(spec: Sum) -> tuple[str, ...]:
+    """The integers that are drawn for the layers of a bin."""
+    return tuple(f"layer_{i + 1}" for i in range(len(spec.layers))) if spec.layered else ("sum",)
+
+
+def drawn_columns(spec: Sum) -> tuple[str, ...]:
+    """Every integer that is drawn for a bin; a sum is in steps, as a cap that is drawn."""
+    people = ("people",) if isinstance(spec.protection, Crowd) else ()
+    return (*people, *(("cap_steps",) if spec.drawn_cap else ()), *layer_columns(spec))
+
+
+def integer_columns(spec: Sum) -> tuple[str, ...]:
+    """The integers beside each answer."""
+    return tuple(name for name in drawn_columns(spec) if not name.startswith("layer_"))
+
+
+def columns(spec: Sum) -> list[str]:
+    """The columns of numbers of its file."""
+    return [*integer_columns(spec), *ENDS, *(CUT if spec.layered else ()), STATUS]
+
+
+def schema(spec: Sum) -> pa.Schema:
+    """The columns of its file."""
+    keys = [(name, pa.string()) for name in key_columns(spec.axes, columns(spec))]
+    integers = [(name, pa.int64()) for name in integer_columns(spec)]
+    ends = [(name, pa.float64()) for name in (*ENDS, *(CUT if spec.layered else ()))]
+    return pa.schema([*keys, *integers, *ends, (STATUS, LABELS)])
+
+
+def layers_schema(spec: Sum) -> pa.Schema:
+    """The columns of the file of layers: one row for each layer of each bin."""
+    keys = [(name, pa.string()) for name in key_columns(spec.axes, LAYER)]
+    return pa.schema([*keys, ("over", pa.float64()), ("up_to", pa.float64()), ("sum", pa.int64())])
+
+
+LOST: Final = pa.schema(
+    [(name, pa.float64()) for name in ("over", "up_to")] + [(name, pa.int64()) for name in ("people", "low", "high")]
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Totals(Result):
+    """What a sum published."""
+
+    spec: Sum
+    answers: list[Answer]
+    found: list[Key] | None = None  # the labels of the bins that are shown, where bins are found in the data
+    lost: Lost | None = None
+
+    def keys(self) -> Iterator[Key]:
+        """The labels of every bin, in order."""
+        if self.found is not None:
+            yield from self.found
+            return
+        for code in range(self.spec.bins):
+            yield key_of(self.spec.axes, code)
+
+    def sheets(self) -> tuple[Sheet, ...]:
+        found = [one_batch("release", self._batch())]
+        if self.spec.layered:
+            found.append(one_batch("layers", self._layers()))
+        if self.lost is not None:
+            found.append(one_batch("lost", self._lost(self.lost)))
+        return tuple(found)
+
+    def _batch(self) -> pa.RecordBatch:
+        spec, found = self.spec, self.answers
+        arrays = label_arrays(len(spec.axes), list(self.keys()))
+        for name in integer_columns(spec):
+            arrays.append(integers([_drawn_integer(answer, name) for answer in found]))
+        arrays.append(floats([None if answer.estimate is None else float(answer.estimate) for answer in found]))
+        arrays.append(floats([down(answer.low) for answer in found]))
+        arrays.append(floats([up(answer.high) for answer in found]))
+        if spec.layered:
+            cuts = [answer.cut for answer in found]
+            arrays.append(floats([None if cut is None else float(cut.at) for cut in cuts]))
+            arrays.append(floats([None if cut is None else down(cut.low) for cut in cuts]))
+            arrays.append(floats([None if cut is None else up(cut.high) for cut in cuts]))
+        told = np.array([STATUSES.index(answer.status) for answer in found], dtype=np.int64)
+        return pa.record_batch([*arrays, labelled(told, STATUSES)], schema=schema(spec))
+
+    def _layers(self) -> pa.RecordBatch:
+        spec, layers = self.spec, self.spec.layers
+        n = len(layers)
+        over = [float(spec.amount(top)) for top in (0, *layers.tops[:-1])] * len(self.answers)
+        up_to = [float(spec.amount(top)) for top in layers.tops] * len(self.answers)
+        sums = [each for answer in self.answers for each in answer.row.sums or (None,) * n]
+        arrays = label_arrays(len(spec.axes), [key for key in self.keys() for _ in range(n)])
+        return pa.record_batch([*arrays, floats(over), floats(up_to), integers(sums)], schema=layers_schema(spec))
+
+    def _lost(self, lost: Lost) -> pa.RecordBatch:
+        rows = lost.octaves
+        ends = [floats([float(each.over) for each in rows]), floats([float(each.up_to) for each in rows])]
+        people = [[each.people for each in rows], [each.low for each in rows], [each.high for each in rows]]
+        return pa.record_batch([*ends, *map(integers, people)], schema=LOST)
+
+    def facts(self) -> Mapping[str, Any]:
+        spec = self.spec
+        names = [axis.column for axis in spec.axes]
+        more: dict[str, Any] = {}
+        if isinstance(spec.protection, Knowledge):
+            known = spec.protection
+            more = {"rows": known.rows, "people": known.people, "epsilon": to_text(known.epsilon)}
+        if spec.layered:
+            more["losses"] = [{"value": to_text(x), "epsilon": to_text(loss)} for x, loss in sum_text.losses(spec)]
+        if self.lost is not None:
+            more["lost"] = _lost_facts(self.lost)
+        return {
+            "answers": [
+                self._fact(dict(zip(names, key, strict=True)), answer)
+                for key, answer in zip(self.keys(), self.answers, strict=True)
+            ],
+            "counts": sum_text.counted(spec),
+            "bounds": sum_text.bounds(spec),
+            "route": sum_text.route(spec),
+            "split": sum_text.split(spec),
+            "unit": spec.of.column,
+            "values": sum_text.cut(spec),
+            "coverage": to_text(spec.coverage),
+            **more,
+        }
+
+    def _fact(self, key: dict[str, str | None], answer: Answer) -> dict[str, Any]:
+        told: dict[str, Any] = {
+            "key": key,
+            "value": None if answer.value is None else to_text(answer.value),
+            "estimate": None if answer.estimate is None else float(answer.estimate),
+            "low": down(answer.low),
+            "high": up(answer.high),
+            **{name: _drawn_integer(answer, name) for name in integer_columns(self.spec)},
+        }
+        if self.spec.layered:
+            cut = answer.cut
+            ends = None if cut is None else {"at": to_text(cut.at), "low": down(cut.low), "high": up(cut.high)}
+            told |= {"cut": ends, "layers": None if answer.row.sums is None else list(answer.row.sums)}
+        return told
+
+    def sentences(self) -> tuple[str, ...]:
+        route = f"{sum_text.route(self.spec)}."
+        if self.found is not None:
+            return FOUND, route
+        hidden = sum(answer.status == HIDDEN for answer in self.answers)
+        untold = sum(answer.status == UNTOLD for answer in self.answers)
+        told = "Nothing is hidden."
+        if hidden + untold:
+            told = f"{len(self.answers) - hidden - untold:,} of {len(self.answers):,} numbers are shown."
+        return (told, route, *(() if self.lost is None else (self._lost_words(self.lost),)))
+
+    def _lost_words(self, lost: Lost) -> str:
+        above = f"About {lost.people:,} people ({lost.low:,} to {lost.high:,}) have more than the cap"
+        if lost.most is None or lost.up_to is None:
+            return f"{above}; nobody is surely above it, and what was lost is not bounded."
+        return (
+            f"{above}; those up to {self.said(lost.up_to)} lost {self.said(lost.least)} to {self.said(lost.most)} to it, "
+            "and what lies beyond is not bounded."
+        )
+
+    def display(self, first: int) -> DisplayTable:
+        rows = []
+        for key, answer in zip(self.keys(), self.answers[:first], strict=False):
+            value = (
+                "hidden" if answer.status == HIDDEN else "-" if answer.estimate is None else self.said(answer.estimate)
+            )
+            high = "or more" if answer.high is None else f"to {self.said(answer.high)}"
+            told = [value, f"{self.said(answer.low)} {high}"]
+            if self.spec.layered:
+                cut = answer.cut
+                told.append(
+                    "-"
+                    if cut is None
+                    else f"{self.said(cut.low)} to {self.said(cut.high)} of values cut to {self.said(cut.at)}"
+                )
+            rows.append((key, tuple(told), answer.estimate is None))
+        heads = (sum_text.heading(self.spec), "interval", *(("interval of the cut",) if self.spec.layered else ()))
+        names = tuple(key_columns(self.spec.axes, columns(self.spec)))
+        return DisplayTable(names, heads, tuple(rows), sum_text.notes(self.spec))
+
+    def said(self, value: Fraction) -> str:
+        """A number as it is read."""
+        text = f"{float(value):,.{_SIGNIFICANT}g}"
+        return text if "e" not in text else f"{float(value):,.0f}"
+
+    def drawing(self) -> Drawing | None:
+        shown = list(zip(self.keys(), self.answers, strict=True))[:_DRAWN]
+        if not any(answer.estimate is not None for _, answer in shown):
+            return None
+        bars: dict[str, Bar] = {}
+        for key, answer in shown:
+            label = " · ".join("(missing)" if part is None else part or "(empty text)" for part in key) or "everybody"
+            while label in bars:  # a text may read like the words for a missing one
+                label += " (2)"
+            low, high = (answer.cut.low, answer.cut.high) if answer.cut is not None else (answer.low, answer.high)
+            value = None if answer.estimate is None else float(answer.estimate)
+            bars[label] = Bar(label, value, float(low), None if high is None else float(high))
+        some = f"Drawn are the first {len(shown):,} of {len(self.answers):,}." if len(shown) < len(self.answers) else ""
+        line = sum_text.interval_words(self.spec)
+        if self.spec.layered:
+            line = f"The line is the interval of the sum of values cut to where the estimate ends. {line}"
+        return Bars(
+            bars=tuple(bars.values()),
+            by=", ".join(axis.column for axis in self.spec.axes),
+            numbers=sum_text.heading(self.spec),
+            upright=False,
+            bar=f"Estimated {sum_text.heading(self.spec)} of {sum_text.whom(self.spec)}",
+            line=line,
+            note=some,
+        )
+
+
+def _lost_facts(lost: Lost) -> dict[str, Any]:
+    return {
+        "people": lost.people,
+        "low": lost.low,
+        "high": lost.high,
+        "up_to": None if lost.up_to is None else to_text(lost.up_to),
+        "least": to_text(lost.least),
+        "most": None if lost.most is None else to_text(lost.most),
+    }
+
+
+def _drawn_integer(answer: Answer, name: str) -> int | None:
+    match name:
+        case "people":
+            return answer.row.people
+        case "cap_steps":
+            return answer.row.cap
+        case _:
+            return None if answer.row.sums is None else answer.row.sums[0]

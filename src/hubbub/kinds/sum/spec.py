@@ -1,0 +1,271 @@
+"""The sum of a column over people, by bins or of all, as a value: everything about it that is public.
+
+Values count in whole steps of a declared range that has 0 among its steps (below, inside or above it), so that a
+person's total is a whole number of steps and nobody who has no value moves anything. There are three ways:
+
+::
+
+    layers   nothing is guessed: totals are cut into octaves up to the declared maximum, each with noise of its own;
+             the sum is told up to the first layer that noise drowns (:mod:`hubbub.kinds.sum.layers`)
+    cap A    a person counts with at most A; the noise is as wide as A
+    auto     a part of epsilon is spent on a cap between the steps 1 and the maximum, drawn from the data
+
+Of people with several rows at most M count (:mod:`hubbub.tables.contribution`), and a person's total in a bin is what is
+cut into layers or capped: somebody is then in at most B bins with at most so much in each and in all together, and the
+rates are such that nobody loses more than epsilon whatever the bins (:meth:`hubbub.kinds.sum.layers.Layers.spread`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from hubbub.errors import WrongUse
+from hubbub.guarantees.derivation import Derivation
+from hubbub.kinds.statistic.spec import Statistic
+from hubbub.kinds.sum import promises as sum_promises
+from hubbub.kinds.sum import text
+from hubbub.kinds.sum.layers import Layers, octaves
+from hubbub.noise.source import Source
+from hubbub.noise.wide import WIDEST
+from hubbub.numeric.exact import to_text
+from hubbub.protocol.check import Check
+from hubbub.protocol.measurement import Measurement
+from hubbub.protocol.result import Result
+from hubbub.protocol.spec import CompositionInfo, Description
+from hubbub.serialization.published_files import Files
+from hubbub.tables import unlisted
+from hubbub.tables.bounded_column import Measure
+from hubbub.tables.contribution import ContributionBounds
+from hubbub.tables.protection import Crowd, Knowledge, Noise, Route
+
+if TYPE_CHECKING:
+    from hubbub.tables.engine import Engine
+
+_BYTES: Final = 300  # of a bin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sum(Statistic):
+    """The total of a column over the people of each bin, or over all, who have a value there."""
+
+    of: Measure
+    cap: Fraction | None = None  # the most that a person counts with; None: layers, or a cap that is drawn
+    cap_per_bin: Fraction | None = None  # the most that a person with several rows counts with in one bin
+    cap_share: Fraction | None = None  # of epsilon, for a cap that is drawn
+    lost: Fraction | None = None  # of epsilon, for what the cap cut off
+
+    def __post_init__(self) -> None:
+        Statistic.__post_init__(self)
+        of = self.of
+        if (of.low / of.step).denominator != 1:
+            raise WrongUse(
+                f"a sum counts in whole steps from 0, and {to_text(of.low)} is no multiple of {to_text(of.step)}; "
+                "declare a range whose ends are multiples of its step"
+            )
+        _check_cap(self)
+        if isinstance(self.protection, Crowd) and self.protection.epsilon is None:
+            raise WrongUse("what a crowd has together is shown with noise; say how much it may lose, with `epsilon=E`")
+        if isinstance(self.protection, Crowd) and self.protection.sample is not None:
+            raise WrongUse("a sum of crowds is of everybody in them; leave out `sample`")
+        if isinstance(self.protection, Knowledge) and self.protection.route is Route.EXACT:
+            raise WrongUse("noise on the exact number is for one share of all people; draw a sample instead")
+        if self.unit.expected_rows or self.any_row:
+            raise WrongUse("a sum of kept rows is of those that were kept; leave out `expected_rows` and `any_row`")
+        if min(self.rates) < WIDEST:
+            raise WrongUse("noise wider than 10^12 steps is not drawn; declare a coarser step, or raise epsilon")
+
+    # --- what is public -------------------------------------------------------------------------------------------
+
+    @property
+    def bounds(self) -> ContributionBounds | None:
+        """What one person contributes at most, where several rows of a person count; caps in steps."""
+        rows = self.unit.bounds
+        if rows is None:
+            return None
+        caps = [None if cap is None else int(cap / self.of.step) for cap in (self.cap_per_bin, self.cap)]
+        return replace(rows, cap_per_bin=caps[0], cap=caps[1])
+
+    @property
+    def unit_loss(self) -> Fraction | None:
+        """What one person more or less may cost inside, with all rows that count."""
+        if isinstance(self.protection, Noise):
+            return self.protection.epsilon
+        return self.protection.epsilon if isinstance(self.protection, Crowd) else self.protection.rate / 2
+
+    @property
+    def bottom(self) -> int:
+        """The least that a person adds to a bin, in steps."""
+        if self.bounds is not None:
+            return -self.top if self.signed else 0
+        return int(self.measured.low / self.of.step)
+
+    @property
+    def top(self) -> int:
+        """The most that a person adds to a bin, in steps."""
+        if self.bounds is not None:
+            return max(self._moved(1), 1)
+        return int(self.measured.high / self.of.step)
+
+    @property
+    def whole(self) -> int:
+        """The most that a person adds to all bins together, in steps."""
+        if self.bounds is None:
+            return self.top if self.layered else self.steps
+        return max(self._moved(self.bins), 1)
+
+    @property
+    def places(self) -> int:
+        """In how many bins a person is at most."""
+        return 1 if self.bounds is None else self.bounds.people(self.bins).l1
+
+    def _moved(self, bins: int) -> int:
+        assert self.bounds is not None
+        low, high = int(self.of.low / self.of.step), int(self.of.high / self.of.step)
+        return self.bounds.sums(low, high, bins).l1
+
+    @property
+    def signed(self) -> bool:
+        """Whether somebody may make a sum smaller."""
+        return self.of.low < 0
+
+    @property
+    def measured(self) -> Measure:
+        """The range with the cap at its ends: whoever has one row counts with at most the cap so."""
+        of = self.of
+        if self.cap is None or self.unit.counts_rows:
+            return of
+        low, high = max(of.low, -self.cap), min(of.high, self.cap)
+        return replace(of, low=low, steps=int((high - low) / of.step))
+
+    @property
+    def steps(self) -> int:
+        """How far one person moves the sum of a bin: in a crowd one who is another, else one who comes or goes."""
+        if isinstance(self.protection, Crowd):
+            return max(self.top - self.bottom, 1)
+        return max(abs(self.top), abs(self.bottom), 1)
+
+    @property
+    def layered(self) -> bool:
+        return self.cap is None and self.cap_share is None
+
+    @property
+    def drawn_cap(self) -> bool:
+        """Whether the cap is drawn."""
+        return self.cap_share is not None
+
+    @property
+    def layers(self) -> Layers:
+        """Those whose sums are drawn; with a cap that is drawn there is one, up to that."""
+        return octaves(self.top) if self.layered else Layers((self.steps,))
+
+    @property
+    def shares(self) -> tuple[Fraction, Fraction, Fraction]:
+        """What the sums, the choice of a cap and what was cut off lose, of what one person may lose inside."""
+        loss = self.unit_loss
+        assert loss is not None
+        for_cap, for_lost = (loss * (share or 0) for share in (self.cap_share, self.lost))
+        return loss - for_cap - for_lost, for_cap, for_lost
+
+    @property
+    def sum_rate(self) -> Fraction | None:
+        """None: each layer has a rate of its own."""
+        return None
+
+    @property
+    def rates(self) -> tuple[Fraction, ...]:
+        """That of the noise of each layer."""
+        layers = self.layers
+        return tuple(self.layer_loss / (len(layers) * width) for width in layers.widths)
+
+    @property
+    def layer_loss(self) -> Fraction:
+        """What somebody loses who has the most in one bin, and nothing elsewhere.
+
+        Guarantee: whoever is in as many bins as the bounds allow, with as much, loses no more than the share of the
+        sums.
+        """
+        return self.shares[0] / self.layers.spread(self.places, self.whole)
+
+    def amount(self, steps: Fraction | int) -> Fraction:
+        """So many steps, in the unit of the column."""
+        return steps * self.of.step
+
+    def promises(self) -> tuple[Derivation, ...]:
+        """Guarantee: each is a theorem applied to the one before, or the call is refused."""
+        return sum_promises.promises(self)
+
+    def composition(self) -> CompositionInfo:
+        return CompositionInfo()
+
+    def checks(self) -> Iterator[Check]:
+        return sum_promises.checks(self)
+
+    def describe(self) -> Description:
+        return replace(text.describe(self), person=str(sum_promises.who(self)))
+
+    def size_hint(self) -> int:
+        return (1 << 20) + _BYTES * self.bins * (1 + len(self.layers))
+
+    def measure(self, data: Engine, source: Source) -> Measurement:
+        from hubbub.kinds.sum import mechanism
+
+        unlisted.check(data, self.axes, self.unit.person, self.unlisted)
+        return mechanism.measure(self, data, source)
+
+    def present(self, measurement: Measurement) -> Result:
+        from hubbub.kinds.sum import mechanism
+
+        return mechanism.present(self, measurement)
+
+    def load(self, files: Files) -> Measurement:
+        from hubbub.kinds.sum import load as sum_load
+
+        return sum_load.load(self, files)
+
+
+def _check_cap(spec: Sum) -> None:
+    of, cap = spec.of, spec.cap
+    widest = max(abs(of.low), abs(of.high))
+    if of.high <= 0 and cap is None:
+        raise WrongUse("a sum of values of at most 0 needs a cap; say the most that one person counts with, `cap=A`")
+    if cap is None and of.low < 0:
+        raise WrongUse(
+            f"values below 0 need a cap on what one person counts with, and {of.column} begins at {to_text(of.low)}; "
+            "say `cap=A`, or declare a range from 0"
+        )
+    several = spec.unit.counts_rows
+    if spec.cap_per_bin is not None and not several:
+        raise WrongUse("a cap in each bin is for several rows of a person; add `rows_per_person=M`, or say `cap=A`")
+    if several and (spec.cap_share is not None or spec.lost is not None):
+        raise WrongUse(
+            "a cap that is drawn, and what a cap cut off, are told of people with one row each; leave out `lost` and "
+            "say the cap"
+        )
+    for each in (cap, spec.cap_per_bin):
+        if several and each is not None and not each > 0:
+            raise WrongUse(f"a cap must be above 0, not {to_text(each)}; choose another")
+        if each is not None and (each / of.step).denominator != 1:
+            raise WrongUse(
+                f"the cap must be a multiple of the step {to_text(of.step)}, not {to_text(each)}; choose one"
+            )
+    if cap is not None and not several and not 0 < cap <= widest:
+        raise WrongUse(
+            f"the cap must lie above 0 and in the range, up to {to_text(widest)}, not {to_text(cap)}; lower it, or "
+            "declare a wider range"
+        )
+    if cap is not None and not several and not max(of.low, -cap) < min(of.high, cap):
+        raise WrongUse(f"the cap {to_text(cap)} leaves nothing of the range; choose a larger one")
+    for share, what in ((spec.cap_share, "cap-share"), (spec.lost, "lost")):
+        if share is not None and not 0 < share < 1:
+            raise WrongUse(f"{what} is the part of epsilon that is spent on it, between 0 and 1; choose one like 0.2")
+    if spec.cap_share is not None and cap is not None:
+        raise WrongUse("`cap_share` is for a cap that is drawn; say `cap='auto'`, or leave it out")
+    if spec.lost is not None and cap is None:
+        raise WrongUse("`lost` tells what a cap cut off; say the cap, `cap=A`, or leave it out")
+    if spec.lost is not None and (isinstance(spec.protection, Crowd | Knowledge) or spec.signed):
+        raise WrongUse("`lost` goes with `epsilon=E` alone and values from 0; leave it out")
+    if (spec.cap_share or 0) + (spec.lost or 0) >= 1:
+        raise WrongUse("nothing of epsilon is left for the sum; lower `lost`")

@@ -1,0 +1,194 @@
+"""What one person loses by a sum, exactly: every table of up to three people, every neighbour, every value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hubbub.errors import WrongUse
+from hubbub.kinds.sum import cap as caps
+from hubbub.kinds.sum import mechanism
+from hubbub.kinds.sum.estimates import Row, cap_rate
+from hubbub.kinds.sum.layers import Layers, octaves
+from hubbub.kinds.sum.request import total
+from hubbub.kinds.sum.spec import Sum
+from hubbub.noise.source import ScriptedSource
+from hubbub.numeric.exact import exp, lower, upper
+from hubbub.protocol.measurement import Drawn, loaded
+from hubbub.tables.engine import ExactCounts
+
+BY = ["town=a,b"]
+Person = tuple[int, int]  # bin, steps from the low end
+Table = tuple[Person, ...]
+
+
+def counted(spec: Sum, table: Table) -> ExactCounts:
+    """What an engine would count, as it is asked."""
+    steps = (spec.of if spec.lost is not None else spec.measured).steps
+    if mechanism._by_value(spec):
+        found: dict[int, int] = {}
+        for town, x in table:
+            code = town * (steps + 1) + min(x, steps)
+            found[code] = found.get(code, 0) + 1
+        return ExactCounts(np.array(list(found), dtype=np.int64), np.array(list(found.values()), dtype=np.int64))
+    towns = sorted({town for town, _ in table})
+    low = int((spec.measured.low - spec.of.low) / spec.of.step)
+    cut = {town: [min(max(x - low, 0), steps) for there, x in table if there == town] for town in towns}
+    codes, counts = np.array(towns, dtype=np.int64), np.array([len(cut[town]) for town in towns], dtype=np.int64)
+    return ExactCounts(codes, counts, (), tuple(sum(cut[town]) for town in towns))
+
+
+def exactly(spec: Sum, table: Table, monkeypatch: pytest.MonkeyPatch, cap: int | None = None) -> list[Row]:
+    """What the mechanism adds noise to."""
+    monkeypatch.setattr(mechanism, "wide_noise", lambda rate, size, source: np.zeros(size, dtype=np.int64))
+    monkeypatch.setattr(caps, "drawn", lambda spec, above, source: cap)
+    batch = mechanism.Sums(spec).draw(counted(spec, table), ScriptedSource.from_label("none"))
+    drawn: Drawn = loaded(mechanism.Sums(spec).schema, batch)
+    return mechanism.rows_of(spec, drawn)
+
+
+def remembered(spec: Sum, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Row]]:
+    """The same, each table once, whatever the order of its people."""
+    known: dict[tuple[Table, int | None], list[Row]] = {}
+
+    def sums(table: Table, cap: int | None = None) -> list[Row]:
+        key = tuple(sorted(table)), cap
+        if key not in known:
+            known[key] = exactly(spec, key[0], monkeypatch, cap)
+        return known[key]
+
+    return sums
+
+
+def apart(rates: tuple[Fraction, ...], one: list[Row], two: list[Row]) -> Fraction:
+    """The loss between two tables: geometric noise moved by m has laws e^(rate m) apart, and noises are independent."""
+    assert all(row.sums is not None for row in (*one, *two))
+    return sum(
+        (rate * abs(a - b) for r, s in zip(one, two, strict=True) for rate, a, b in zip(rates, r.sums or (), s.sums or (), strict=True)),
+        Fraction(0),
+    )  # fmt: skip
+
+
+def neighbours(steps: int) -> Iterator[tuple[Table, Table]]:
+    people = [(town, x) for town in range(2) for x in range(steps + 1)]
+    for size in range(3):
+        for table in combinations_with_replacement(people, size):
+            for person in people:
+                yield table, (*table, person)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"of": "x:0..3:1"},
+        {"of": "x:0..3:1", "cap": "2"},
+        {"of": "x:-2..1:1", "cap": "1"},
+        {"of": "x:0..3:1", "cap": "2", "lost": "0.25"},
+    ],
+)
+def test_nobody_loses_more_than_is_promised_and_somebody_loses_all_of_it(
+    words: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = total(by=BY, epsilon="1", **words)
+    worst, sums = Fraction(0), remembered(spec, monkeypatch)
+    for fewer, more in neighbours(spec.of.steps):
+        lost = apart(spec.rates, sums(fewer), sums(more))
+        assert lost <= spec.shares[0]
+        worst = max(worst, lost)
+    assert worst == spec.shares[0]
+
+
+def test_a_cap_that_is_drawn_and_the_sum_lose_epsilon_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The law of the cap is compared in certified balls, and the noise given each cap exactly."""
+    spec = total(of="x:0..3:1", by=BY, cap="auto", epsilon="1")
+    grid = caps.grid(spec.bottom, spec.top)
+    worst, sums = Fraction(0), remembered(spec, monkeypatch)
+    for fewer, more in neighbours(3):
+        laws = []
+        for table in (fewer, more):
+            above = [sum(x >= point for _, x in table) for point in grid]
+            masses = [exp(-run.exponent) for run in caps.runs(spec, above)]
+            laws.append([mass / sum(masses) for mass in masses])
+        for i, point in enumerate(grid):
+            chosen = abs((laws[0][i] / laws[1][i]).log())
+            rest = apart((cap_rate(spec, point),), sums(fewer, point), sums(more, point))
+            assert upper(chosen) + rest <= 1
+            worst = max(worst, lower(chosen) + rest)
+    assert worst > Fraction(4, 5)  # the sum alone loses that much
+
+
+def test_people_of_one_crowd_stand_in_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exactly k in a bin: any one of them replaced by anybody of the same bin; and whoever is in a small one is not seen."""
+    spec = total(of="x:0..5:1", by=BY, crowd="2", epsilon="1")
+    worst = Fraction(0)
+    for one in range(6):
+        for other in range(6):
+            here, there = (exactly(spec, ((0, 3), (0, x), (1, x)), monkeypatch) for x in (one, other))
+            assert (here[0].people, here[1].sums) == (2, None)
+            assert there[1] == here[1]
+            worst = max(worst, apart(spec.rates, here[:1], there[:1]))
+    assert worst == 1
+    alone = exactly(spec, ((0, 3), (0, 1), (1, 5)), monkeypatch)
+    assert exactly(spec, ((0, 3), (0, 1)), monkeypatch) == alone
+
+
+def test_loss_by_value_is_that_of_the_octaves() -> None:
+    """Declared maximum 100,000 in steps of 1: 18 octaves. Somebody with 20 fills five and a quarter of them."""
+    layers = octaves(100_000)
+    assert len(layers) == 18
+    assert layers.loss(20) == Fraction(21, 72)
+    assert round(float(layers.loss(20)), 2) == 0.29
+    assert round(float(layers.loss(327)), 2) == 0.52
+    assert round(float(layers.loss(10_000)), 2) == 0.79
+    assert layers.loss(100_000) == 1
+
+
+def test_over_several_bins_the_losses_add_up_to_no_more_than_the_spread() -> None:
+    """All ways to spread at most `whole` over the bins, at most M in each; 1, 2, 4, 5 has a last layer that is steeper."""
+    assert octaves(1024).spread(4, 1024) == Fraction(36, 11)  # 3.27
+    for layers in (octaves(5), octaves(8), octaves(9), Layers((6,))):
+        for places in (1, 2, 3):
+            for whole in (2, 5, 8, 12, 30):
+                every = [
+                    sum((layers.loss(x) for x in spread), Fraction(0))
+                    for spread in combinations_with_replacement(range(layers.most + 1), places)
+                    if sum(spread) <= whole
+                ]
+                assert max(every) <= layers.spread(places, whole) <= places
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ({}, "of=cost:0..50000:1"),
+        ({"of": "x"}, "range and the step of x must be declared"),
+        ({"of": "x:-5..5:1"}, "values below 0 need a cap"),
+        ({"of": "x:-5..0:1"}, "needs a cap"),
+        ({"of": "x:0.5..5.5:1"}, "no multiple"),
+        ({"of": "x:0..5:1", "cap": "0"}, "above 0"),
+        ({"of": "x:0..5:1", "cap": "-1"}, "above 0"),
+        ({"of": "x:0..5:1", "cap": "6"}, "in the range"),
+        ({"of": "x:0..5:1", "cap": "2.5"}, "multiple of the step"),
+        ({"of": "x:3..5:1", "cap": "2"}, "leaves nothing"),
+        ({"of": "x:0..5:1", "cap": "much"}, "number like"),
+        ({"of": "x:0..5:1", "cap_share": "0.2"}, "cap='auto'"),
+        ({"of": "x:0..5:1", "cap": "2", "cap_share": "0.2"}, "cap='auto'"),
+        ({"of": "x:0..5:1", "cap": "auto", "cap_share": "1"}, "between 0 and 1"),
+        ({"of": "x:0..5:1", "lost": "0.1"}, "say the cap"),
+        ({"of": "x:0..5:1", "cap": "2", "lost": "1.5"}, "between 0 and 1"),
+        ({"of": "x:0..5:1", "cap": "2", "lost": "0.1", "crowd": "5"}, "epsilon=E alone"),
+        ({"of": "x:0..10000000:1", "epsilon": "0.000001"}, "wider than 10\\^12"),
+        ({"of": "x:0..5:1", "crowd": "5", "epsilon": None}, "with noise"),
+        ({"of": "x:0..5:1", "by": "town"}, "list of columns"),
+        ({"of": "x:0..5:1", "coverage": "1"}, "coverage"),
+    ],
+)
+def test_a_wrong_use_is_one_sentence(words: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(WrongUse, match=sentence) as found:
+        total(**{"epsilon": "1", **words})
+    assert "\n" not in str(found.value)

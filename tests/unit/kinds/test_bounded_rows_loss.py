@@ -1,0 +1,199 @@
+"""Several rows of a person: exact laws over all tables of up to three people with up to three rows each.
+
+The law of what is published is worked out as a mixture over every choice of rows and bins, with the noise of the spec
+itself, for every such table with and without each such person. No loss is above the promise, and where the noise is
+geometric the largest one is the promise. What counts are and what the choices are is written here anew, and shares
+nothing with the engines, which tests/conformance/test_bounded_rows.py compares with plain Python.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hubbub.channels.mechanisms.geometric import Geometric
+from hubbub.guarantees.definitions import DifferentialPrivacy
+from hubbub.kinds.histogram.request import histogram
+from hubbub.kinds.statistic.intervals import targets
+from hubbub.kinds.statistic.quantile import weights
+from hubbub.kinds.statistic.request import statistic
+from hubbub.kinds.statistic.spec import Statistic
+from hubbub.protocol.spec import Spec
+from hubbub.tables.privacy_unit import Unit, of_numbers
+
+PEOPLE, ROWS = 3, 3
+Row = tuple[int, ...]
+Vector = tuple[int, ...]
+Law = dict[Vector, float]  # of what one person adds, or all of a table
+
+
+def every_person(rows: Sequence[Row]) -> Iterator[tuple[Row, ...]]:
+    for n in range(1, ROWS + 1):
+        yield from itertools.combinations_with_replacement(rows, n)
+
+
+def kept_law(person: Sequence[Row], unit: Unit, added: Callable[[Sequence[Row]], Vector]) -> Law:
+    """Over uniform orders of the person's rows, which is what secret words make: the first m, then of each bin (None: no
+    bin) the first c, then the bins that come first."""
+    law: Counter[Vector] = Counter()
+    orders = list(itertools.permutations(person))
+    for order in orders:
+        rows = [row for row in order[: unit.rows_per_person] if row[0] is not None]
+        bins = list(dict.fromkeys(row[0] for row in rows))[: unit.distinct]
+        kept = [row for place in bins for row in [row for row in rows if row[0] == place][: unit.rows_per_bin]]
+        law[added(kept)] += 1
+    return {vector: n / len(orders) for vector, n in law.items()}
+
+
+def both(one: Law, other: Law) -> Law:
+    found: Counter[Vector] = Counter()
+    for (a, p), (b, q) in itertools.product(one.items(), other.items()):
+        found[tuple(x + y for x, y in zip(a, b, strict=True))] += p * q  # type: ignore[assignment]
+    return dict(found)
+
+
+def densities(law: Law, size: int, rate: Fraction, axes: int) -> NDArray[np.float64]:
+    """Of counts with geometric noise, up to a factor; beyond 0..size-1 ratios do not change any more."""
+    table = np.zeros((size,) * axes)
+    for vector, p in law.items():
+        table[vector] += p
+    places = np.arange(size)
+    noise = np.exp(-float(rate) * np.abs(places[:, None] - places[None, :]))
+    for axis in range(axes):
+        table = np.moveaxis(np.tensordot(noise, table, axes=(1, axis)), 0, axis)
+    return table
+
+
+def largest_loss(persons: Sequence[Law], law: Callable[[Law], NDArray[np.float64]], axes: int) -> float:
+    """Over every table of at most PEOPLE people, each one of whom leaves."""
+    worst = 0.0
+    distinct = list({tuple(sorted(each.items())): each for each in persons}.values())
+    for n in range(PEOPLE):
+        for others in itertools.combinations_with_replacement(distinct, n):
+            rest = reduce(both, others, {(0,) * axes: 1.0})
+            without = law(rest)
+            for person in distinct:
+                ratio = np.log(law(both(rest, person)) / without)
+                worst = max(worst, float(np.abs(ratio).max()))
+    return worst
+
+
+def promised(spec: Spec) -> float:
+    (promise,) = spec.promises()
+    assert isinstance(promise.conclusion, DifferentialPrivacy)
+    assert promise.conclusion.delta == 0
+    assert promise.people is not None or promise.premises
+    return float(promise.conclusion.epsilon)  # type: ignore[arg-type]
+
+
+BOUNDS: list[dict[str, Any]] = [
+    {"rows_per_person": 1},
+    {"rows_per_person": 2},
+    {"rows_per_person": 3},
+    {"rows_per_person": 2, "rows_per_bin": 1},
+    {"rows_per_person": 3, "rows_per_bin": 2, "distinct": 1},
+    {"rows_per_person": 3, "distinct": 1},
+    {"rows_per_bin": 1},
+    {"rows_per_bin": 1, "distinct": 1},
+    {"rows_per_person": 3, "rows_per_bin": 1, "distinct": 7},
+]
+PLACES: list[Row] = [(0,), (1,), (None,)]  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("bounds", BOUNDS, ids=str)
+@pytest.mark.parametrize("kind", ["histogram", "count"])
+def test_counts_of_rows_lose_what_is_promised_and_no_more(kind: str, bounds: dict[str, Any]) -> None:
+    unit = Unit(person="id", **bounds)
+    spec = (
+        histogram(["ward=a,b"], epsilon=2, unit=unit)
+        if kind == "histogram"
+        else statistic("count", by=["ward=a,b"], epsilon=2, unit=unit)
+    )
+    assert isinstance(spec.channel, Geometric)
+    rate, size = spec.channel.epsilon, PEOPLE * ROWS + 1
+
+    def added(kept: Sequence[Row]) -> Vector:
+        return tuple(sum(row[0] == place for row in kept) for place in range(2))
+
+    persons = [kept_law(person, spec.unit, added) for person in every_person(PLACES)]
+    worst = largest_loss(persons, lambda law: densities(law, size, rate, 2), 2)
+    assert promised(spec) == 2
+    assert 0.99 * 2 <= worst <= 2 + 1e-9
+
+
+@pytest.mark.parametrize(
+    "bounds", [{"rows_per_person": 1}, {"rows_per_person": 2}, {"rows_per_person": 3}, {"rows_per_bin": 2}]
+)
+@pytest.mark.parametrize("kind", ["mean", "fraction"])
+def test_both_sums_of_rows_lose_what_is_promised_and_no_more(kind: str, bounds: dict[str, Any]) -> None:
+    unit, words = Unit(person="id", **bounds), {"of": "x:0..2:1"} if kind == "mean" else {"where": "x = 1"}
+    spec = statistic(kind, epsilon=2, unit=unit, **words)  # type: ignore[arg-type]
+    assert spec.sum_rate is not None
+    width = spec.steps
+    rows: list[Row] = [(0, x) for x in range(width + 1)]
+
+    def added(kept: Sequence[Row]) -> Vector:
+        return sum(row[1] for row in kept), sum(width - row[1] for row in kept)
+
+    persons = [kept_law(person, spec.unit, added) for person in every_person(rows)]
+    size, rate = PEOPLE * ROWS * width + 1, spec.sum_rate
+    worst = largest_loss(persons, lambda law: densities(law, size, rate, 2), 2)
+    assert promised(spec) == 2
+    assert 0.99 * 2 <= worst <= 2 + 1e-9
+
+
+@pytest.mark.parametrize("distinct", [1, 2])
+def test_any_row_by_bins_loses_what_is_promised_and_no_more(distinct: int) -> None:
+    unit = of_numbers("id", any_row=True, distinct=distinct, by_bins=True)
+    spec = statistic("fraction", by=["ward=a,b"], where="x = 1", epsilon=2, unit=unit)
+    assert spec.sum_rate is not None
+    rate = spec.sum_rate
+    rows: list[Row] = [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+    def added(kept: Sequence[Row]) -> Vector:
+        met = [[row[1] for row in kept if row[0] == place] for place in range(2)]
+        return tuple(each for own in met for each in ((1 in own) * 1, (bool(own) and 1 not in own) * 1))
+
+    persons = [kept_law(person, spec.unit, added) for person in every_person(rows)]
+    worst = largest_loss(persons, lambda law: densities(law, PEOPLE + 1, rate, 4), 4)
+    assert promised(spec) == 2
+    assert 0.99 * 2 <= worst <= 2 + 1e-9
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_points_of_a_quantile_of_rows_lose_no_more_than_is_promised(most: int) -> None:
+    spec = statistic("quantile", of="x:0..1:1", q="0.5", epsilon=2, unit=Unit(person="id", rows_per_person=most))
+    known: dict[Vector, NDArray[np.float64]] = {}
+
+    def points(table: Vector) -> NDArray[np.float64]:
+        if table not in known:
+            known[table] = reduce(np.multiply.outer, [_law(spec, table, at) for at in range(3)])
+        return known[table]
+
+    def added(kept: Sequence[Row]) -> Vector:
+        return tuple(sum(row[1] == x for row in kept) for x in range(2))
+
+    persons = [kept_law(person, spec.unit, added) for person in every_person([(0, 0), (0, 1)])]
+    worst = largest_loss(persons, lambda law: sum((p * points(t) for t, p in law.items()), np.zeros(())), 2)
+    assert promised(spec) == 2
+    assert 0.2 < worst <= 2 + 1e-9
+
+
+def _law(spec: Statistic, table: Vector, at: int) -> NDArray[np.float64]:
+    aim, loss = targets(spec)[at]
+    mass = np.zeros(4)
+    for run in weights([(x, n) for x, n in enumerate(table) if n], 1, aim, loss):
+        for point in range(run.first, run.first + run.points):
+            mass[point + 1] += math.exp(-float(run.exponent))
+    some = mass[mass > 0]
+    law: NDArray[np.float64] = some / some.sum()
+    return law
