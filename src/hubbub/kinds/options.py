@@ -19,6 +19,8 @@ class HistogramOptions(Confirmed, total=False):
     """The options of ``hubbub release histogram``, but for what the method takes first."""
 
     crowd: Exact | None
+    epsilon: Exact | None
+    delta: Exact | None
     noise: str | None
     outlier: str | None
     one_row_per_person: bool
@@ -38,11 +40,9 @@ class HistogramOptions(Confirmed, total=False):
     parts: Exact | None
     channel: str | None
     k: Exact | None
-    epsilon: Exact | None
     tagged: bool
     alpha: Exact | None
     offset: Exact | None
-    delta: Exact | None
     variance: Exact | None
     thresholds: str | Sequence[Exact] | None
     epsilons: str | Sequence[Exact] | None

@@ -16,7 +16,7 @@ from hubbub.kinds.queries.query_text import ANY
 from hubbub.kinds.queries.spec import Queries, QueryRequest, check_domain
 from hubbub.kinds.queries.wire import read
 from hubbub.numeric.exact import Exact, integer, positive, rational, rounded
-from hubbub.protocol.option import Option
+from hubbub.protocol.option import HOW, Option
 from hubbub.protocol.spec import Kind
 from hubbub.query_classes.choice import MAKERS, chosen
 from hubbub.query_classes.classes import ColumnCells
@@ -146,16 +146,19 @@ OPTIONS: Final = (
         takes="str",
         missing="say which queries are to be answered: add `class=marginals:2`, intervals, boxes or others",
     ),
-    Option("epsilon", "E", "Differential privacy: what may be lost, all answers together."),
-    Option("zero_knowledge", "E", "Zero-knowledge privacy with respect to `rows` of `people`."),
-    Option("rows", "K", "How many people are drawn in secret."),
+    Option("epsilon", "E", "Differential privacy: what may be lost, all answers together.", group=HOW),
+    Option(
+        "zero_knowledge", "E", "Zero-knowledge privacy with respect to `rows` of `people`.", group=HOW, advanced=True
+    ),
+    Option("rows", "K", "How many people are drawn in secret.", group=HOW, advanced=True),
     Option(
         "people",
         "N",
         "How many people there are: public and enforced, so that the promise is for one replaced by another.",
+        group=HOW,
     ),
-    Option("method", "NAME", f"{', '.join(MAKERS)}; if not given, the best proved.", takes="str"),
-    Option("coverage", "C", "How often all answers are within the bound.", default="0.95"),
+    Option("method", "NAME", f"{', '.join(MAKERS)}; if not given, the best proved.", takes="str", advanced=True),
+    Option("coverage", "C", "How often all answers are within the bound.", default="0.95", advanced=True),
 )
 
 KIND: Final = Kind(
